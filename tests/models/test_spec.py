@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import asdict, dataclass, field
 
 import pytest
 
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import add_fields, values_of
 from qsproj.errors import UsageError
 from qsproj.models.spec import check, option_field, restored
@@ -36,7 +36,7 @@ class Cooking:
 
 
 def test_options_of_a_command_are_made_of_it(capsys):
-    parser = argparse.ArgumentParser(prog="cook")
+    parser = CommandParser(prog="cook")
     add_fields(parser, Cooking(eggs=2), "eggs", "salt")
     said = " ".join(parser.format_help().split())
     assert "--eggs N how many are boiled (default: 2)" in said

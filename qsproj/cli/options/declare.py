@@ -26,7 +26,7 @@ class Options(argparse._ActionsContainer):
         help: str,
         *,
         least: int | float = 1,
-        most: int | None = None,
+        most: int | float | None = None,
         former: str | None = None,
         writes: str | None = None,
         **more: Any,
@@ -60,9 +60,9 @@ class Options(argparse._ActionsContainer):
         if value[:1] == ["P"]:
             more["type"] = number(least=0.0, most=1.0)
         elif isinstance(least, float):
-            more["type"] = number(least=least)
+            more["type"] = number(least=least, most=math.inf if most is None else most)
         elif value[:1] in (["N"], ["K"], ["PIXELS"]):
-            more["type"] = whole_number(least=least, most=most)
+            more["type"] = whole_number(least=least, most=None if most is None else int(most))
         names = names or [more.pop("dest", value[0].lower())]
         action = self.add_argument(*names, help=help, **more)
         if writes is not None or "-o" in names:
@@ -93,35 +93,27 @@ class ExclusiveOptions(Options, argparse._MutuallyExclusiveGroup):
 
 
 def add_fields(
-    group: argparse._ActionsContainer,
-    usual: object,
-    *names: str,
-    by_way: Mapping[str, str] = MappingProxyType({}),
+    group: Options, usual: object, *names: str, by_way: Mapping[str, str] = MappingProxyType({})
 ) -> list[argparse.Action]:
     """Add an option for each named field of a dataclass: ``--max-sentences`` for ``max_sentences``.
 
     Range and help are taken from the field (:mod:`qsproj.models.spec`), the default from ``usual``.
     ``by_way``: fields that default to None, with the text of their default in the help.
     """
-    return [_add_field(group, usual, name, default_of=by_way.get(name)) for name in names]
-
-
-def _add_field(
-    group: argparse._ActionsContainer, usual: object, field: str, *, default_of: str | None
-) -> argparse.Action:
     from qsproj.models.spec import specs_of
 
-    spec, default = specs_of(type(usual))[field], getattr(usual, field)
-    name, shown = f"--{field.replace('_', '-')}", default if default_of is None else None
-    help = f"{spec.help} {default_of or ''}".strip()
-    if isinstance(default, str):
-        return group.add_argument(name, default=shown, metavar=spec.metavar or "NAME", help=help)
-    whole = isinstance(default, int) or isinstance(spec.least, int)
-    read = whole_number(least=int(spec.least)) if whole else number(least=spec.least, most=spec.most)
-    if shown is not None:
-        help = f"{help} (default: {shown:g})"
-    metavar = spec.metavar or ("N" if whole else "X")
-    return group.add_argument(name, type=read, default=shown, metavar=metavar, help=help)
+    added = []
+    for field in names:
+        spec, usual_value = specs_of(type(usual))[field], getattr(usual, field)
+        default = None if field in by_way else usual_value
+        name, help = f"--{field.replace('_', '-')}", f"{spec.help} {by_way.get(field, '')}".strip()
+        value, bounds = "X", dict[str, Any](least=float(spec.least), most=spec.most)
+        if isinstance(usual_value, str):
+            value, bounds = "NAME", {}
+        elif isinstance(usual_value, int) or isinstance(spec.least, int):
+            value, bounds = "N", {"least": int(spec.least)}
+        added.append(group.option(f"{name} {spec.metavar or value}", help, default=default, **bounds))
+    return added
 
 
 def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:

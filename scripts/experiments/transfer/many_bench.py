@@ -29,6 +29,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from qsproj.cli.bootstrap import WHEN
+from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import add_fields, values_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
@@ -108,7 +109,7 @@ class Way:
     @classmethod
     def of(cls, text: str) -> Way:
         """Read the options in quotes."""
-        parser = argparse.ArgumentParser(prog="--a, --b", add_help=False)
+        parser = CommandParser(prog="--a, --b", add_help=False)
         add = parser.add_argument
         add("--draws", type=int)
         add("--cut", choices=list(WHEN))
