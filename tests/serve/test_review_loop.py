@@ -188,6 +188,8 @@ def test_standing_says_what_is_next_and_when_to_stop(loop):
     start = loop.standing()
     assert (start["next"], start["accuracy"], start["stop"]) == ("words", None, False)
     assert start["a_minute"]["words"] == pytest.approx(0.3 * 6.01, abs=0.01)
+    # Nothing is answered, so that the model has learned nothing either.
+    assert "learned" not in start["text"]
     loop.words.decide("der", ["DET"])
     assert loop.standing()["next"] == "sentences"
     # A word above one that was decided has been passed over.
@@ -207,7 +209,7 @@ def test_standing_says_what_is_next_and_when_to_stop(loop):
     assert 15 < there["minutes"] < 22
     assert there["fresh"] == (10, 1)
     line = there["text"]
-    assert "10 sentences and 1 words in" in line
+    assert "10 sentences and 1 word in" in line
     assert "100% were right in the draft" in line
     # Nothing is left to correct, neither in drafts nor in the list.
     assert there["stop"]

@@ -10,6 +10,7 @@ from datetime import datetime
 from math import log, sqrt
 from typing import Any
 
+from qsproj.errors import pluralise
 from qsproj.serve.review.correction import DECIDED
 from qsproj.serve.review.history import Judged
 from qsproj.serve.review.session import Session
@@ -180,7 +181,8 @@ def expected_gain(passed: Sequence[Passed], minutes: float) -> tuple[float, floa
 
 def in_words(standing: dict[str, Any]) -> str:
     sentences, words = standing["answered"]
-    parts = [f"{sentences} sentences and {words} words in {standing['minutes']:.0f} minutes"]
+    answered = f"{pluralise(sentences, 'sentence')} and {pluralise(words, 'word')}"
+    parts = [f"{answered} in {standing['minutes']:.0f} minutes"]
     if (accuracy := standing["accuracy"]) is not None:
         share, low, high = (100.0 * accuracy[name] for name in ("share", "low", "high"))
         expected, least, most = standing["gain"]
@@ -192,7 +194,9 @@ def in_words(standing: dict[str, Any]) -> str:
     advice = "next: words (key w)" if standing["next"] == "words" else "next: sentences"
     parts.append("stopping now loses little" if standing["stop"] else advice)
     fresh, fresh_words = standing["fresh"]
-    lacking = (
-        f"lacks {fresh} sentences and {fresh_words} words" if fresh or fresh_words else "has learned them"
-    )
-    return "; ".join((*parts, f"{standing['model']} {lacking}"))
+    if fresh or fresh_words:
+        lacking = f"{pluralise(fresh, 'sentence')} and {pluralise(fresh_words, 'word')}"
+        parts.append(f"{standing['model']} lacks {lacking}")
+    elif sentences or words:
+        parts.append(f"{standing['model']} has learned them")
+    return "; ".join(parts)
