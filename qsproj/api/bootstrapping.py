@@ -144,6 +144,7 @@ def bootstrap(
     with ExitStack() as stack:
         folder = Path(work) if work is not None else stack.enter_context(temporary_folder())
         workspace = Workspace(folder, run=pairs[0][1], say=notice)
+        stack.callback(workspace.remove_if_empty)
         inputs = Inputs(folder / "given")
         stack.enter_context(inputs.named_in_errors())
         options = BootstrapOptions(

@@ -197,6 +197,8 @@ def _reporting_how_to_resume(workspace: Workspace, *, kept: bool) -> Iterator[No
         elif not kept:
             _say("nothing is kept; with --work DIR, the same command would continue from this stage")
         raise
+    finally:
+        workspace.remove_if_empty()
 
 
 def _report_unused(workspace: Workspace, *, clean: bool) -> None:

@@ -495,9 +495,12 @@ def test_what_is_annotated_badly_is_told_before_anything_is_learned(tmp_path, ru
         ("--parsed-source", text, "text:1: found the text 'Der Hund schläft.'"),
         ("--alignment", text, "between spaces; write links i-j that count from 0"),
     ):
-        outcome = run_cli("bootstrap", "--verbose", *options(tmp_path), option, path)
+        work = tmp_path / "new" / "work"
+        outcome = run_cli("bootstrap", "--verbose", *options(tmp_path), option, path, "--work", work)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err
         assert said in outcome.err
+        # Neither an empty folder nor the one above it is left.
+        assert not work.parent.exists()
 
 
 @pytest.mark.slow

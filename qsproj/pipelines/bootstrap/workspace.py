@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -132,6 +133,7 @@ class Workspace:
     """
 
     def __init__(self, folder: Path, *, run: str = "", say: Callable[[str], None] = lambda _: None) -> None:
+        self._made = [one for one in (folder, *folder.parents) if not one.exists()]
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError as error:
@@ -239,6 +241,12 @@ class Workspace:
     def of_other_runs(self) -> dict[str, list[Path]]:
         """Return the files requested only by runs of other languages, sorted, by these languages."""
         return {languages: paths for languages, paths in self._left().items() if languages}
+
+    def remove_if_empty(self) -> None:
+        """Remove the folder, and those above it that were made with it, as long as they are empty."""
+        with suppress(OSError):
+            for folder in self._made:
+                folder.rmdir()
 
     def remove_unused(self) -> None:
         """Remove :meth:`unused` files, records last, because they hold the language of the other files."""
