@@ -193,17 +193,18 @@ def train_labeller(
     if not found and start is None:
         return None
     first = with_relations(start, found) if start else untrained(template_set, found, ignored=ignored)
-    numbers = {relation: number for number, relation in enumerate(first.relations)}
     examples = [
-        (
-            first.encode_tree(sentence),
-            sentence.heads,
-            np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32),
-        )
+        (first.encode_tree(sentence), sentence.heads, known_relations(sentence, first.relations))
         for sentence in sentences
     ]
     trainer = LabelTrainer(first, label_features.step_labels, rate=RATE)
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
+
+
+def known_relations(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int32]:
+    """Return the number of each word's relation, int32[n+1], -1 for the root and unknown ones."""
+    numbers = {relation: number for number, relation in enumerate(relations)}
+    return np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)
 
 
 def untrained(template_set: str, relations: Iterable[str], *, ignored: tuple[str, ...] = ()) -> Labeller:
@@ -213,8 +214,12 @@ def untrained(template_set: str, relations: Iterable[str], *, ignored: tuple[str
 
 
 def with_relations(labeller: Labeller, relations: Iterable[str]) -> Labeller:
+    """Add relations: one with a subtype starts from that without, any other from the mean of all.
+
+    From zero, a new relation would win where all others have negative scores.
+    """
     ordered = tuple(sorted({*labeller.relations, *relations}))
-    weights = np.zeros((len(labeller.weights), len(ordered)), dtype=np.float32)
+    weights = np.repeat(labeller.weights.mean(axis=1, keepdims=True), len(ordered), axis=1)
     known = {relation: number for number, relation in enumerate(labeller.relations)}
     for column, relation in enumerate(ordered):
         like = known.get(relation, known.get(bare_relation(relation)))

@@ -99,6 +99,17 @@ def test_a_new_subtype_starts_from_its_bare_relation(parser):
     assert labeller.weights[:, new].any()
 
 
+def test_another_new_relation_wins_nowhere_before_it_is_learned(parser):
+    tree = make_sentence("x y", "VERB NOUN", [0, 1], relations="root dislocated")
+    labeller = train_labeller(
+        [tree], rng=np.random.default_rng(1), template_set="words", epochs=0, start=parser.labeller
+    )
+    new = labeller.relations.index("dislocated")
+    for sentence in read_conllu("corpora/de.conllu"):
+        scores = labeller.scores(labeller.encode(sentence), sentence.heads)[1:]
+        assert (scores[:, new] < scores.max(axis=1)).all()
+
+
 def test_relations_that_the_trees_do_not_show_are_kept(parser):
     """Of a tree of one word there is nothing to learn of objects: they are named as before."""
     english = list(read_conllu("corpora/en.conllu"))
