@@ -1,9 +1,12 @@
-"""Predictions for each item by a model trained on others."""
+"""Predictions for each item by a model trained on others, and how much of a training they recommend."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+
+from qsproj.conventions import Floats, Scores
+from qsproj.training.objectives import Objective
 
 Model = TypeVar("Model")
 Result = TypeVar("Result")
@@ -32,3 +35,38 @@ def cross_fit(
 
 def in_order(predicted: Iterable[tuple[int, Result]]) -> list[Result]:
     return [result for _, result in sorted(predicted, key=lambda one: one[0])]
+
+
+class HeldOut(NamedTuple):
+    """A held-out item: its loss, and its scores before and after training on other items."""
+
+    objective: Objective
+    before: Scores
+    after: Scores
+
+
+def helpful_share(items: Sequence[HeldOut]) -> float:
+    """Return the share of a change of weights, from 0 to 1, that is most likely on held-out items.
+
+    Scores are linear in the weights, so that the loss is convex in the share and in a temperature fitted
+    with it, without which a change would be welcome only because it makes a model more or less confident.
+
+    *Source*: Wolpert (1992), "Stacked generalization"; Breiman (1996), "Stacked regressions".
+    """
+    from scipy.optimize import minimize
+
+    def loss(sizes: Floats) -> tuple[float, Floats]:
+        """Return the loss at some sizes of the scores before and of their change."""
+        total, slopes = 0.0, np.zeros(2)
+        for objective, before, after in items:
+            parts = np.stack([before, after - before])
+            value, slope = objective.value_and_gradient(np.tensordot(sizes, parts, 1))
+            total += value
+            slopes += (parts * slope).sum(axis=(1, 2))
+        return total, slopes
+
+    if not items:
+        return 1.0
+    bounds = [(np.finfo(np.float64).eps, None), (0.0, None)]
+    before, change = minimize(loss, [1.0, 0.5], jac=True, method="L-BFGS-B", bounds=bounds).x
+    return float(min(change / before, 1.0))

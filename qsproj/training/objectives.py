@@ -148,6 +148,21 @@ class CrossEntropy:
 
 
 @dataclass(frozen=True, slots=True)
+class RelationLikelihood:
+    """Negative log-probability of relations int32[n+1], -1 for unknown, by scores float64[n+1, L]."""
+
+    known: NDArray[np.int32]
+
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        words = np.flatnonzero(self.known >= 0)
+        slopes = np.zeros_like(scores)
+        log_probabilities = scores[words] - np.logaddexp.reduce(scores[words], axis=1, keepdims=True)
+        slopes[words] = np.exp(log_probabilities)
+        slopes[words, self.known[words]] -= 1.0
+        return -float(log_probabilities[np.arange(len(words)), self.known[words]].sum()), slopes
+
+
+@dataclass(frozen=True, slots=True)
 class Mistakes:
     """The perceptron loss: the score of the best tree minus that of the gold tree (Collins 2002)."""
 

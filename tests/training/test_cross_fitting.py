@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from qsproj.training.cross_fitting import cross_fit, in_order
+from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share, in_order
+from qsproj.training.objectives import RelationLikelihood
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,37 @@ def test_one_model_is_made_at_a_time():
 def test_without_a_generator_items_take_turns():
     found = in_order(cross_fit(5, lambda others: others, lambda model, item: model, folds=2))
     assert found == [[1, 3], [0, 2, 4], [1, 3], [0, 2, 4], [1, 3]]
+
+
+def held_out(rng, *, help_, noise=1.0, words=60):
+    """Words of which scores before know a little, and whose change is right by ``help_`` on the mean."""
+    right = rng.integers(0, 3, size=words)
+    before = rng.normal(size=(words, 3))
+    before[np.arange(words), right] += 0.5
+    change = noise * rng.normal(size=(words, 3))
+    change[np.arange(words), right] += help_
+    # Much too confident: without a temperature of its own, any change that blurs would be welcome.
+    return [HeldOut(RelationLikelihood(right), 8.0 * before, 8.0 * (before + change))]
+
+
+@pytest.mark.parametrize("help_", [-1.0, 0.0, 0.3, 3.0])
+def test_the_share_is_the_best_of_a_grid_at_the_best_temperature(help_):
+    items = held_out(np.random.default_rng(2), help_=help_)
+
+    def loss(share, scale):
+        return sum(
+            one.objective.value_and_gradient(scale * (one.before + share * (one.after - one.before)))[0]
+            for one in items
+        )
+
+    shares, scales = np.linspace(0.0, 1.0, 51), np.exp(np.linspace(-6.0, 2.0, 161))
+    best = min(shares, key=lambda share: min(loss(share, scale) for scale in scales))
+    assert helpful_share(items) == pytest.approx(best, abs=0.02)
+
+
+def test_a_change_that_harms_is_not_made_and_one_that_helps_is_made_in_full():
+    rng = np.random.default_rng(3)
+    assert helpful_share(held_out(rng, help_=-1.0)) == 0.0
+    assert helpful_share(held_out(rng, help_=3.0, noise=0.1)) == 1.0
+    assert 0.0 < helpful_share(held_out(rng, help_=0.3, words=2000)) < 1.0
+    assert helpful_share([]) == 1.0

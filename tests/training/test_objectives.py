@@ -13,6 +13,7 @@ from qsproj.training.objectives import (
     EvidenceLikelihood,
     Mistakes,
     PartialTreeLikelihood,
+    RelationLikelihood,
     Risk,
     TreeLikelihood,
     Weighed,
@@ -185,3 +186,17 @@ def test_no_evidence_teaches_nothing_and_certain_evidence_is_a_partial_tree(scor
     _, gradient = EvidenceLikelihood(certain, enumerated).value_and_gradient(scores)
     _, partial = PartialTreeLikelihood(ALLOWED, enumerated).value_and_gradient(scores)
     np.testing.assert_allclose(gradient, partial, atol=1e-12)
+
+
+def test_relations_that_are_known_are_judged_word_by_word():
+    rng = np.random.default_rng(4)
+    scores, known = rng.normal(size=(4, 3)), np.array([-1, 2, -1, 0])
+    loss = RelationLikelihood(known)
+    value, slopes = loss.value_and_gradient(scores)
+    rows = [np.log(np.exp(scores[word]).sum()) - scores[word, known[word]] for word in (1, 3)]
+    assert value == pytest.approx(sum(rows))
+    for place in np.ndindex(scores.shape):
+        shift = np.zeros_like(scores)
+        shift[place] = 1e-5
+        above, below = (loss.value_and_gradient(scores + sign * shift)[0] for sign in (1, -1))
+        assert slopes[place] == pytest.approx((above - below) / 2e-5, abs=1e-8)

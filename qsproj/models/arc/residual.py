@@ -5,22 +5,30 @@ parser of other languages, the noisy channel and joint training from one of the 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, aligned_weights
-from qsproj.models.arc.arc_training import train_scorer
-from qsproj.models.arc.labeller import Labeller, train_labeller
+from qsproj.models.arc.labeller import (
+    Labeller,
+    known_relations,
+    relations_in,
+    train_labeller,
+    with_relations,
+)
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share
 from qsproj.training.loop import Trainer, learn
-from qsproj.training.objectives import AboveBase
+from qsproj.training.objectives import AboveBase, RelationLikelihood
 
 
 def train_residual(
@@ -46,88 +54,94 @@ def train_residual(
     for _ in range(repeats):
         trainer = trained_by(ArcTrainer(base.scorer.template_set, rule=options.rule()))
         added, _ = learn(trainer, above, epochs=options.epochs, rng=rng, description="training arcs")
-        parser = with_added(parser, added, scale=repeats)
+        parser = with_weights(parser, parser.scorer.weights + added.weights / np.float32(repeats))
     return parser
 
 
-def with_added(parser: ArcParser, added: ArcScorer, *, scale: float = 1.0) -> ArcParser:
-    """Return the parser whose weights are those of ``parser`` plus ``added`` divided by ``scale``."""
-    weights = aligned_weights(parser.scorer.weights + added.weights / np.float32(scale))
-    return replace(parser, scorer=replace(parser.scorer, weights=weights))
+def with_weights(parser: ArcParser, weights: NDArray[Any]) -> ArcParser:
+    return replace(parser, scorer=replace(parser.scorer, weights=aligned_weights(weights)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FineTuningOptions:
-    """Strength of fine-tuning on a few trees.
+# Folds of trees held out in turn, and the most trees that are.
+FOLDS, MOST_HELD_OUT = 5, 100
 
-    ``epochs``, ``label_epochs``: passes over the trees, for arcs and relations. ``l2``: strength of the
-    penalty on the difference of arc weights from the parser's. ``alone``: share of the weights of a parser
-    trained only on these trees that is added.
+
+def fine_tuned(parser: ArcParser, trees: Sequence[Sentence], *, rng: np.random.Generator) -> ArcParser:
+    """Fine-tune a parser on some more trees, whole or partial, as far as held-out trees gain from it.
+
+    Arc weights are added to the parser's, divided by its temperature, by conditional likelihood. Training of
+    relations continues from the parser's weights; a new relation starts from that without subtype,
+    ``obl:arg`` from ``obl``. Each of both changes is made in part, the :func:`helpful_share` by
+    cross-fitting; a single tree is learned in full. Trees that the parser cannot build are left out;
+    UsageError when none is left.
+
+    LAS on dev files of Estonian, Wolof, Armenian and Ukrainian, with the tagger's tags and ten trees, on the
+    mean of five draws: 44.2 without, 44.5 with all of both changes, 44.8 with the shares.
     """
-
-    epochs: int = 10
-    l2: float = 20.0
-    label_epochs: int = 6
-    alone: float = 0.25
-
-
-def fine_tuned(
-    parser: ArcParser,
-    trees: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
-    options: FineTuningOptions | None = None,
-) -> ArcParser:
-    """Fine-tune a parser on some more trees, whole or partial.
-
-    Arc weights are added to the parser's by conditional likelihood, plus a share of the weights of a parser
-    trained only on these trees. Training of relations continues from the parser's weights. A new relation
-    starts from the weights of the relation without subtype, ``obl:arg`` from ``obl``: from zero, ten trees do
-    more harm than good. Trees that the parser cannot build are left out; UsageError when none is left.
-
-    On dev files of German, Spanish and Swedish, with 10, 50 and 100 trees, many passes of small steps and the
-    added parser gained a quarter of a point each. Parsing a bitext again by the result and its evidence, and
-    training on that and five copies of the trees, gained no more than either.
-    """
-    options = options or FineTuningOptions()
     usable, examples = annotated_examples(parser, trees)
-    training = TrainingOptions(epochs=options.epochs, l2=options.l2)
-    tuned = train_residual(parser, examples, rng=rng, options=training)
-    if options.alone:
-        own = TrainingOptions()
-        made = tree_examples(usable, parser.scorer, parser.inference, objective=own.objective)
-        scorer, _ = train_scorer(
-            [example for example in made if example],
-            parser.scorer.template_set,
-            rng=rng,
-            inference=parser.inference,
-            options=own,
-        )
-        tuned = with_added(tuned, scorer, scale=1.0 / options.alone)
-    return replace(tuned, labeller=fine_tuned_labeller(parser, usable, rng=rng, epochs=options.label_epochs))
+    start = parser
+    if parser.labeller is not None:
+        start = replace(parser, labeller=with_relations(parser.labeller, relations_in(usable)))
+    cooled = with_weights(start, start.scorer.weights / np.float32(parser.temperature))
+
+    def tuned(numbers: Sequence[int]) -> ArcParser:
+        known = [example for one in numbers if (example := examples[one])]
+        learned = train_residual(cooled, known, rng=rng, options=TrainingOptions()) if known else cooled
+        labeller = fine_tuned_labeller(start, [usable[one] for one in numbers], rng=rng)
+        learned = with_weights(learned, learned.scorer.weights * np.float32(parser.temperature))
+        return replace(learned, labeller=labeller)
+
+    learned = tuned(range(len(usable)))
+    if len(usable) == 1:
+        return learned
+    held_out = rng.permutation(len(usable))[:MOST_HELD_OUT].tolist()
+    arcs, relations = list[HeldOut](), list[HeldOut]()
+    for at, other in cross_fit(
+        len(held_out),
+        lambda rest: tuned([held_out[one] for one in rest]),
+        lambda model, _: model,
+        folds=FOLDS,
+    ):
+        tree, example = usable[held_out[at]], examples[held_out[at]]
+        if example is not None:
+            arcs.append(HeldOut(example.objective, start.scores(tree), other.scores(tree)))
+        if start.labeller is not None and other.labeller is not None:
+            encoded = start.labeller.encode(tree)
+            before, after = (one.scores(encoded, tree.heads) for one in (start.labeller, other.labeller))
+            known = np.where(tree.heads > ROOT, known_relations(tree, start.labeller.relations), -1)
+            relations.append(HeldOut(RelationLikelihood(known), before, after))
+    labeller = learned.labeller
+    if start.labeller is not None and labeller is not None:
+        labeller = replace(labeller, weights=_between(start.labeller, labeller, helpful_share(relations)))
+    return with_weights(
+        replace(learned, labeller=labeller), _between(start.scorer, learned.scorer, helpful_share(arcs))
+    )
+
+
+def _between(before: ArcScorer | Labeller, after: ArcScorer | Labeller, share: float) -> NDArray[np.float32]:
+    moved: NDArray[np.float32] = before.weights + np.float32(share) * (after.weights - before.weights)
+    return moved
 
 
 def annotated_examples(
     parser: FirstOrderParser[Any], trees: Sequence[Sentence]
-) -> tuple[list[Sentence], list[ArcExample]]:
-    """Return the usable trees, and encoded examples of those that the parser can build."""
+) -> tuple[list[Sentence], list[ArcExample | None]]:
+    """Return the usable trees, and the encoded example of each, None if the parser cannot build it."""
     usable, _ = usable_sentences(trees)
-    made = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
-    examples = [example for example in made if example]
-    if not examples:
+    examples = tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
+    if not any(examples):
         raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
     return usable, examples
 
 
 def fine_tuned_labeller(
-    parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: np.random.Generator, epochs: int = 6
+    parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: np.random.Generator
 ) -> Labeller | None:
     """Return a parser's labeller fine-tuned on the relations of some more trees."""
     labeller = train_labeller(
         trees,
         rng=rng,
         template_set=f"{parser.scorer.template_set}{IN_TREE}",
-        epochs=epochs,
         start=parser.labeller,
         ignored=parser.scorer.ignored,
     )

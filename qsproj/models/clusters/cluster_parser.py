@@ -230,7 +230,8 @@ MORE_EPOCHS = 3
 def fine_tuned_clusters(
     parser: ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
 ) -> ClusterParser:
-    usable, examples = annotated_examples(parser, trees)
+    usable, made = annotated_examples(parser, trees)
+    examples = [example for example in made if example]
     encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
     support = arc_scorer.supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
     options = TrainingOptions(l2=0.0)

@@ -7,6 +7,7 @@ Unknown tags and heads of a partly corrected sentence are summed out.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -20,8 +21,7 @@ from qsproj.corpus.files import open_text
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.residual import FineTuningOptions, fine_tuned
+from qsproj.errors import NothingToLearnError
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import (
     LogEvidence,
@@ -53,7 +53,6 @@ STRENGTH = 20.0
 BALANCE = 0.4
 # Divisor of the tagger's potentials.
 TEMPERATURE = 2.2
-TREES = FineTuningOptions(alone=0.75)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +79,10 @@ def learn_answers(
     tagger = learned_tagger(model.tagger, answers, raw=raw, rng=rng)
     trees = [with_known_tags(tagger, one, answers.lexicon) for one in answers.sentences if has_tree(one)]
     parser = model.base
-    if trees and isinstance(parser, ArcParser):
-        parser = fine_tuned(parser, trees, rng=rng, options=TREES)
+    if trees and not parser.refuses_training:
+        # Trees none of which the parser can build teach it nothing.
+        with suppress(NothingToLearnError):
+            parser = parser.fine_tuned(trees, rng=rng)
     return replace(model, tagger=tagger, base=parser)
 
 

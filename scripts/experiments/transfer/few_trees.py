@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from statistics import mean
@@ -19,7 +18,7 @@ import numpy as np
 
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.residual import FineTuningOptions, fine_tuned
+from qsproj.models.arc.residual import fine_tuned
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.suggest import Candidate, rank, word_uncertainties
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -46,12 +45,8 @@ MIXED_IN = 2000
 OF_TREES = TrainingOptions(template_set="words", projective=True, single_root=True)
 SCORES = {"UAS": "uas", "LAS, no subtypes": "las_no_subtypes", "ECE": "ece"}
 ALONE, PROJECTED, MIXED = "trees alone", "projection alone", "projected trees and these, mixed"
-TUNED, WITHOUT, SUGGESTED = (
-    "fine-tuned",
-    "fine-tuned, nothing of trees alone added",
-    "fine-tuned, suggested trees",
-)
-WAYS = (ALONE, PROJECTED, MIXED, WITHOUT, TUNED, SUGGESTED)
+TUNED, SUGGESTED = "fine-tuned", "fine-tuned, suggested trees"
+WAYS = (ALONE, PROJECTED, MIXED, TUNED, SUGGESTED)
 # By training data and tags of the tests.
 ByWay = dict[str, dict[str, Scores]]
 # By setting and tags, and the number of trees; None where it is not measured.
@@ -68,10 +63,8 @@ def from_trees(trees: Trees) -> ArcParser:
     return train_arc_parser(trees, rng=np.random.default_rng(1), options=OF_TREES)[0]
 
 
-def tuned(parser: ArcParser, trees: Trees, *, alone: float | None = None) -> ArcParser:
-    options = FineTuningOptions()
-    options = options if alone is None else replace(options, alone=alone)
-    return fine_tuned(parser, trees, rng=np.random.default_rng(1), options=options)
+def tuned(parser: ArcParser, trees: Trees) -> ArcParser:
+    return fine_tuned(parser, trees, rng=np.random.default_rng(1))
 
 
 def measure(setting: Setting, name: str, tags: str) -> dict[str, ByWay]:
@@ -92,7 +85,6 @@ def scores_of_ways(material: Material, ranked: Trees, size: int, kinds: Sequence
         ALONE: (from_trees, drawn),
         PROJECTED: (lambda _: parser, drawn[:1]),
         MIXED: (lambda trees: from_trees([*material.projected[:MIXED_IN], *trees]), drawn[:1]),
-        WITHOUT: (partial(tuned, parser, alone=0.0), drawn),
         TUNED: (partial(tuned, parser), drawn),
         SUGGESTED: (partial(tuned, parser), [ranked[:size]]),
     }
