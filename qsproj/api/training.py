@@ -199,10 +199,10 @@ def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int =
     >>> converter.convert_sentence(old[0]).heads.tolist()[:4]
     [-1, 0, 1, 2]
     """
-    from qsproj.pipelines.adapt import train_adaptation
+    from qsproj.pipelines.adapt import pair_styles, train_adaptation
 
     sources, targets = sentences_of(source, "source"), sentences_of(target, "target")
-    return train_adaptation(sources, targets, rng=generator_of(seed))[0]
+    return train_adaptation(pair_styles(sources, targets), rng=generator_of(seed))[0]
 
 
 def train_converter(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int = 1) -> Converter:

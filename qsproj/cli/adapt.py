@@ -12,7 +12,7 @@ from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_pairing, add_seed
-from qsproj.progress import notice
+from qsproj.progress import notice, track
 
 LEARNS_FROM = ("source", "target")
 EXAMPLES = """examples:
@@ -42,32 +42,28 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.files import name_of
     from qsproj.corpus.formats import read_sentences
     from qsproj.errors import UsageError
+    from qsproj.models.converter.converter import AdaptedParser
     from qsproj.models.converter.converter_training import ConverterOptions
     from qsproj.models.parser import load_parser
-    from qsproj.pipelines.adapt import train_adaptation, train_adapted_parser
+    from qsproj.pipelines.adapt import pair_styles, train_adaptation
 
     settings = ConverterOptions(
         epochs=options.epochs,
         projective=True if options.projective else False if options.nonprojective else None,
     )
     rng = np.random.default_rng(options.seed)
-    sources = read_sentences(options.source) if options.source else None
-    names = (name_of(options.source or options.target), name_of(options.target))
-    if options.parser:
-        parser = load_parser(options.parser)
-        with adding_lines(options.target) as targets:
-            model, report = train_adapted_parser(
-                parser, targets, sources=sources, rng=rng, options=settings, names=names, pairing=options.pair
-            )
-        inference = model.converter.inference
-        model.save(options.output, made=made_by(options))
-    elif sources is not None:
-        targets = read_sentences(options.target)
-        converter, report = train_adaptation(
-            sources, targets, rng=rng, options=settings, names=names, pairing=options.pair
-        )
-        inference = converter.inference
-        converter.save(options.output, made=made_by(options))
+    parser = load_parser(options.parser) if options.parser else None
+    if options.source:
+        names = (name_of(options.source), name_of(options.target))
+        sources, targets = map(read_sentences, (options.source, options.target))
+        pairs = pair_styles(sources, targets, names=names, pairing=options.pair)
+    elif parser:
+        # Parsed while they are read, so that the reader can report the one that cannot be parsed.
+        with adding_lines(options.target) as trees:
+            pairs = [(parser.parse(tree), tree) for tree in track(trees, "parsing", unit="sentence")]
     else:
         raise UsageError("without --parser, give --source: the same sentences in the old style")
-    notice(report.summary(inference))
+    converter, report = train_adaptation(pairs, rng=rng, options=settings)
+    model = converter if parser is None else AdaptedParser(parser, converter)
+    model.save(options.output, made=made_by(options))
+    notice(report.summary(converter.inference))

@@ -1,7 +1,7 @@
 """Adapt treebanks and parsers to another annotation style, from sentences annotated in both."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,11 @@ from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError, pluralise
 from qsproj.models.converter.converter import (
-    AdaptedParser,
     Conversion,
     Converter,
     converted_sentence,
 )
 from qsproj.models.converter.converter_training import ConverterOptions, ConverterReport, train_converter
-from qsproj.models.parser import Parser
 from qsproj.progress import notice, track
 
 # Minimum share of UD relations that identifies the UD style, and maximum number of relations in a message.
@@ -65,15 +63,12 @@ def pair_styles(
 
 
 def train_adaptation(
-    sources: Iterable[Sentence],
-    targets: Iterable[Sentence],
+    pairs: Sequence[tuple[Sentence, Sentence]],
     *,
     rng: np.random.Generator,
     options: ConverterOptions | None = None,
-    names: tuple[str, str] | None = None,
-    pairing: str = BY_ID,
 ) -> tuple[Converter, ConverterReport]:
-    pairs = pair_styles(sources, targets, names=names, pairing=pairing)
+    """Train a converter on pairs of source and target tree, as of :func:`pair_styles`."""
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
@@ -88,32 +83,6 @@ def train_adaptation(
             "these, and keeps them"
         )
     return found
-
-
-def train_adapted_parser(
-    parser: Parser,
-    targets: Iterable[Sentence],
-    *,
-    rng: np.random.Generator,
-    sources: Iterable[Sentence] | None = None,
-    options: ConverterOptions | None = None,
-    names: tuple[str, str] | None = None,
-    pairing: str = BY_ID,
-) -> tuple[AdaptedParser, ConverterReport]:
-    """Combine a parser with a converter learned from ``targets`` and, best gold, ``sources`` in its style."""
-    trees = list[Sentence]()
-    if sources is None:
-        sources = []
-        # Parsed while they are read, so that the reader can report the one that cannot be parsed.
-        for tree in track(targets, "parsing", unit="sentence"):
-            trees.append(tree)
-            sources.append(parser.parse(tree))
-    else:
-        trees.extend(targets)
-    converter, report = train_adaptation(
-        sources, trees, rng=rng, options=options, names=names, pairing=pairing
-    )
-    return AdaptedParser(parser, converter), report
 
 
 def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Iterator[ConvertedSentence]:

@@ -55,7 +55,7 @@ def test_nothing_to_convert_is_said():
     with pytest.raises(MissingTreeError, match="without heads"):
         list(convert_treebank(Converter.untrained(), [make_sentence("a", "X", [0], "root"), bare]))
     with pytest.raises(UsageError, match="no source sentence has a head"):
-        train_adaptation([bare], [bare], rng=np.random.default_rng(1))
+        train_adaptation([(bare, bare)], rng=np.random.default_rng(1))
 
 
 def test_relations_that_are_left_are_listed_in_training_and_conversion():
@@ -64,7 +64,7 @@ def test_relations_that_are_left_are_listed_in_training_and_conversion():
     other = make_sentence("b c d", "N V N", [2, 0, 2], "nsubj root obl:tmod")
     said = []
     with notices(said.append):
-        converter, _ = train_adaptation(old, new, rng=np.random.default_rng(1))
+        converter, _ = train_adaptation(pair_styles(old, new), rng=np.random.default_rng(1))
         assert len(list(convert_treebank(converter, [*old, other, other]))) == 5
     assert said[0].startswith("no source tree has acl, advcl, advmod, ")
     assert " nsubj," not in said[0]
