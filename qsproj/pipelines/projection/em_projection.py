@@ -52,21 +52,21 @@ def project_hard_em(
     iterations for a DMV of complete projected trees alone. Raises UsageError when there is nothing to learn
     from, DataError when the checkpoint is of other data or options.
     """
-    passed = FirstPairs(pairs)
-    projected = ProjectedTrees(passed, projection)
+    kept = list[SentencePair]()
+    projected = ProjectedTrees(keeping_first(pairs, kept), projection)
     dense = (tree for tree in projected if len(tree) and attached_share(tree) >= projection.min_attached)
     first = next(dense, None)
     if first is None:
         raise none_dense_enough(projection.min_attached)
     unlabelled, report = train_dmv(chain([first], dense), options=training, run=run)
     if training.sibling_pairs:
-        trees = (project_tree(pair, projection)[0] for pair in passed.kept)
+        trees = (project_tree(pair, projection)[0] for pair in kept)
         usable = (tree for tree in trees if attached_share(tree) >= projection.min_attached)
         unlabelled = unlabelled.with_siblings(
             map(unlabelled.complete, islice(usable, training.sibling_pairs))
         )
     model = with_relations(
-        unlabelled, passed.kept, lambda pair: unlabelled.complete(project_tree(pair, projection)[0]), rng=rng
+        unlabelled, kept, lambda pair: unlabelled.complete(project_tree(pair, projection)[0]), rng=rng
     )
 
     def completed() -> Iterator[Sentence]:
@@ -85,10 +85,10 @@ def project_tags_only(
     """
     if training.start == "trees":
         raise UsageError("--method em uses no trees; choose --start harmonic or uniform")
-    passed = FirstPairs(pairs)
-    targets = (pair.target for pair in passed if len(pair.target))
+    kept = list[SentencePair]()
+    targets = (pair.target for pair in keeping_first(pairs, kept) if len(pair.target))
     unlabelled, report = train_dmv(targets, options=training, run=run)
-    model = with_relations(unlabelled, passed.kept, lambda pair: unlabelled.parse(pair.target), rng=rng)
+    model = with_relations(unlabelled, kept, lambda pair: unlabelled.parse(pair.target), rng=rng)
 
     def parsed() -> Iterator[Sentence]:
         again = _with_words(pair.target for pair in pairs)
@@ -124,17 +124,17 @@ def project_qg(
     given the target's tags alone if the source tree is incomplete. Errors as :func:`project_hard_em`.
     """
     check_name("start", training.start, STARTS)
-    passed = FirstPairs(pairs)
+    kept = list[SentencePair]()
     whole: list[Sentence] = []
     most = MOST_WHOLE_TREES if training.start == "trees" else 0
 
     def observed() -> Iterator[SentencePair]:
         # Keeps the first completely projected targets, from whose counts EM starts.
-        for pair in with_trees_and_tags(passed):
+        for pair in with_trees_and_tags(keeping_first(pairs, kept)):
             if len(whole) < most and len(pair.target):
                 tree, _ = project_tree(pair)
-                kept = kept_words(tree.upos, punctuation=training.punctuation)
-                if np.all(strip_heads(tree.heads, kept)[1:] != NO_HEAD):
+                words = kept_words(tree.upos, punctuation=training.punctuation)
+                if np.all(strip_heads(tree.heads, words)[1:] != NO_HEAD):
                     whole.append(tree)
             yield pair
 
@@ -147,12 +147,10 @@ def project_qg(
     monolingual = unlabelled.base
     if training.sibling_pairs:
         usable = (
-            pair
-            for pair in passed.kept
-            if linked_share(pair) >= training.min_linked and is_whole(pair.source.heads)
+            pair for pair in kept if linked_share(pair) >= training.min_linked and is_whole(pair.source.heads)
         )
         monolingual = monolingual.with_siblings(map(given_source, islice(usable, training.sibling_pairs)))
-    labelled = with_relations(monolingual, passed.kept, given_source, rng=rng)
+    labelled = with_relations(monolingual, kept, given_source, rng=rng)
     model = replace(unlabelled, base=labelled)
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     return Projected(
@@ -182,23 +180,12 @@ LABELLED_PAIRS = 5000
 LONGEST = 40
 
 
-class FirstPairs:
-    """Iterate over pairs; ``kept`` holds the first LABELLED_PAIRS that can project relations."""
-
-    def __init__(self, pairs: Iterable[SentencePair]) -> None:
-        self.kept: list[SentencePair] = []
-        self._pairs = pairs
-
-    def __iter__(self) -> Iterator[SentencePair]:
-        self.kept = []
-        for pair in self._pairs:
-            if (
-                len(self.kept) < LABELLED_PAIRS
-                and 0 < len(pair.target) <= LONGEST
-                and len(pair.alignment.links)
-            ):
-                self.kept.append(pair)
-            yield pair
+def keeping_first(pairs: Iterable[SentencePair], kept: list[SentencePair]) -> Iterator[SentencePair]:
+    """Yield pairs, adding the first LABELLED_PAIRS that can project relations to ``kept``."""
+    for pair in pairs:
+        if len(kept) < LABELLED_PAIRS and 0 < len(pair.target) <= LONGEST and len(pair.alignment.links):
+            kept.append(pair)
+        yield pair
 
 
 def with_relations(

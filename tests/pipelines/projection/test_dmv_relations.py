@@ -15,7 +15,7 @@ from qsproj.models.parser import load_parser
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection import em_projection
 from qsproj.pipelines.projection.em_projection import (
-    FirstPairs,
+    keeping_first,
     project_hard_em,
     project_qg,
     project_tags_only,
@@ -67,16 +67,15 @@ def test_where_the_source_has_no_relations_there_are_none(sample):
 
 def test_of_a_long_bitext_the_first_pairs_are_kept(sample, monkeypatch):
     monkeypatch.setattr(em_projection, "LABELLED_PAIRS", 3)
-    passed = FirstPairs(sample)
-    for _ in range(2):
-        assert list(passed) == sample
-        assert passed.kept == sample[:3]
+    kept = []
+    assert list(keeping_first(sample, kept)) == sample
+    assert kept == sample[:3]
 
 
 def test_relations_are_learned_from_pairs_with_words_and_links():
     word, nothing = make_sentence("a", "X", [0]), make_sentence("", "")
-    kept = SentencePair(word, word, make_alignment(1, 1, [(1, 1)]))
-    others = [replace(kept, target=nothing), replace(kept, alignment=make_alignment(1, 1, []))]
-    passed = FirstPairs([*others, kept])
-    assert list(passed) == [*others, kept]
-    assert passed.kept == [kept]
+    pair = SentencePair(word, word, make_alignment(1, 1, [(1, 1)]))
+    others = [replace(pair, target=nothing), replace(pair, alignment=make_alignment(1, 1, []))]
+    kept = []
+    assert list(keeping_first([*others, pair], kept)) == [*others, pair]
+    assert kept == [pair]
