@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import lower_form
 from qsproj.errors import UsageError
 from qsproj.parallel import blocks_of
 
@@ -91,7 +92,7 @@ def encode_bitext(
 
 def beginning(word: str, kept: int | None) -> str:
     """Return the first ``kept`` letters, None for all, of a case-folded word; Hangul counts twice."""
-    word = word.casefold()
+    word = lower_form(word).casefold()
     if kept is None or len(word) <= kept // 2 or any(map(str.isdigit, word)):
         return word
     return word[: kept // 2] if "가" <= word[0] <= "힣" else word[:kept]

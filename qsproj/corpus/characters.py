@@ -1,7 +1,8 @@
 """Normalised text for models: composed characters without invisible ones, and their positions in the text.
 
 The same text has several encodings: letters and their accents as one character or as several (NFC and NFD of
-Unicode), with soft hyphens and zero-width spaces in between. Models read one form; files keep theirs.
+Unicode), with soft hyphens and zero-width spaces in between. Vowel marks of Arabic, Hebrew and Syriac are
+optional: some Bibles and treebanks have them, most texts do not. Models read one form; files keep theirs.
 """
 
 import html
@@ -34,16 +35,23 @@ _COMPOSING = re.compile(
     "[\u1161-\u1175\u11a8-\u11c2\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57"
     "\u0dcf\u0ddf\u102e\u1b35]"
 )
-# Ligatures, with Armenian *ev*; the long s; Arabic presentation forms.
+# Ligatures, with Armenian *ev*; the long s; Arabic presentation forms; wide Hebrew letters.
 _LIGATURE = re.compile(
     "[\u0132\u0133\u013f\u0140\u0149\u017f\u01c4-\u01cc\u01f1-\u01f3\u0587\ufb00-\ufb06\ufb13-\ufb17"
-    "\ufb50-\ufdfb\ufe70-\ufefc]"
+    "\ufb20-\ufb28\ufb4f-\ufdfb\ufe70-\ufefc]"
 )
+# Marks that spelling may leave out: Hebrew accents and points, Arabic vowel marks, tatweel and signs of
+# recitation, Syriac points. Not hamza and madda, nor marks that make letters in other languages.
+_OPTIONAL = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u0658\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08d4-\u08e1\u08f0-\u08f2]"
+)
+_ALEF = dict.fromkeys((0x0623, 0x0625, 0x0671), 0x0627)
 
 
 @lru_cache(maxsize=1 << 16)
-def plain_form(form: str) -> str:
-    """Return the normalised form of a word; a word of only invisible characters is unchanged.
+def composed_form(form: str) -> str:
+    """Return a word in one encoding; a word of only invisible characters is unchanged.
 
     HTML escapes (``&quot;``, ``&#39;``), as some treebanks and bitexts have, become their characters.
     """
@@ -51,8 +59,31 @@ def plain_form(form: str) -> str:
         form = _ESCAPE.sub(lambda found: html.unescape(found[0]), form)
     if form.isascii():
         return form
-    seen = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found[0]), _INVISIBLE.sub("", form))
+    seen = _LIGATURE.sub(_letters_of, _INVISIBLE.sub("", form))
     return unicodedata.normalize("NFC", seen) or form
+
+
+def _letters_of(ligature: re.Match[str]) -> str:
+    # An isolated Arabic mark has a space before it.
+    return unicodedata.normalize("NFKC", ligature[0]).strip()
+
+
+@lru_cache(maxsize=1 << 16)
+def plain_form(form: str) -> str:
+    """Return a word in one encoding and without optional marks; one of only such characters keeps them."""
+    composed = composed_form(form)
+    return composed if composed.isascii() else _OPTIONAL.sub("", composed) or composed
+
+
+def lower_case(text: str) -> str:
+    """Return a text in lower case, and alef without hamza or wasla, which much Arabic text does not write."""
+    return text.lower() if text.isascii() else text.lower().translate(_ALEF)
+
+
+@lru_cache(maxsize=1 << 16)
+def lower_form(form: str) -> str:
+    """Return the form in which words are compared: plain, in lower case."""
+    return lower_case(plain_form(form))
 
 
 def composed_as(form: str, text: str) -> str:
@@ -73,7 +104,8 @@ def without_unseen_words(text: str) -> str:
         return text
     chunks = text.split(" ")
     kept = [chunk for chunk in chunks if not chunk or not all(map(belongs_to_neighbour, chunk))]
-    return " ".join(kept if any(kept) else [one for one in chunks if _INVISIBLE.fullmatch(one) is None])
+    # A text of marks alone is one word.
+    return " ".join(kept) if any(kept) else _INVISIBLE.sub("", "".join(chunks))
 
 
 def readable(text: str) -> tuple[str, list[int] | None]:
@@ -81,6 +113,7 @@ def readable(text: str) -> tuple[str, list[int] | None]:
     if text.isascii() or not (
         _INVISIBLE.search(text)
         or _LOOSE.search(text)
+        or _OPTIONAL.search(text)
         or _FLAG.search(text)
         or _JOINER in text
         or not unicodedata.is_normalized("NFC", text)
@@ -91,7 +124,7 @@ def readable(text: str) -> tuple[str, list[int] | None]:
         seen = _INVISIBLE.sub("", whole)
         shown = unicodedata.normalize("NFC", seen)
         first = shown[:1]
-        rest = "" if _is_symbol(first) else _LOOSE.sub("", shown[1:])
+        rest = "" if _is_symbol(first) else _OPTIONAL.sub("", _LOOSE.sub("", shown[1:]))
         characters.append(first + rest)
         unchanged = first + rest == whole
         starts.append(begin)
@@ -123,7 +156,7 @@ def _goes_on(base: str, before: str, character: str, length: int) -> bool:
     """Return whether a character continues the cluster before it, of a base and ``length`` characters."""
     if not base or character in INVISIBLE or unicodedata.combining(character):
         return True
-    if _LOOSE.match(character) or _COMPOSING.match(character):
+    if any(marks.match(character) for marks in (_LOOSE, _COMPOSING, _OPTIONAL)):
         return True
     if _FLAG.match(character) and _FLAG.match(base):
         return length == 1

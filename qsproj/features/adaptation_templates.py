@@ -32,7 +32,7 @@ import numpy as np
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.cells import bare_relation
-from qsproj.corpus.characters import plain_form
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import Template, stable_hash, templates_of
 from qsproj.kernels.adaptation import source_paths
@@ -181,7 +181,7 @@ def function_words(nodes: source_paths.SourceNodes) -> np.ndarray[tuple[int], np
 def _cells(
     relation: str, tag: str, fine: str, form: str, lemma: str, features: str
 ) -> tuple[int, int, int, int, int, int, int, int]:
-    word = plain_form(form).lower()
+    word = lower_form(form)
     return (
         stable_hash(base_relation(relation)),
         stable_hash(shallow_relation(relation)),
@@ -189,6 +189,6 @@ def _cells(
         stable_hash(TAG_CLASSES.get(tag, "content")),
         stable_hash(fine),
         stable_hash(word if tag in CLOSED_CLASSES else tag),
-        stable_hash(word if lemma == "_" else lemma),
+        stable_hash(word if lemma == "_" else plain_form(lemma)),
         stable_hash(features),
     )

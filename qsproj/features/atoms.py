@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import plain_form
+from qsproj.corpus.characters import lower_case, lower_form, plain_form
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import stable_hash
@@ -94,13 +94,13 @@ ATTRIBUTES = {
     attribute.name: attribute
     for attribute in (
         Attribute("form", _FORMS, plain_form),
-        Attribute("lower", _FORMS, lambda form: plain_form(form).lower()),
-        Attribute("prefix", _FORMS, lambda form: plain_form(form)[:5].lower()),
-        Attribute("suffix", _FORMS, lambda form: plain_form(form)[-3:].lower()),
+        Attribute("lower", _FORMS, lower_form),
+        Attribute("prefix", _FORMS, lambda form: lower_case(plain_form(form)[:5])),
+        Attribute("suffix", _FORMS, lambda form: lower_case(plain_form(form)[-3:])),
         Attribute(
             "lemma",
             ("forms", "lemmas"),
-            lambda form, lemma: plain_form(form).lower() if lemma == "_" else lemma,
+            lambda form, lemma: lower_form(form) if lemma == "_" else plain_form(lemma),
         ),
         Attribute("upos", ("upos",), str),
         Attribute("xpos", ("upos", "xpos"), lambda coarse, fine: coarse if fine == "_" else fine),

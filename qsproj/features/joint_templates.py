@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.characters import plain_form
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.features.hashing import Template, stable_hash, templates_of
 
@@ -75,7 +75,7 @@ class WordHashes:
 
 
 def word_hashes(sentence: Sentence) -> WordHashes:
-    forms = ("<root>", *(plain_form(form).lower() for form in sentence.forms))
+    forms = ("<root>", *map(lower_form, sentence.forms))
     tags = ("<root>", *sentence.upos)
     return WordHashes(
         *(np.array([stable_hash(word) for word in words], np.uint64) for words in (tags, forms))
@@ -201,7 +201,7 @@ def jump_buckets(families: Sequence[str]) -> Buckets:
 
 @lru_cache(maxsize=1 << 17)
 def _likeness(source: str, target: str) -> int:
-    first, second = source.lower(), target.lower()
+    first, second = lower_form(source), lower_form(target)
     if first == second:
         return 5 if any(character.isalpha() for character in first) else 6
     common = 0

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.characters import plain_form
+from qsproj.corpus.characters import lower_case, lower_form, plain_form
 from qsproj.features.hashing import pair_templates, stable_hash
 from qsproj.kernels.tagging.word_classes import exchange_pass
 
@@ -122,7 +122,7 @@ class WordTable:
         cut = _stem_and_ending(form, lower, self._lemmas) if self._lemmas else ("", "")
         codes = [*spelling, *map(_code, cut)]
         for classes in self._classes:
-            word_class = classes.get(form, classes.get(form.lower()))
+            word_class = classes.get(form, classes.get(lower_form(form)))
             codes.append(0 if word_class is None else word_class + 1)
         self._attributes[number] = np.array(codes, dtype=np.uint64)
 
@@ -160,7 +160,7 @@ def _plain(form: str) -> str:
 def word_attributes(form: str) -> tuple[str, ...]:
     """Return the text of each of ``WORD_ATTRIBUTES``; digits become 0, quotation marks ``"``."""
     plain = _plain(form)
-    lower = plain.lower()
+    lower = lower_case(plain)
     lengths = range(1, LONGEST_AFFIX + 1)
     return (
         _kind(plain),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
@@ -60,7 +61,7 @@ def tag_kinds(sentence: Sentence) -> list[Kind]:
 
 
 def word_kinds(sentence: Sentence) -> list[Kind]:
-    return [(form.lower(), "", "word") for form in sentence.forms]
+    return [(lower_form(form), "", "word") for form in sentence.forms]
 
 
 def source_kinds(sentence: Sentence) -> list[Kind]:

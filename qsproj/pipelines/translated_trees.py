@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
 
@@ -202,8 +203,8 @@ def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
         weights = np.ones(len(links.links)) if links.weights is None else links.weights
         kept = weights >= LEAST_LINK
         for (i, j), weight in zip(links.links[kept].tolist(), weights[kept].tolist(), strict=True):
-            word = source.forms[i - 1].lower(), source.upos[i - 1]
-            counts[word][target.forms[j - 1].lower(), target.upos[j - 1]] += weight
+            word = lower_form(source.forms[i - 1]), source.upos[i - 1]
+            counts[word][lower_form(target.forms[j - 1]), target.upos[j - 1]] += weight
     return counts
 
 
@@ -225,7 +226,7 @@ def translated_trees(
     for sentence in sentences:
         words = list(zip(sentence.forms, sentence.upos, strict=True))
         for place, (form, tag) in enumerate(words):
-            translations = lexicon.get((form.lower(), tag))
+            translations = lexicon.get((lower_form(form), tag))
             if translations is not None and tag not in WRITTEN_ALIKE:
                 words[place] = translations.draw(rng)
             elif tag not in WRITTEN_ALIKE and tag != "PROPN":

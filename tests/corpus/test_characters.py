@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qsproj.corpus.characters import plain_form, readable, without_unseen_words
+from qsproj.corpus.characters import composed_form, lower_form, plain_form, readable, without_unseen_words
 from qsproj.corpus.editing import comment_value, misc_values
 from qsproj.corpus.text import normalise, read_text, tokenize
 from qsproj.corpus.token import multiword_tokens
@@ -73,6 +73,13 @@ def test_sentences_spell_what_was_written(text, language):
         assert not bare or bare == tokens
 
 
+def test_words_keep_their_optional_marks():
+    for line in ("بَ، كِـتاب ـ ً", "קָרָ֥א־לוֹ׃ אַתָּה", "ܡܶܠܬ݂ܳܐ."):
+        (sentence,) = read_text([line], "und")
+        assert "".join(sentence.forms) == line.replace(" ً", "").replace(" ", "")
+        assert tokenize(line, "und") == [readable(form)[0] for form in sentence.forms]
+
+
 @pytest.mark.parametrize("language", ["fr", "cs", "en"])
 def test_decomposed_text_has_the_words_of_composed_text(language):
     composed = "Voilà l’été : où dit-il que Žižka n'était pas né à Düsseldorf ?"
@@ -103,3 +110,58 @@ def test_letters_in_one_character_are_read_as_two():
 @pytest.mark.parametrize("piece", ["e\u0301", "\u0301", "\u00ad", "\u200d", "\U0001f468\u200d"])
 def test_time_is_linear_in_the_text(piece):
     assert_linear(readable, piece)
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        ("اَلْكِتَابُ", "الكتاب"),
+        ("مُعَلِّمٌ", "معلم"),
+        ("هٰذَا", "هذا"),
+        ("كِــتاب", "كتاب"),
+        ("ٱلرَّحْمَٰنِ", "ٱلرحمن"),
+        ("\ufe91\ufef4\ufe96", "بيت"),
+        ("\ufe76ب\ufe71", "ب"),
+        ("بְּרֵאשִׁ֖ית".replace("ب", "ב"), "בראשית"),
+        ("\ufb2a\ufb4b", "שו"),
+        ("ܡܶܠܬ݂ܳܐ", "ܡܠܬܐ"),
+        ("\u0627\u0655\u0650لى", "إلى"),
+    ],
+)
+def test_optional_marks_are_not_compared(marked, plain):
+    assert plain_form(marked) == plain_form(unicodedata.normalize("NFD", marked)) == plain
+    assert plain_form(plain) == plain
+    (sentence,) = read_text([f"{marked}، {marked}!"], "ar")
+    assert sentence.forms[0] == sentence.forms[2] == marked
+    assert tokenize(marked, "ar") == [readable(marked)[0]]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("हिन्दी", "ภาษาไทย", "tiếng", "ἄνθρωπος", "பள்ளி", "ދިވެހި", "မြန်မာ", "ខ្មែរ", "бы\u0301л", "ñandú", "ə́"),
+        *("čeština", "שלום־עליכם", "سؤال", "آب", "ئاسمان", "ڕۆژ", "ـ", "ً"),
+    ],
+)
+def test_marks_that_make_letters_stay(form):
+    assert plain_form(form) == unicodedata.normalize("NFC", form)
+    assert lower_form(form) == unicodedata.normalize("NFC", form).lower()
+
+
+def test_hamza_on_alef_is_compared_like_a_capital():
+    assert lower_form("أَنَّ") == lower_form("إِنّ") == lower_form("ٱن") == "ان"
+    assert plain_form("أَنَّ") == "أن"
+    assert composed_form("أَن\u00ad") == "أَن"
+
+
+def test_all_marks_are_of_three_scripts():
+    """By the names of Unicode, not by a list of ranges."""
+    names = {chr(n): unicodedata.name(chr(n), "") for n in (*range(0x300, 0x1000), *range(0xFB00, 0xFB50))}
+    dropped = {one for one, name in names.items() if name and plain_form(f"b{one}") == "b"}
+    dropped -= {one for one in dropped if unicodedata.category(one) == "Cf" or one == "\u034f"}
+    assert {names[one].split()[0] for one in dropped} == {"ARABIC", "HEBREW", "SYRIAC"}
+    assert dropped >= {
+        one for one, name in names.items() if name.startswith(("HEBREW POINT", "HEBREW ACCENT"))
+    } - {"\ufb1e"}
+    assert dropped >= set("\u064e\u064f\u0650\u064b\u064c\u064d\u0651\u0652\u0670\u0640")
+    assert not dropped & set("\u0653\u0654\u0655")

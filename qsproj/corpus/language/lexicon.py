@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, pluralise, unknown_name
@@ -77,8 +78,8 @@ class Lexicon:
 
     def corrected(self, tags: WordTags) -> "Lexicon":
         """Return the lexicon with other tags of some words, which hold in any case of letters."""
-        words = {word.lower() for word in tags}
-        kept = {word: own for word, own in self.tags.items() if word.lower() not in words}
+        words = set(map(lower_form, tags))
+        kept = {word: own for word, own in self.tags.items() if lower_form(word) not in words}
         return replace(self, tags=kept | dict(tags))
 
     def inflections_of(self, sentences: Iterable[Sentence]) -> list[Inflection]:
@@ -149,7 +150,7 @@ def _word_tags(name: str, rows: Iterable[tuple[int, str]]) -> dict[str, tuple[st
             raise DataError(name, number, "a malformed line", "a word, a tab, its tags")
         for tag in given:
             _check_tag(name, number, tag)
-        tags.setdefault(word.strip(), set()).update(given)
+        tags.setdefault(plain_form(word.strip()), set()).update(given)
     return {word: tuple(sorted(of_word)) for word, of_word in tags.items()}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import composed_as, plain_form
+from qsproj.corpus.characters import composed_as, lower_form, plain_form
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex, stable_hash
@@ -324,8 +324,8 @@ def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[E
     made = {(form, script) for (form, _), entries in lexicon.items() for _, script, _ in entries}
     for form, script in made:
         if script != NO_SCRIPT:
-            lower = form.lower()
-            lemma = scripts[script].apply(form) or form
+            lower = lower_form(form)
+            lemma = plain_form(scripts[script].apply(form) or form)
             found[lemma] = lower if found.get(lemma, lower) == lower else ""
     return found
 

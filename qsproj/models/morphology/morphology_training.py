@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import plain_form
+from qsproj.corpus.characters import composed_form, plain_form
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name
@@ -215,7 +215,7 @@ def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -
     made: dict[tuple[str, str], int] = {}
     lexicon: _Lexicon = {}
     for sentence, analyses in analysed:
-        composed = (map(plain_form, sentence.forms), map(plain_form, sentence.lemmas))
+        composed = (map(plain_form, sentence.forms), map(composed_form, sentence.lemmas))
         for form, lemma, analysis in zip(*composed, analyses, strict=True):
             script = NO_SCRIPT
             if lemmas and (lemma != UNSPECIFIED or form == UNSPECIFIED):
@@ -233,7 +233,7 @@ def _add_inflections(
     for form, lemma, tags, feats in inflections:
         for upos in tags:
             if upos in table.ranges:
-                listed.setdefault((plain_form(form), upos), {}).setdefault(feats, plain_form(lemma))
+                listed.setdefault((plain_form(form), upos), {}).setdefault(feats, composed_form(lemma))
     nearest: dict[tuple[str, str], Analysis] = {}
     for (form, upos), lemmas in listed.items():
         entries = lexicon.setdefault((form, upos), Counter())

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import multiword_tokens
@@ -101,10 +102,11 @@ def train_tagger(
     class_sets: dict[str, Classes] = {}
     words = [*raw_words, *(example.forms for example in gold)]
     if raw_words and settings.lower_classes:
-        lowered = [[form.lower() for form in forms] for forms in words]
+        lowered = [list(map(lower_form, forms)) for forms in words]
         class_sets["lowerclass"] = word_classes(lowered, settings.lower_classes)
     if raw_words and settings.cased_classes:
-        class_sets["casedclass"] = word_classes(words, settings.cased_classes)
+        cased = [list(map(plain_form, forms)) for forms in words]
+        class_sets["casedclass"] = word_classes(cased, settings.cased_classes)
     extractor = FeatureExtractor(templates_with(tuple(class_sets), settings.templates), class_sets)
     tags = tuple(sorted({tag for example in gold for tag in example.tags}))
     numbers = {tag: number for number, tag in enumerate(tags)}

@@ -77,7 +77,7 @@ def cut_words(
     return write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
 
 
-@stage("links", version=3, files=(".pharaoh",))
+@stage("links", version=4, files=(".pharaoh",))
 def link_words(
     paths: Sequence[Path], *, source: str, target: str, unspaced: str | None, name: str, workers: Workers
 ) -> StageReport:

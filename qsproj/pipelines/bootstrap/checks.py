@@ -11,6 +11,7 @@ from qsproj.alignment.aligners import align_words
 from qsproj.alignment.reading import is_conllu
 from qsproj.conventions import is_whole
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_all, read_sentences
@@ -185,7 +186,7 @@ def check_sides(text: texts.SourceText) -> int:
     Raises DataError when the treebank covers the target side better than the source side, or, if it is large
     enough, covers little of the source side.
     """
-    counts = Counter(form.lower() for one in read_all(text.treebanks) for form in one.forms)
+    counts = Counter(lower_form(form) for one in read_all(text.treebanks) for form in one.forms)
     vocabulary = set(counts)
     source, target = known_shares(text, vocabulary)
     what = f"{100 * source:.0f}% of the words of the source side in the treebank"
@@ -322,7 +323,7 @@ def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
     """Raise DataError when tagged sentences cover the bitext's source better than its target."""
     for path in tagged:
         sentences = list(read_sentences(path))
-        vocabulary = {form.lower() for sentence in sentences for form in sentence.forms}
+        vocabulary = {lower_form(form) for sentence in sentences for form in sentence.forms}
         source, target = known_shares(text, vocabulary)
         if source > target:
             found = (
@@ -359,7 +360,7 @@ def known_shares(text: texts.SourceText, vocabulary: set[str]) -> tuple[float, f
     known, words = [0, 0], [0, 0]
     for sides in islice(text.pairs(), LOOKED_AT):
         for side, (line, code) in enumerate(zip(sides, text.languages, strict=True)):
-            letters = [word.lower() for word in tokenize(line, code) if word.isalpha()]
+            letters = [lower_form(word) for word in tokenize(line, code) if word.isalpha()]
             known[side] += sum(word in vocabulary for word in letters)
             words[side] += len(letters)
     return known[0] / max(words[0], 1), known[1] / max(words[1], 1)

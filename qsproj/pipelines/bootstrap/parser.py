@@ -28,7 +28,7 @@ class Source:
     pairs: AlignedFiles
 
 
-@stage("prior", version=12)
+@stage("prior", version=13)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -53,7 +53,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=18, files=(".model", ".trees.conllu"))
+@stage("parser", version=19, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.language.lexicon import QUESTION
 from qsproj.corpus.language.questions import QUESTIONS, practice, questions_in, share_of_languages
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -138,7 +139,7 @@ def weighted_links(pair: SentencePair) -> Iterator[tuple[int, str, Any]]:
     links, weights = pair.alignment.links, pair.alignment.weights
     shares = np.ones(len(links)) if weights is None else weights
     for (source, target), share in zip(links.tolist(), shares.tolist(), strict=True):
-        yield source, pair.target.forms[target - 1].lower(), share
+        yield source, lower_form(pair.target.forms[target - 1]), share
 
 
 def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
@@ -151,7 +152,7 @@ def _mean_tags(tagger: Tagger, sentences: Iterable[Sentence], words: set[str]) -
     sums: dict[str, np.ndarray] = {}
     counts: Counter[str] = Counter()
     for sentence in sentences:
-        forms = [form.lower() for form in sentence.forms]
+        forms = list(map(lower_form, sentence.forms))
         if words.isdisjoint(forms):
             continue
         for form, tags in zip(forms, tagger.tag_distribution(sentence), strict=True):
@@ -161,4 +162,4 @@ def _mean_tags(tagger: Tagger, sentences: Iterable[Sentence], words: set[str]) -
 
 
 def counts_of(sentences: Iterable[Sentence]) -> Counter[str]:
-    return Counter(form.lower() for sentence in sentences for form in sentence.forms)
+    return Counter(lower_form(form) for sentence in sentences for form in sentence.forms)

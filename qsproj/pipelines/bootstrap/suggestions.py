@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
@@ -95,7 +96,7 @@ class LinkedTags:
         votes: dict[str, Counter[str]] = defaultdict(Counter)
         counts: Counter[str] = Counter()
         for pair in islice(pairs, LINKED_PAIRS):
-            counts.update(form.lower() for form in pair.target.forms)
+            counts.update(map(lower_form, pair.target.forms))
             for source, form, share in weighted_links(pair):
                 votes[form][pair.source.upos[source - 1]] += share
         return cls(votes, counts)
@@ -154,7 +155,7 @@ def _judged(tagger: Tagger, sentences: Iterable[Sentence]) -> dict[str, _Judged]
         for position, form in enumerate(sentence.forms):
             if not any(map(str.isalpha, form)):
                 continue
-            of_word = found.setdefault(form.lower(), _Judged(np.zeros(len(tagger.tags))))
+            of_word = found.setdefault(lower_form(form), _Judged(np.zeros(len(tagger.tags))))
             doubt = 1.0 - float(tags[position].max())
             of_word.count += 1
             of_word.doubt += doubt

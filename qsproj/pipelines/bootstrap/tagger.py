@@ -28,7 +28,7 @@ from qsproj.pipelines.treebank_weights import read_treebanks
 FAR_APART = 0.25
 
 
-@stage("tagger", version=45)
+@stage("tagger", version=46)
 def tag_target(
     paths: Sequence[Path],
     *,

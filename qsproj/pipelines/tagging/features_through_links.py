@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection, Lexicon
 from qsproj.corpus.sentence import Sentence
@@ -94,7 +95,7 @@ def marked_words(
 ) -> MarkedWords:
     """Collect the feature votes of links whose two tags agree, for the words of ``sentences``."""
     tagged = [
-        (tag, form.lower())
+        (tag, lower_form(form))
         for number, of_sentence in zip(sentences, tags, strict=True)
         for tag, form in zip(of_sentence, text.sentences[number], strict=True)
     ]
@@ -270,12 +271,12 @@ def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[In
     for form, _, tags, feats in inflections:
         for tag in tags if feats != UNSPECIFIED else ():
             pairs = {name: value for name, value in feature_pairs(feats) if (tag, name) in linked}
-            readings.setdefault((tag, form.lower()), []).append(pairs)
+            readings.setdefault((tag, lower_form(form)), []).append(pairs)
     return [
         with_columns(
             one,
             feats=[
-                _listed_cell(cell, readings.get((tag, form.lower()), [{}]))
+                _listed_cell(cell, readings.get((tag, lower_form(form)), [{}]))
                 for tag, form, cell in zip(one.upos, one.forms, one.feats, strict=True)
             ],
         )

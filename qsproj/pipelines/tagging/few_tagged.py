@@ -11,6 +11,7 @@ import numpy as np
 
 from qsproj.conventions import Mask
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import (
     Contractions,
     learn_contractions,
@@ -41,7 +42,7 @@ Words = tuple[str, ...]
 class FewTagged:
     """Tagged sentences (possibly none) with UPOS on every word, and tag counts of each word.
 
-    Words are counted in their own form and lower-cased.
+    Words are counted in their plain form and lower-cased.
     """
 
     sentences: tuple[Sentence, ...]
@@ -60,7 +61,7 @@ class FewTagged:
                     "every word; tag it or leave the sentence out"
                 )
             for form, tag in zip(sentence.forms, sentence.upos, strict=True):
-                for known in {form, form.lower()}:
+                for known in {plain_form(form), lower_form(form)}:
                     counts.setdefault(known, Counter())[tag] += 1
         return cls(tuple(sentences), counts, learn_contractions(sentences))
 
@@ -114,7 +115,7 @@ def with_tagged_features(
     learned = train_morphology(tagged, rng=rng, columns=["feats"])
     assert learned is not None
     words: Counter[str] = Counter(tag for one in tagged for tag in one.upos)
-    known = {(form.lower(), tag) for one in tagged for form, tag in zip(one.forms, one.upos, strict=True)}
+    known = {(lower_form(form), tag) for one in tagged for form, tag in zip(one.forms, one.upos, strict=True)}
     values = {
         (tag, pair)
         for one in tagged
@@ -132,7 +133,7 @@ def with_tagged_features(
             cell = own_cell
             if words[tag] < FEWEST_WORDS:
                 cell = linked
-            elif not certain and (form.lower(), tag) not in known:
+            elif not certain and (lower_form(form), tag) not in known:
                 found = dict(feature_pairs(own_cell))
                 found.update(pair for pair in feature_pairs(linked) if (tag, pair) in values)
                 cell = feature_cell(found)

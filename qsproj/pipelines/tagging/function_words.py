@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Mask
+from qsproj.corpus.characters import lower_form
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.options import TagProjectionOptions
@@ -111,7 +112,7 @@ def contradictions(
         for word, tag in zip(of_sentence.tolist(), tagger.tag_words(text.sentences[sentence]), strict=True):
             if words.frequent[word]:
                 given.setdefault(word, Counter())[tag] += 1
-    names = dict(zip(words.of_types.tolist(), text.vocabulary, strict=True))
+    names = dict(zip(words.of_types.tolist(), map(lower_form, text.vocabulary), strict=True))
     shares = normalised(words.votes)
     found = []
     for word, counts in given.items():
@@ -120,5 +121,5 @@ def contradictions(
         if tag != text.tags[best] and shares[word, best] >= MOST and count > MOST * counts.total():
             linked = text.tags[best], float(shares[word, best])
             share = count / counts.total()
-            found.append(Contradiction(names[word].lower(), int(words.counts[word]), linked, (tag, share)))
+            found.append(Contradiction(names[word], int(words.counts[word]), linked, (tag, share)))
     return sorted(found, key=lambda one: (-one.count, one.word))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.errors import NothingToLearnError
@@ -47,7 +48,7 @@ class LinkedText:
     """Target sentences with numbered words and the link votes of each word."""
 
     tags: Words  # the T tags, sorted
-    sentences: tuple[Words, ...]  # the S sentences; none is empty
+    sentences: tuple[Words, ...]  # the S sentences in plain forms; none is empty
     starts: NDArray[np.int64]  # int64[S+1]: sentence s holds words ``starts[s]:starts[s + 1]`` of the N words
     vocabulary: Words  # the V types
     types: NDArray[np.int32]  # int32[N], type of each word
@@ -127,7 +128,7 @@ def read_linked_text(
         return found.astype(np.float64)
 
     # Links of MAJORITY get the second tag where the lower-cased type has more votes for it.
-    lowered = numbered(form.lower() for form in vocabulary)[0][types[at]]
+    lowered = numbered(map(lower_form, vocabulary))[0][types[at]]
     for pair, other in MAJORITY.items():
         name = either_name(*pair)
         if name in tags and other in tags:
@@ -211,7 +212,8 @@ def _linked(
         vote = weight**sureness * trust_in_tags(pair.source)[source]
         kept = place >= 0
         columns.append((place[kept], tag[source][kept], mark[source][kept], vote[kept]))
-    return words, _Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+    joined = _Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+    return tuple(map(plain_form, words)), joined
 
 
 def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np.int64]]:

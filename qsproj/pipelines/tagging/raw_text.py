@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.corpus.characters import plain_form
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.pipelines.tagging.linked_text import Words, sampled
@@ -19,8 +19,8 @@ from qsproj.pipelines.tagging.votes import Sets
 
 def count_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> tuple[int, int]:
     """Count the words with letters that are not in a vocabulary in any case, and all with letters."""
-    known = {plain_form(form).lower() for form in vocabulary}
-    words = [plain_form(form).lower() for form in forms if any(map(str.isalpha, form))]
+    known = set(map(lower_form, vocabulary))
+    words = [lower_form(form) for form in forms if any(map(str.isalpha, form))]
     return sum(word not in known for word in words), len(words)
 
 
@@ -28,7 +28,7 @@ def count_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> tuple[int,
 class RawText:
     """Raw sentences of the target language."""
 
-    sentences: tuple[Words, ...]  # words of each sentence; none is empty
+    sentences: tuple[Words, ...]  # plain forms of each sentence; none is empty
     allowed: Mapping[str, Sets]  # bool[T] of each word: tags that script and lexicon allow
 
     @classmethod
@@ -45,7 +45,7 @@ class RawText:
         """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``."""
         words, _ = sampled(
             filter(len, sentences),
-            lambda tokens: tuple(split_contractions(tokens, contractions)[0]),
+            lambda tokens: tuple(map(plain_form, split_contractions(tokens, contractions)[0])),
             most=most,
             rng=rng,
         )
@@ -60,7 +60,7 @@ class RawText:
         return unknown / max(words_of_letters, 1)
 
     def frequent(self, share: float) -> list[str]:
-        counts = Counter(form.lower() for forms in self.sentences for form in forms)
+        counts = Counter(lower_form(form) for forms in self.sentences for form in forms)
         return [word for word, count in counts.items() if count >= share * counts.total()]
 
     def sets_of(self, forms: Words) -> Sets:

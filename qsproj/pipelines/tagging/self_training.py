@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import lower_form
 from qsproj.features.tagging import Classes, word_classes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import (
@@ -146,7 +147,7 @@ def word_classes_of(text: LinkedText, raw: Sequence[Words], count: int) -> dict[
     """Return lower-cased word classes of the bitext's target side and raw text together; none for 0."""
     if not count:
         return {}
-    lowered = [[form.lower() for form in forms] for forms in (*text.sentences, *raw)]
+    lowered = [list(map(lower_form, forms)) for forms in (*text.sentences, *raw)]
     return {"lowerclass": word_classes(lowered, count)}
 
 

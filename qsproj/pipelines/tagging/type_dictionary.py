@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
@@ -26,7 +27,8 @@ def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTa
     """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence."""
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
-        found = lexicon.get(form) or lexicon.get(form.lower()) or allowed_by_script(form, tags)
+        listed = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form))
+        found = listed or allowed_by_script(form, tags)
         row[:] = [tag in found for tag in tags] if found else True
     return allowed
 
@@ -49,7 +51,8 @@ def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
 
 def stem(form: str) -> str:
     """Return an approximate stem: the beginning of the form, lower-cased."""
-    return form.lower()[: max(SHORTEST_STEM, len(form) - ENDING)]
+    lower = lower_form(form)
+    return lower[: max(SHORTEST_STEM, len(lower) - ENDING)]
 
 
 def type_shares(text: LinkedText, allowed: Sets) -> Shares:
@@ -61,7 +64,7 @@ def type_shares(text: LinkedText, allowed: Sets) -> Shares:
     """
     counts = summed(text.votes, text.types, len(allowed)) * allowed
     alike = np.zeros_like(counts)
-    for name in (str.lower, stem):
+    for name in (lower_form, stem):
         groups, n_groups = numbered(map(name, text.vocabulary))
         alike += normalised(summed(counts, groups, n_groups))[groups]
     return normalised(counts + ALIKE * alike * allowed)
@@ -75,7 +78,7 @@ def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str,
     result = shares.copy()
     columns = {tag: column for column, tag in enumerate(text.tags)}
     for form, row in zip(text.vocabulary, result, strict=True):
-        for tag, count in known.get(form, known.get(form.lower(), {})).items():
+        for tag, count in known.get(form, known.get(lower_form(form), {})).items():
             row[columns[tag]] += count
     return normalised(result)
 

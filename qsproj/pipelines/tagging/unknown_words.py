@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.characters import plain_form
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import word_kind
 from qsproj.models.packing import in_half_the_bytes
@@ -45,7 +45,7 @@ def with_prior_of_unknown(tagger: Tagger, known: Iterable[str], prior: NDArray[n
     and known words lose it again.
     """
     kinds_of_words = set(map(word_kind, SPELLED))
-    words = {form.lower(): 0 for form in map(plain_form, known) if word_kind(form) in kinds_of_words}
+    words = {lower_form(form): 0 for form in known if word_kind(plain_form(form)) in kinds_of_words}
     old = tagger.extractor
     extractor = FeatureExtractor((*old.templates, KNOWN), {**old.class_sets, KNOWN: words})
     kinds = extractor.keys(SPELLED)[:, old.templates.index("kind")]

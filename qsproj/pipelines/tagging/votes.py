@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import lower_form
 from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
 
 Shares = NDArray[np.float64]
@@ -22,7 +23,7 @@ class Words(NamedTuple):
 
 def words_of(text: LinkedText, frequent: float) -> Words:
     """Sum the votes of lower-cased words; ``frequent``: least share of the text of a frequent word."""
-    of_types, n_words = numbered(form.lower() for form in text.vocabulary)
+    of_types, n_words = numbered(map(lower_form, text.vocabulary))
     at = of_types[text.types]
     counts = np.bincount(at, minlength=n_words)
     votes = summed(text.votes, at, n_words)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.files import open_output, open_text
 from qsproj.corpus.language.lexicon import QUESTION, read_lexicon
 from qsproj.corpus.sentence import SentencePair
@@ -103,7 +104,7 @@ class WordList:
         return self.known.union(*(one.words for one in self.questions.values()))
 
     def _example(self, word: str) -> str:
-        lines = self.concordance.get(word.casefold(), ())
+        lines = self.concordance.get(lower_form(word), ())
         return "{left} [{form}] {right}".format(**lines[0]) if lines else ""
 
     def open_wrong(self) -> list[float]:
@@ -131,7 +132,7 @@ class WordList:
             if (one := _question(line)) and len(one.tags) == 1
             else line
             for line in self._lines()
-            if line.partition("\t")[0] != form
+            if plain_form(line.partition("\t")[0]) != form
         ]
         self._write([*kept, *([f"{form}\t{' '.join(tags)}"] if tags else [])])
 
@@ -148,7 +149,7 @@ class WordList:
         self._write([*kept, *([own.line()] if tags and own.words else [])])
 
     def contexts(self, session: Session, form: str) -> dict[str, Any]:
-        found = [*_in_draft(session, form.casefold()), *self.concordance.get(form.casefold(), ())]
+        found = [*_in_draft(session, lower_form(form)), *self.concordance.get(lower_form(form), ())]
         return {"contexts": found[:_CONTEXTS]}
 
     def _lines(self) -> list[str]:
@@ -186,7 +187,7 @@ def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
             if not form or not tags or not set(tags) <= set(UNIVERSAL_TAGS):
                 found, remedy = f"{line.strip()[:40]!r}", "see qsproj bootstrap --suggest-words"
                 raise DataError(path, number, found, "word TAB tags", remedy)
-            words.append(Word(form, tags, tuple(cells[1:5])))
+            words.append(Word(plain_form(form), tags, tuple(cells[1:5])))
     return words, questions
 
 
@@ -201,7 +202,7 @@ def _question(line: str) -> QuestionRow | None:
 def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
     """Yield the occurrences of a word in the draft, in any case, with tag and translation."""
     for index, sentence in enumerate(session.draft.sentences):
-        words = [at for at, form in enumerate(sentence.forms, start=1) if form.casefold() == wanted]
+        words = [at for at, form in enumerate(sentence.forms, start=1) if lower_form(form) == wanted]
         for word in words:
             pair, tag = session.companions.linked(session.draft, index), session.belief(index).upos[word - 1]
             yield _context(sentence.forms, word, pair) | {"index": index, "word": word, "tag": tag}
@@ -209,11 +210,11 @@ def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
 
 def concordance_of(pairs: Iterable[SentencePair], words: Iterable[str]) -> dict[str, list[Context]]:
     """Return the first lines of a bitext with each of some words, in any case, with their translations."""
-    found: dict[str, list[Context]] = {word.casefold(): [] for word in words}
+    found: dict[str, list[Context]] = {lower_form(word): [] for word in words}
     for pair in pairs:
         forms = pair.target.forms
         for word, form in enumerate(forms, start=1):
-            lines = found.get(form.casefold())
+            lines = found.get(lower_form(form))
             if lines is not None and len(lines) < _CONTEXTS:
                 lines.append(_context(forms, word, pair) | {"verse": pair.target.sent_id})
     return found

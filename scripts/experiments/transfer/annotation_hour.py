@@ -24,6 +24,7 @@ import numpy as np
 
 from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
@@ -40,11 +41,13 @@ from qsproj.pipelines.bootstrap.suggestions import LinkedTags, suggested_sentenc
 from qsproj.pipelines.bootstrap.texts import VERSE, SourceText
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.suggest import Costs
+from qsproj.pipelines.tagging.raw_text import count_unknown
 from qsproj.serve.review.inference import Fixed, infer_rest
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import listed, table
 from scripts.experiments.transfer.by_tags import UNCERTAIN_TAGS, Part, scores_by_tags
+from scripts.experiments.transfer.many_languages import as_ud_2
 from scripts.experiments.transfer.new_testament import TREEBANKS, text_of
 
 NAMES = {
@@ -205,6 +208,8 @@ def texts_of(lab: Lab, target: str) -> SourceText:
 def treebank(lab: Lab, target: str) -> tuple[list[Sentence], list[Sentence]]:
     """Return the halves of a development file, the first without subtypes."""
     dev = list(read_conllu(dev_path(lab, target)))
+    if target == "ar":
+        dev = list(map(as_ud_2, dev))
     pool, rest = dev[: len(dev) // 2], dev[len(dev) // 2 :]
     bare = [replace(one, deprels=tuple(bare_relation(relation) for relation in one.deprels)) for one in pool]
     return bare, rest
@@ -213,9 +218,9 @@ def treebank(lab: Lab, target: str) -> tuple[list[Sentence], list[Sentence]]:
 def unknown_share(lab: Lab, target: str, sentences: Sequence[Sentence]) -> float:
     """Return the share of words in sentences that are not in the verses of their language."""
     with lzma.open(texts_of(lab, target).bitext[1], "rt", encoding="utf-8") as lines:
-        known = set(re.findall(r"\w+", lines.read().lower()))
-    words = [form.lower() for one in sentences for form in one.forms if any(map(str.isalpha, form))]
-    return sum(word not in known for word in words) / len(words)
+        known = [word for line in lines for word in re.findall(r"\w+", plain_form(line))]
+    unknown, words = count_unknown((form for one in sentences for form in one.forms), known)
+    return unknown / words
 
 
 def start_of(lab: Lab, target: str) -> tuple[Path, Path]:
@@ -242,7 +247,7 @@ def curve(lab: Lab, row: Row, costs: Costs) -> dict[str, Any]:
     tags: dict[str, set[str]] = {}
     for sentence in (*pool, *rest):
         for form, tag in zip(sentence.forms, sentence.upos, strict=True):
-            tags.setdefault(form.lower(), set()).add(tag)
+            tags.setdefault(lower_form(form), set()).add(tag)
     if row.way == MISTAKES:
         rng = np.random.default_rng(5)
         pool = [with_mistakes(one, WRONG, rng) for one in pool]
@@ -285,7 +290,7 @@ def ask(
     if share and model is not None:
         words = [one.form for one in suggested_words(model.tagger, text=text, bitext=[], linked=LinkedTags())]
         if row.way == CHANCE:
-            words = [form.lower() for one in text for form in one.forms if any(map(str.isalpha, form))]
+            words = [lower_form(form) for one in text for form in one.forms if any(map(str.isalpha, form))]
             words = [words[at] for at in chance.permutation(len(words))]
         left = speaker.list_words(words, share * seconds)
     left += (1.0 - share) * seconds

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -37,7 +36,6 @@ PUD_TREES = 600
 # Seed of the subset of a bitext, and of the sentences that are scored.
 DRAWN_BY = 1
 
-_VOWELS = re.compile("[\u064b-\u0652\u0670]")
 # Relations of UD 1, which the Arabic treebank has, in UD 2.
 _UD_2 = {
     "dobj": "obj",
@@ -99,7 +97,7 @@ class Corpora:
         """Read the gold trees of a language, of PUD those that settings may be chosen on."""
         most = PUD_TREES if LANGUAGES[code].kind == FEW_PAIRS else None
         found = [sentence for path in self.files(code) for sentence in islice(read_conllu(path), most)]
-        return [as_printed(sentence) for sentence in found] if code == "ar" else found
+        return [as_ud_2(sentence) for sentence in found] if code == "ar" else found
 
     def gold(self, code: str) -> list[Sentence]:
         """Return the gold trees to score, drawn from all files of the language."""
@@ -154,11 +152,10 @@ def words_of(sentence: Sentence) -> str:
     return " ".join(sentence.forms)
 
 
-def as_printed(sentence: Sentence) -> Sentence:
-    """Remove vowels from Arabic words, because no Testament has them, and write tags and relations as UD 2 does."""
-    forms = [_VOWELS.sub("", form) or form for form in sentence.forms]
+def as_ud_2(sentence: Sentence) -> Sentence:
+    """Return a sentence with the tags and relations of UD 2 in place of those of UD 1."""
     upos = ["CCONJ" if tag == "CONJ" else tag for tag in sentence.upos]
-    return Sentence.from_words(forms, upos=upos, heads=sentence.heads, deprels=_relations(sentence))
+    return Sentence.from_words(sentence.forms, upos=upos, heads=sentence.heads, deprels=_relations(sentence))
 
 
 def _relations(sentence: Sentence) -> Iterator[str]:
