@@ -8,7 +8,6 @@ decides its weight, without any gold tag: a language that is no relative gets no
 
 import unicodedata
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.characters import lower_case, plain_form
 from qsproj.corpus.language.recognition import commonest_script
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest, pair_templates, stable_hash
@@ -117,30 +117,28 @@ def relative_voter(
     Returns None in place of the voter if all are unrelated, and a report line for each treebank.
     ``treebanks``: as :func:`tagged_sentences` returns them. ``sentences``: of the target.
     """
-    # A copy: treebanks that do not vote change nothing.
-    rng = deepcopy(rng)
+    # A seed from a child: treebanks that do not vote change nothing, neither later draws nor other voters.
+    seed = int(rng.spawn(1)[0].integers(2**63))
     script = commonest_script(form for forms in sentences for form in forms)
-    latin = any(
-        commonest_script(form for one in treebank.sentences for form in one.forms) != script
-        for treebank in treebanks
-    )
-    voters, powers, lines = [], [], []
+    voters, lines = [], []
     for treebank in treebanks:
-        voters.append(_trained([(treebank, 1.0)], latin=latin, rng=rng))
-        agreed = voters[-1].agreement(tagger, sentences[:COMPARED])
-        powers.append(float(np.interp(agreed, (UNRELATED, RELATED), (0.0, MOST))))
-        verdict = f"votes on tags with power {powers[-1]:.2f}" if powers[-1] else "no vote on tags"
+        own = commonest_script(form for one in treebank.sentences for form in one.forms)
+        voter = _trained([(treebank, 1.0)], latin=own != script, seed=seed)
+        agreed = voter.agreement(tagger, sentences[:COMPARED])
+        power = float(np.interp(agreed, (UNRELATED, RELATED), (0.0, MOST)))
+        voters.append(replace(voter, power=power))
+        verdict = f"votes on tags with power {power:.2f}" if power else "no vote on tags"
         lines.append(f"{treebank.name}: agrees with the tagger on {100 * agreed:.0f}% of words, {verdict}")
-    related = [(one, power / max(powers)) for one, power in zip(treebanks, powers, strict=True) if power]
-    if not related:
-        return None, tuple(lines)
-    voter = _trained(related, latin=latin, rng=rng) if len(treebanks) > 1 else voters[0]
-    return replace(voter, power=max(powers)), tuple(lines)
+    related = [(one, voter) for one, voter in zip(treebanks, voters, strict=True) if voter.power]
+    if len(related) < 2:
+        return related[0][1] if related else None, tuple(lines)
+    most = max(voter.power for _, voter in related)
+    weighted = [(treebank, voter.power / most) for treebank, voter in related]
+    joined = _trained(weighted, latin=any(voter.latin for _, voter in related), seed=seed)
+    return replace(joined, power=most), tuple(lines)
 
 
-def _trained(
-    treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, rng: np.random.Generator
-) -> RelativeVoter:
+def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: int) -> RelativeVoter:
     """Train a classifier of each word by its ending and the tags around it; treebanks have weights."""
     usable = [(one, strength) for treebank, strength in treebanks for one in treebank.sentences]
     tags = sorted({tag for one, _ in usable for tag in one.upos})
@@ -164,15 +162,15 @@ def _trained(
     # Transitions stay 0: the tags around a word are among its features.
     kernels = FROM_TAGS._replace(step_transitions=lambda *_: None)
     trainer = ChainTrainer(start, rate=RATE, faintest=0.0, kernels=kernels)
+    rng = np.random.default_rng(seed)
     return learn(trainer, examples, epochs=EPOCHS, rng=rng, description="learning from relatives")[0]
 
 
 def features_of(forms: Words, tags: Words, *, latin: bool) -> NDArray[np.uint64]:
     """Return the features of each word, given the tags of the others, uint64[n, K]."""
-    attributes = np.array(
-        [_attributes(in_latin(form) if latin else form, tag) for form, tag in zip(forms, tags, strict=True)],
-        dtype=np.uint64,
-    )
+    words = map(plain_form, forms)
+    shown = map(in_latin, words) if latin else words
+    attributes = np.array(list(map(_attributes, shown, tags)), dtype=np.uint64)
     keys = np.empty((len(forms), len(TEMPLATES)), dtype=np.uint64)
     feature_keys(attributes, np.arange(len(forms), dtype=np.int32), TEMPLATES, keys)
     return keys
@@ -180,7 +178,7 @@ def features_of(forms: Words, tags: Words, *, latin: bool) -> NDArray[np.uint64]
 
 @lru_cache(maxsize=1 << 16)
 def _attributes(form: str, tag: str) -> tuple[int, ...]:
-    lower = form.lower()
+    lower = lower_case(form)
     endings = (lower[-size:] if size < len(lower) else "" for size in range(1, len(ENDINGS) + 1))
     texts = ("any", str(form[:1].isupper()), str(min(len(form), 6)), tag, *endings)
     return tuple(stable_hash(text) | 1 if text else 0 for text in texts)

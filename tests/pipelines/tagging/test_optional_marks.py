@@ -19,6 +19,7 @@ from qsproj.pipelines.bootstrap.questions import counts_of
 from qsproj.pipelines.suggest import word_kinds
 from qsproj.pipelines.tagging.raw_text import count_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.pipelines.treebank_weights import Treebank
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 FATHA = "\u064e"
@@ -49,6 +50,7 @@ def test_a_marked_bitext_teaches_what_the_plain_one_teaches(tmp_path):
                 tagged=[write(one, seed) for seed, one in enumerate(gold(made_pairs(8, seed=3)))],
                 raw=[marked(forms, 1) if number else forms for forms in raw],
                 lexicon=read_lexicon(path),
+                relatives=[Treebank("made", [write(one, 5) for one in gold(made_pairs(20, seed=5))])],
                 columns=(),
             )
         )

@@ -83,6 +83,27 @@ def test_an_unrelated_treebank_does_not_dilute_a_relative():
     ).all()
 
 
+def in_cyrillic(treebank):
+    """Return a treebank in other letters of the same sounds."""
+    letters = str.maketrans("abcdefghiklmnopqrstu", "абкдефгхиклмнопкрсту")
+    sentences = [
+        Sentence.from_words([form.translate(letters) for form in one.forms], upos=one.upos)
+        for one in treebank.sentences
+    ]
+    return Treebank(f"{treebank.name} in Cyrillic", sentences)
+
+
+def test_each_treebank_decides_alone_whether_letters_become_latin():
+    """An unrelated treebank in another script changes nothing for a relative in the target's own."""
+    alone, together = voter_of(RELATIVE)[0], voter_of(in_cyrillic(UNRELATED), RELATIVE)[0]
+    assert (alone.latin, together.latin) == (False, False)
+    assert np.array_equal(alone.weights, together.weights)
+    other, lines = voter_of(RELATIVE, in_cyrillic(RELATIVE))
+    assert other.latin
+    assert voter_of(RELATIVE)[1] == lines[:1]
+    assert voter_of(in_cyrillic(RELATIVE))[0].latin
+
+
 def test_a_voter_raises_the_probability_of_its_tag():
     voter, _ = voter_of(RELATIVE)
     tagger = train_tagger(
