@@ -1,9 +1,10 @@
 """Tokenize and align a bitext, and parse its source side."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,16 @@ from qsproj.alignment.aligners import align_words
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import conllu_kept, read_conllu
 from qsproj.corpus.contractions import Contractions, known_contractions
+from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import count_sentences, read_alignments, read_all
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.errors import DataError
+from qsproj.corpus.text import UNSPACED_LANGUAGES
+from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.text.text_parser import load_text_parser
 from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.attached_words import attached_words
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
@@ -30,15 +34,23 @@ from qsproj.progress import track
 LEAST_LINK = 0.15
 
 
-def shown_cuts(tagged: Sequence[str], language: str) -> tuple[Sequence[str], Contractions]:
-    """Return the files to learn a tokenizer from, and the contractions to split without one.
+def shown_cuts(
+    tagged: Sequence[str], language: str, *, raw: Sequence[str], text: SourceText
+) -> tuple[Sequence[str], Contractions, Contractions]:
+    """Return the files to learn a tokenizer from, or contractions and tokens that raw text divides.
 
-    A few more tagged sentences rarely change either, so that kept words, links and source trees stay valid.
+    A few more tagged sentences rarely change the first two, so that kept words, links and source trees stay
+    valid.
     """
     sentences = list(read_all(tagged))
     if learns_to_cut(sentences, language):
-        return tagged, {}
-    return (), known_contractions(language, sentences)
+        return tagged, {}, {}
+    contractions = known_contractions(language, sentences)
+    if not raw or language in UNSPACED_LANGUAGES:
+        return (), contractions, {}
+    with ExitStack() as files:
+        lines = chain.from_iterable(files.enter_context(open_text(path)) for path in raw)
+        return (), contractions, attached_words(lines, (target for _, target in text.pairs()))
 
 
 def _cut_at_spaces(line: str) -> Sentence | None:
@@ -61,20 +73,26 @@ def cut_words(
     seed: int,
     workers: Workers,
     at_spaces: bool = False,
+    attached: Contractions | None = None,
 ) -> StageReport:
     """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
 
     ``at_spaces``: both are tokenised already, because the links of a file count words. Source lines covered
-    by ``parsed`` sentences take over words and trees. ``tagged``, ``contractions``: see :func:`shown_cuts`.
+    by ``parsed`` sentences take over words and trees. Others: see :func:`shown_cuts`.
     """
     source = load_text_parser(model)
     language = text.languages[1]
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
-    target = target_reader(tokenizer, contractions, language=language, name=text.bitext[-1])
+    divided = {**contractions, **(attached or {})}
+    target = target_reader(tokenizer, divided, language=language, name=text.bitext[-1])
     cut: tuple[Cut, Cut] = (_cut_at_spaces, _cut_at_spaces)
     if not at_spaces:
         cut = partial(_cut_line, source.tagger.reader(split_contractions=True)), partial(_cut_line, target)
-    return write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
+    report = write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
+    if not attached:
+        return report
+    divided_words = f"{pluralise(len(attached), 'kind')} of target tokens divided like words of the raw text"
+    return replace(report, line=f"{report.line}; {divided_words}")
 
 
 @stage("links", version=4, files=(".pharaoh",))

@@ -197,6 +197,7 @@ class _Bitexts:
         self._treebanks = [tuple(map(InputPath, text.treebanks)) for text in texts]
         labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
+        self._attached = dict[str, tuple[str, ...]]()
         for text, treebanks, links, label in zip(
             texts, self._treebanks, options.alignment or [None] * len(texts), labels, strict=True
         ):
@@ -224,6 +225,7 @@ class _Bitexts:
             learn_text=options.learn_text,
             also=options.also,
             language=self._language,
+            attached=self._attached,
             seed=options.seed,
         )
         self.tagged = [
@@ -241,8 +243,12 @@ class _Bitexts:
         self, text: SourceText, model: StageOutput, alignment: str | None, label: str
     ) -> tuple[Stage, Stage, Stage]:
         """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
-        tagged, contractions = shown_cuts(self._tagged, self._language)
-        at_spaces: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
+        tagged, contractions, attached = shown_cuts(
+            self._tagged, self._language, raw=self._options.text if alignment is None else (), text=text
+        )
+        self._attached |= attached
+        cuts: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
+        cuts |= {"attached": attached} if attached else {}
         words = self._declare(
             cut_words,
             text=text,
@@ -253,7 +259,7 @@ class _Bitexts:
             seed=self._options.seed,
             label=label,
             aside=self._aside,
-            **at_spaces,
+            **cuts,
         )
         sides = {"source": words.files[0], "target": words.files[1], "label": label}
         if alignment is None:

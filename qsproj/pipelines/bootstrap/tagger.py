@@ -1,11 +1,13 @@
 """Train a tagger of the target through links, and tag the target side."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from qsproj.corpus.conllu import conllu_kept, read_conllu
+from qsproj.corpus.contractions import Contractions
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -41,9 +43,13 @@ def tag_target(
     learn_text: bool | None,
     also: Sequence[str],
     language: str,
+    attached: Contractions,
     seed: int,
 ) -> StageReport:
-    """Train a tagger of the target through links; measure the share of raw words unknown in the bitext."""
+    """Train a tagger of the target through links; measure the share of raw words unknown in the bitext.
+
+    ``attached``: tokens of the bitext that are divided like raw text.
+    """
     sentences = list(read_all(tagged))
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
@@ -59,6 +65,7 @@ def tag_target(
         options=TagProjectionOptions(learn_raw=learn_text),
     )
     tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
+    tagger = replace(tagger, contractions={**tagger.contractions, **attached})
     tagger.save(paths[0])
     return StageReport(
         line="; ".join(filter(None, (*projected.report, compared))),

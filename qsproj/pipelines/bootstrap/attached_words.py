@@ -1,0 +1,95 @@
+"""Words that raw text has apart and the bitext attached to others, such as Arabic and Hebrew prepositions.
+
+Raw text from a treebank is often divided like its words. Where it has short frequent words that the bitext
+lacks, and that many tokens of the bitext begin or end with, these tokens are divided as well.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+
+from qsproj.corpus.characters import lower_case, plain_form
+from qsproj.corpus.contractions import Contractions
+
+# Greatest length of an attached word, its least count and share of the raw text; its greatest share of the
+# bitext as a word of its own, by its share of the raw text.
+LONGEST, LEAST_COUNT, LEAST_SHARE, MOST_ALONE = 3, 20, 0.003, 0.1
+# Least share of the bitext that it is attached in, by its share of the raw text, and by the share of the raw
+# text that it is attached in; least number of such tokens that raw text lacks. In Arabic 42 to 509 tokens of
+# a word are beyond both limits; in eight languages whose texts divide words alike at most 7.
+BY_SHARE, BY_ATTACHED, LEAST_TOKENS = 0.2, 2.0, 30
+# Most words before a stem; least length of a stem that raw text has, and of one that only the bitext has.
+MOST_BEFORE, SHORTEST, SHORTEST_OF_BITEXT = 2, 2, 3
+
+_WORD = re.compile(r"\w+")
+
+
+def attached_words(raw: Iterable[str], bitext: Iterable[str]) -> Contractions:
+    """Return the tokens of a bitext to divide, in plain lower case, with their words.
+
+    ``raw``, ``bitext``: lines of text.
+    """
+    written = _counts(bitext)
+    tokens, known = _folded(written), _folded(_counts(raw))
+    before, after = set[str](), set[str]()
+    for word, count in known.items():
+        rate = count / known.total()
+        rare = count < LEAST_COUNT or rate < LEAST_SHARE or len(word) > LONGEST
+        if rare or tokens[word] > MOST_ALONE * rate * tokens.total():
+            continue
+        for words, rest in (
+            (before, lambda token, word=word: token.removeprefix(word)),
+            (after, lambda token, word=word: token.removesuffix(word)),
+        ):
+            found, of_raw = (_attached(counts, known, rest) for counts in (tokens, known))
+            new = len(found.keys() - known.keys())
+            share, least = found.total() / tokens.total(), BY_ATTACHED * of_raw.total() / known.total()
+            if share >= max(BY_SHARE * rate, least) and new >= LEAST_TOKENS:
+                words.add(word)
+
+    def ways(token: str) -> Iterator[tuple[tuple[int, int, int], tuple[int, ...]]]:
+        """Yield rank and limits of the words of a token: the best has few words and a frequent stem."""
+        for starts in _starts(token, before):
+            for end in {len(token), *(len(token.removesuffix(word)) for word in after)}:
+                stem, limits = token[starts[-1] : end], tuple(sorted({*starts, end, len(token)}))
+                if len(stem) >= SHORTEST and stem in known:
+                    yield (0, len(limits), -known[stem]), limits
+                elif len(stem) >= SHORTEST_OF_BITEXT and stem != token and tokens[stem] >= tokens[token]:
+                    yield (1, len(limits), -tokens[stem]), limits
+
+    table = {}
+    for token in sorted(written) if before or after else ():
+        lower = lower_case(token)
+        if lower not in known and (best := min(ways(lower), default=None)):
+            table[token] = tuple(token[begin:end] for begin, end in pairwise(best[1]))
+    return table
+
+
+def _attached(counts: Counter[str], known: Counter[str], rest: Callable[[str], str]) -> Counter[str]:
+    """Count the tokens with an attached word whose ``rest`` is known."""
+    stems = ((token, count, rest(token)) for token, count in counts.items())
+    return Counter(
+        {token: n for token, n, stem in stems if token != stem and len(stem) >= SHORTEST and stem in known}
+    )
+
+
+def _starts(token: str, before: Iterable[str], found: tuple[int, ...] = (0,)) -> Iterator[tuple[int, ...]]:
+    """Yield the starts of the words of a token, of those attached before the stem and of the stem."""
+    yield found
+    if len(found) <= MOST_BEFORE:
+        for word in before:
+            if token.startswith(word, found[-1]):
+                yield from _starts(token, before, (*found, found[-1] + len(word)))
+
+
+def _counts(lines: Iterable[str]) -> Counter[str]:
+    words = (word for line in lines for word in _WORD.findall(plain_form(line).lower()))
+    return Counter(filter(str.isalpha, words))
+
+
+def _folded(counts: Counter[str]) -> Counter[str]:
+    found = Counter[str]()
+    for word, count in counts.items():
+        found[lower_case(word)] += count
+    return found

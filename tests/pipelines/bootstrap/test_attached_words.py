@@ -1,0 +1,87 @@
+"""Tokens of a bitext that raw text divides: a made language with two words before nouns and one after."""
+
+import numpy as np
+import pytest
+
+from qsproj.corpus.files import open_output
+from qsproj.pipelines.bootstrap.attached_words import attached_words
+from qsproj.pipelines.bootstrap.bitext import shown_cuts
+from qsproj.pipelines.bootstrap.texts import SourceText
+
+STEMS = [f"{first}{vowel}{last}" for first in "bdgklmnprst" for vowel in "aeio" for last in "nrstx"]
+
+
+def made_lines(size, *, divided, seed=0):
+    """Return lines of stems, some of them with *w* or *u* before or *hu* after, apart or attached."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(size):
+        words = list(rng.choice(STEMS, 8))
+        for at in rng.choice(8, 3, replace=False):
+            before, after = rng.choice(["w", "u", ""]), rng.choice(["hu", ""])
+            parts = [part for part in (before, words[at], after) if part]
+            words[at] = (" " if divided else "").join(parts)
+        lines.append(" ".join(words).capitalize() + ".")
+    return [*lines, "w ban u ban hu" if divided else "wban ubanhu"]
+
+
+def test_tokens_are_divided_like_raw_text():
+    found = attached_words(made_lines(200, divided=True), made_lines(300, divided=False, seed=1))
+    assert found["wban"] == ("w", "ban")
+    assert found["ubanhu"] == ("u", "ban", "hu")
+    assert not set(STEMS) & set(found)
+    assert {len(words) for words in found.values()} == {2, 3}
+    assert all("".join(words) == token for token, words in found.items())
+
+
+def test_a_stem_of_the_bitext_alone_is_found():
+    bitext = [*made_lines(300, divided=False, seed=1), "xolum wxolum xolum uxolumhu"]
+    found = attached_words(made_lines(200, divided=True), bitext)
+    assert (found["wxolum"], found["uxolumhu"]) == (("w", "xolum"), ("u", "xolum", "hu"))
+    assert "xolum" not in found
+
+
+@pytest.mark.parametrize("divided", [True, False])
+def test_texts_that_divide_alike_stay(divided):
+    assert attached_words(made_lines(200, divided=divided), made_lines(300, divided=divided, seed=1)) == {}
+    assert (
+        attached_words([], made_lines(300, divided=False))
+        == attached_words(made_lines(9, divided=True), [])
+        == {}
+    )
+
+
+def test_little_raw_text_divides_nothing():
+    assert attached_words(made_lines(4, divided=True), made_lines(300, divided=False, seed=1)) == {}
+
+
+def test_vowel_marks_and_hamza_are_not_compared():
+    arabic = dict(zip("bdgklmnprstaeioxwuh", "بدجكلمنفرستايوعخوقه", strict=True)) | {"w": "ث", "u": "ظ"}
+    written = [
+        [
+            "".join(arabic.get(one, one) for one in line.lower())
+            for line in made_lines(300, divided=way, seed=way)
+        ]
+        for way in (True, False)
+    ]
+    raw, bitext = ([line.replace("ا", "أ") for line in written[0]], written[1])
+    found = attached_words([line.replace("ب", "بَ") for line in raw], bitext)
+    assert found == attached_words(*written) != {}
+
+
+def test_the_bitext_of_a_bootstrap_is_divided(tmp_path):
+    paths = [tmp_path / name for name in ("raw.txt", "en.txt", "xx.txt")]
+    lines = made_lines(300, divided=False, seed=1)
+    for path, content in zip(
+        paths, (made_lines(200, divided=True), ["word"] * len(lines), lines), strict=True
+    ):
+        with open_output(path) as handle:
+            handle.writelines(f"{line}\n" for line in content)
+    raw, *bitext = map(str, paths)
+    text = SourceText(treebanks=(), bitext=tuple(bitext), languages=("en", "xx"))
+    tagged, contractions, attached = shown_cuts((), "xx", raw=[raw], text=text)
+    assert (tagged, contractions) == ((), {})
+    assert attached["ubanhu"] == ("u", "ban", "hu")
+    assert (
+        shown_cuts((), "xx", raw=[], text=text) == shown_cuts((), "zh", raw=[raw], text=text) == ((), {}, {})
+    )
