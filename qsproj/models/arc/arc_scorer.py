@@ -153,7 +153,8 @@ def bit_mask(chosen: Mask) -> NDArray[np.uint64]:
     return np.packbits(chosen, bitorder="little").view(np.uint64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Without slots: the alias sets an attribute, and only a frozen class without slots refuses it as expected.
+@dataclass(frozen=True, eq=False)
 class LossExample(Generic[LossCo]):
     """A training sentence: its encoded words, and what is learned of its arc scores."""
 
