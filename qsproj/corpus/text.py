@@ -344,6 +344,12 @@ def read_text(
         )
 
 
+def written_words(line: str, language: str) -> tuple[str, ...]:
+    """Return the words of :func:`tokenize` with the marks and invisible characters that the line has."""
+    tokens = [(token, (token,)) for token in tokenize(line, language)]
+    return sentence_from_tokens(tokens, normalise(line, language), sent_id="").forms if tokens else ()
+
+
 def without_spaces(words: Sequence[str], *, sent_id: str) -> Sentence:
     """Return a sentence of words in a script without spaces; spaces between Latin letters are kept."""
     text = words[0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qsproj.corpus.characters import composed_form, lower_form, plain_form, readable, without_unseen_words
 from qsproj.corpus.editing import comment_value, misc_values
-from qsproj.corpus.text import normalise, read_text, tokenize
+from qsproj.corpus.text import normalise, read_text, tokenize, written_words
 from qsproj.corpus.token import multiword_tokens
 from tests.timing import assert_linear
 
@@ -78,6 +78,8 @@ def test_words_keep_their_optional_marks():
         (sentence,) = read_text([line], "und")
         assert "".join(sentence.forms) == line.replace(" ً", "").replace(" ", "")
         assert tokenize(line, "und") == [readable(form)[0] for form in sentence.forms]
+        assert written_words(line, "und") == sentence.forms
+    assert written_words(" \u200b", "ar") == ()
 
 
 @pytest.mark.parametrize("language", ["fr", "cs", "en"])

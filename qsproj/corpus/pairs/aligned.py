@@ -27,7 +27,7 @@ from qsproj.corpus.pairs.pairing import (
     sentence_name,
 )
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
-from qsproj.corpus.text import is_blank, tokenize
+from qsproj.corpus.text import is_blank, written_words
 from qsproj.errors import DataError, UsageError, WrongTypeError, pluralise
 from qsproj.progress import notice
 
@@ -228,7 +228,7 @@ def pair_with_text(
             _, line = next(lines, (0, None))
             if line is None:
                 raise _without_partner(trees, tree_line, number, text)
-            yield sentence, tuple(tokenize(line, language) if language else line.split())
+            yield sentence, written_words(line, language) if language else tuple(line.split())
         for place, line in lines:
             if not is_blank(line):
                 raise _without_partner(text, place, number + 1, trees)
