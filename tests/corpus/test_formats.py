@@ -155,7 +155,7 @@ BAD = [
         "found Align=a, expected words of the source, from 1",
     ),
     ("misc", TREE + "\n" + TREE.replace("_\n", "Align=1,0\n") + "\n", 4, "found Align=1,0, expected words"),
-    ("misc", TREE.replace("_\n", "Align=1:2\n") + "\n", 1, "found Align=1:2"),
+    ("misc", TREE.replace("_\n", "Align=1:2\n") + "\n", 1, "found weight 2, expected a probability"),
     ("misc", "x\n", 1, "expected 10 columns"),
     ("giza", "A B\nNULL ({ })\n", 1, "found 'A B', expected # Sentence pair"),
     ("giza", "# Sentence pair (1)\nA\nNULL ({ }) a ({ })\n# x\n", 4, "found '# x', expected # Sentence pair"),
