@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -127,7 +127,7 @@ def align_words(
         links = SYMMETRIZATIONS[name]
         return (
             make_alignment(*one.size, np.argwhere(links(one.forward > 0, one.backward > 0)) + 1)
-            for one in _between_words(_by_eflomal, list(pairs), unspaced)
+            for one in _between_words(eflomal_links, list(pairs), unspaced)
         )
     from qsproj.alignment.hmm import train_hmm
 
@@ -157,17 +157,6 @@ def _links_of_hmm(directions: Iterable[LinkedPair], name: str, threshold: float)
         yield make_alignment(*size, np.argwhere(links) + 1, weights=weights)
 
 
-def _by_eflomal(pairs: Pairs) -> Iterator[LinkedPair]:
-    """Yield links; pairs that cannot be aligned are not passed to the program."""
-    known = list(pairs)
-    sizes = [(len(source), len(target)) for source, target in known]
-    shown = eflomal_links(pair for pair, size in zip(known, sizes) if alignable(*size))
-    none = np.zeros((0, 0), dtype=np.bool_)
-    for size in sizes:
-        forward, backward = next(shown) if alignable(*size) else (none, none)
-        yield LinkedPair(size, forward.astype(np.float32), backward.astype(np.float32))
-
-
 _PROGRAM = "eflomal-align"
 
 
@@ -181,38 +170,31 @@ def find_eflomal() -> str:
     return program
 
 
-def eflomal_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[tuple[Links, Links]]:
-    """Yield (forward, backward) links, bool[m, n], of each sentence pair; every target (source) word once."""
-    program = find_eflomal()
+def eflomal_links(pairs: Pairs) -> Iterator[LinkedPair]:
+    """Yield the links of each sentence pair, 0 or 1; every target (source) word has at most one.
+
+    Pairs that cannot be aligned are not passed to the program.
+    """
+    program, known = find_eflomal(), list(pairs)
+    sizes = [(len(source), len(target)) for source, target in known]
+    passed = [pair for pair, size in zip(known, sizes) if alignable(*size)]
     with temporary_folder() as folder:
         names = ("source", "target", "forward", "backward")
         source, target, forward, backward = (folder / name for name in names)
-        sizes = _write_sides(pairs, source, target)
+        for side, path in enumerate((source, target)):
+            with path.open("w", encoding="utf-8", newline="\n") as handle:
+                for pair in passed:
+                    # White space inside a word (CoNLL-U allows it) would split it.
+                    handle.write(" ".join("_".join(word.split()) or "_" for word in pair[side]) + "\n")
         command = [program, "--overwrite", "-s", source, "-t", target, "-f", forward, "-r", backward]
         _run([str(word) for word in command])
-        there = read_alignments(forward, sizes=sizes)
-        back = read_alignments(backward, sizes=sizes)
-        for one, other in zip(there, back, strict=True):
-            tables = np.zeros((2, one.n_source, one.n_target), dtype=np.bool_)
-            for table, alignment in zip(tables, (one, other)):
-                table[alignment.links[:, 0] - 1, alignment.links[:, 1] - 1] = True
-            yield tables[0], tables[1]
-
-
-def _write_sides(
-    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], source: Path, target: Path
-) -> list[tuple[int, int]]:
-    sizes = []
-    with (
-        source.open("w", encoding="utf-8", newline="\n") as sources,
-        target.open("w", encoding="utf-8", newline="\n") as targets,
-    ):
-        for source_words, target_words in pairs:
-            sizes.append((len(source_words), len(target_words)))
-            # White space inside a word (CoNLL-U allows it) would split it.
-            sources.write(" ".join("_".join(word.split()) or "_" for word in source_words) + "\n")
-            targets.write(" ".join("_".join(word.split()) or "_" for word in target_words) + "\n")
-    return sizes
+        of_passed = [size for size in sizes if alignable(*size)]
+        links = zip(*(read_alignments(path, sizes=of_passed) for path in (forward, backward)), strict=True)
+        for size in sizes:
+            tables = np.zeros((2, *(size if alignable(*size) else (0, 0))), dtype=np.float32)
+            for table, alignment in zip(tables, next(links) if tables.size else ()):
+                table[alignment.links[:, 0] - 1, alignment.links[:, 1] - 1] = 1.0
+            yield LinkedPair(size, *tables)
 
 
 def _run(command: list[str]) -> None:

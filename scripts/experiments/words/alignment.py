@@ -133,7 +133,8 @@ def measure(data: Path, name: str, method: str) -> dict[str, Any]:
         directed = [(directed_links(one), directed_links(other.T).T) for one, other in tables]
         weights = [link_weights(*table) for table in tables]
     else:
-        directed = list(eflomal_links(pairs))[-len(test) :]
+        found = list(eflomal_links(pairs))[-len(test) :]
+        directed = [(pair.forward > 0, pair.backward > 0) for pair in found]
         weights = []
     usage = resource.getrusage(who)
     candidates: dict[str, list[Links]] = {
