@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(1, 10)
 COLUMN_COUNT = len(COLUMN_NAMES)
+# Columns that a sentence holds as tuples of cells, by their names there.
+COLUMN_OF = {"forms": FORM, "lemmas": LEMMA, "upos": UPOS, "xpos": XPOS, "feats": FEATS, "deprels": DEPREL}
 UNSPECIFIED = "_"
 UNIVERSAL_TAGS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),

@@ -13,7 +13,7 @@ from io import StringIO
 from itertools import chain
 from pathlib import Path
 from sys import intern
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -21,16 +21,11 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import (
     COLUMN_COUNT,
     COLUMN_NAMES,
-    DEPREL,
+    COLUMN_OF,
     DEPS,
-    FEATS,
-    FORM,
     HEAD,
-    LEMMA,
     MISC,
     UNSPECIFIED,
-    UPOS,
-    XPOS,
     cells_of,
     comment_in,
     rows_from,
@@ -56,6 +51,7 @@ _ID = re.compile(r"[1-9][0-9]*([-.][1-9][0-9]*)?")
 _COMMENT = re.compile(r"#\s*(sent_id|newdoc|newpar|parallel_id|global\.columns)\b|#\s*text\s*=")
 # Minimum number of cells of a damaged row of CoNLL-U, with lost tabs or spaces for tabs.
 _FEWEST_CELLS = COLUMN_COUNT - 2
+_REPEATED = frozenset(COLUMN_OF) - {"forms", "lemmas"}
 _COMMON_LENGTH = 1000
 # Maximum number of lines of a sentence; more would exhaust memory before an error is found.
 _MOST_LINES = 1_000_000
@@ -224,17 +220,16 @@ def _sentence(block: _Block, name: str) -> Sentence:
     head_array = np.array(heads, dtype=np.int32)
     head_array.flags.writeable = False
     sent_id = comment_in(lines, "sent_id")
+    columns: dict[str, Any] = {
+        # Interning saves memory: few different tags and labels occur in many words.
+        name: tuple(map(intern, cells[at::COLUMN_COUNT]) if name in _REPEATED else cells[at::COLUMN_COUNT])
+        for name, at in COLUMN_OF.items()
+    }
     return Sentence(
         sent_id=None if sent_id is None else sent_id[1],
-        forms=tuple(cells[FORM::COLUMN_COUNT]),
-        lemmas=tuple(cells[LEMMA::COLUMN_COUNT]),
-        # Interning saves memory: few different tags and labels occur in many words.
-        upos=tuple(map(intern, cells[UPOS::COLUMN_COUNT])),
-        xpos=tuple(map(intern, cells[XPOS::COLUMN_COUNT])),
-        feats=tuple(map(intern, cells[FEATS::COLUMN_COUNT])),
-        deprels=tuple(map(intern, cells[DEPREL::COLUMN_COUNT])),
         heads=head_array,
         layout=Layout(tuple(lines), word_lines, newline, end, block.start),
+        **columns,
     )
 
 

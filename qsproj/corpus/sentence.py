@@ -10,19 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, frozen_heads
-from qsproj.corpus.cells import (
-    DEPREL,
-    FEATS,
-    FORM,
-    HEAD,
-    LEMMA,
-    UNSPECIFIED,
-    UPOS,
-    XPOS,
-    cell_from,
-    comment_in,
-    rows_from,
-)
+from qsproj.corpus.cells import COLUMN_OF, HEAD, UNSPECIFIED, cell_from, comment_in, rows_from
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.display import drawn
 from qsproj.corpus.messages import described, shown, words_of
@@ -268,17 +256,11 @@ class Sentence:
         return made if misc is None else made.replace(misc=misc)
 
 
-def column_values(sentence: Sentence) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """Return (column, its n cells) for the seven columns of a sentence."""
-    return (
-        (FORM, sentence.forms),
-        (LEMMA, sentence.lemmas),
-        (UPOS, sentence.upos),
-        (XPOS, sentence.xpos),
-        (FEATS, sentence.feats),
-        (HEAD, head_cells(sentence.heads)),
-        (DEPREL, sentence.deprels),
-    )
+def column_values(sentence: Sentence) -> list[tuple[int, tuple[str, ...]]]:
+    """Return (column, its n cells) for the seven columns of a sentence, in the order of CoNLL-U."""
+    columns = [(at, getattr(sentence, name)) for name, at in COLUMN_OF.items()]
+    columns.insert(-1, (HEAD, head_cells(sentence.heads)))
+    return columns
 
 
 def head_cells(heads: Heads) -> tuple[str, ...]:
