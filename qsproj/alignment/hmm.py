@@ -22,7 +22,7 @@ from qsproj.alignment.encoding import LinkedPair, Words
 from qsproj.corpus.files import temporary_folder
 from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares, add_differences
 from qsproj.kernels.align.hmm import sweep as sweep_sentences
-from qsproj.kernels.align.ibm1 import number_pairs, pair_pseudo_counts, renumber, token_order
+from qsproj.kernels.align.ibm1 import number_pairs, pair_pseudo_counts, renumber
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.progress import bar
 
@@ -277,6 +277,16 @@ def number_in_shard(
     files.save("starts", starts)
     files.save("targets", targets[: starts[-1]])
     files.save("cell_pairs", cell_pairs)
+
+
+def token_order(
+    words: NDArray[np.int32], offsets: NDArray[np.int64], vocabulary_size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Sort tokens by word, stably: starts int64[V+1], tokens int64[T], sentences int32[T]."""
+    starts = np.concatenate(([0], np.cumsum(np.bincount(words, minlength=vocabulary_size))))
+    tokens = np.argsort(words, kind="stable")
+    sentences = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
+    return starts.astype(np.int64), tokens, sentences[tokens]
 
 
 def number_in_bitext(

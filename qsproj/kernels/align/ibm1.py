@@ -39,26 +39,6 @@ def ibm1_posteriors(emissions, null_emissions, null_probability, posteriors, nul
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def token_order(words, offsets, vocabulary_size):
-    """Sort tokens by word, stably, O(T + V): starts int64[V+1], tokens int64[T], sentences int32[T]."""
-    starts = np.zeros(vocabulary_size + 1, np.int64)
-    for token in range(words.size):
-        starts[words[token] + 1] += 1
-    for word in range(vocabulary_size):
-        starts[word + 1] += starts[word]
-    filled = np.zeros(vocabulary_size, np.int64)
-    tokens = np.empty(words.size, np.int64)
-    sentences = np.empty(words.size, np.int32)
-    for s in range(offsets.size - 1):
-        for token in range(offsets[s], offsets[s + 1]):
-            place = starts[words[token]] + filled[words[token]]
-            tokens[place] = token
-            sentences[place] = s
-            filled[words[token]] += 1
-    return starts, tokens, sentences
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
 def number_pairs(
     starts,
     tokens,
@@ -71,6 +51,7 @@ def number_pairs(
 ):
     """Number the distinct word pairs, source word by source word; O(cells) time.
 
+    ``starts`` int64[V+1], ``tokens`` int64[T], ``sentences`` int32[T]: the source tokens sorted by word.
     Returns ``pair_starts`` int64[V+1], the start of each source word's pairs, ``pair_targets`` int32[P or
     more], target word of each pair (more is unused), and ``cell_pairs`` int32[cells]. One array of the target
     vocabulary besides the results.

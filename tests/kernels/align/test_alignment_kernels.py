@@ -6,8 +6,9 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from qsproj.alignment.hmm import token_order
 from qsproj.kernels.align.hmm import hmm_posteriors
-from qsproj.kernels.align.ibm1 import ibm1_posteriors, number_pairs, token_order
+from qsproj.kernels.align.ibm1 import ibm1_posteriors, number_pairs
 from tests.oracles import alignment as oracle
 
 SIZES = [(1, 1), (1, 4), (4, 1), (3, 3), (5, 4), (3, 7)]
