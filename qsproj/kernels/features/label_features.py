@@ -62,10 +62,7 @@ def add_rows(weights, rows, count, sums):
 def softmax_of_rows(weights, rows, chances):
     """Write the softmax of the sum of some rows of weights into ``chances`` float64[L]."""
     chances[:] = 0.0
-    for k in range(rows.shape[0]):
-        row = weights[rows[k]]
-        for label in range(row.shape[0]):
-            chances[label] += row[label]
+    add_rows(weights, rows, rows.shape[0], chances)
     top, total = -np.inf, 0.0
     for label in range(chances.shape[0]):
         top = max(top, chances[label])
