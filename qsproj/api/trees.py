@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast, overload
+from typing import TYPE_CHECKING, cast
 
 from qsproj.api.validation import sentences_of, whole_number
 from qsproj.corpus.messages import described
@@ -14,14 +14,42 @@ from qsproj.errors import UsageError, WrongTypeError
 
 if TYPE_CHECKING:
     from qsproj.conventions import Scores
-    from qsproj.corpus.document import Document
     from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
     from qsproj.corpus.token import Token
     from qsproj.evaluation.attachment import AttachmentScores
+    from qsproj.models.annotation import Annotator
     from qsproj.models.converter.converter import Converter
     from qsproj.models.parser import Parser
     from qsproj.styles.detect import DetectedStyle
     from qsproj.viz.drawing import Drawing
+
+    class AnyModel(Annotator):
+        """The methods of all kinds of models; each kind has only those that apply to it."""
+
+        def parse(
+            self, sentence: Sentence | str, *, decode: str = "mbr", confidence: bool = False
+        ) -> Sentence:
+            """Return the sentence with predicted heads and relations (parsers), or tags (taggers)."""
+
+        def arc_probabilities(self, sentence: Sentence) -> Scores:
+            """Return the posterior probability of every arc, float64[n+1, n+1] (parsers)."""
+
+        def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
+            """Return the sentence with predicted UPOS (taggers and models of text)."""
+
+        def parse_text(
+            self, text: str, *, paragraphs: bool = False, confidence: bool = False
+        ) -> list[Sentence]:
+            """Return the parsed sentences of a text, one a line (models of text)."""
+
+        def convert_sentence(self, sentence: Sentence) -> Sentence:
+            """Return the sentence in the new style (converters)."""
+
+        def parse_pair(self, source: Sentence, target: Sentence, alignment: Alignment | None) -> SentencePair:
+            """Parse both sides jointly (parsers of pairs); without links, both are one text in two styles."""
+
+        def save(self, path: str | Path) -> None:
+            """Write the model to a file."""
 
 
 def convert(
@@ -163,56 +191,6 @@ def suggest(
     return list(with_uncertainty(ranked, model, predict=predict))
 
 
-class AnyModel(Protocol):
-    """The methods of all kinds of models; each kind has only those that apply to it.
-
-    ``model(text)`` returns a document, ``model(sentence)`` a sentence, ``model(sentences)`` a document;
-    ``model.pipe(texts)`` yields a document for each text, ``model.pipe(sentences)`` a sentence for each.
-    ``confidence=True`` writes probabilities of trees and tags to MISC.
-    """
-
-    @overload
-    def __call__(self, given: Sentence, *, confidence: bool = False) -> Sentence: ...
-    @overload
-    def __call__(self, given: str | Iterable[Sentence], *, confidence: bool = False) -> Document: ...
-    @overload
-    def pipe(
-        self, texts: Iterable[str], *, batch_size: int = 128, jobs: int = 1, confidence: bool = False
-    ) -> Iterator[Document]: ...
-    @overload
-    def pipe(
-        self, texts: Iterable[Sentence], *, batch_size: int = 128, jobs: int = 1, confidence: bool = False
-    ) -> Iterator[Sentence]: ...
-
-    def parse(self, sentence: Sentence | str, *, decode: str = "mbr", confidence: bool = False) -> Sentence:
-        """Return the sentence with predicted heads and relations (parser; ``decode``: ``map``) or tags."""
-        ...
-
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        """Return the posterior probability of every arc, float64[n+1, n+1] (parsers)."""
-        ...
-
-    def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
-        """Return the sentence with predicted UPOS (taggers and models of text)."""
-        ...
-
-    def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
-        """Return the parsed sentences of a text, one a line (models of text)."""
-        ...
-
-    def convert_sentence(self, sentence: Sentence) -> Sentence:
-        """Return the sentence in the new style (converters)."""
-        ...
-
-    def parse_pair(self, source: Sentence, target: Sentence, alignment: Alignment | None) -> SentencePair:
-        """Parse both sides jointly (parsers of pairs); without links, both are one text in two styles."""
-        ...
-
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file."""
-        ...
-
-
 def load_model(path: str | Path) -> AnyModel:
     """Load a saved model of any kind; the file names the kind, and ``qsproj info`` shows it.
 
@@ -235,7 +213,7 @@ def load_model(path: str | Path) -> AnyModel:
     """
     from qsproj.models import storage
 
-    return cast(AnyModel, storage.load_model(path))
+    return cast("AnyModel", storage.load_model(path))
 
 
 def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> AttachmentScores:
