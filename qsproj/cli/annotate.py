@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.listening import check_installed, listen
-    from qsproj.serve.review.app import serve_review
+    from qsproj.serve.review.app import Review, serve_review
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.inference import Inference
     from qsproj.serve.review.loop import Loop
@@ -85,14 +85,6 @@ def run(options: argparse.Namespace) -> None:
         )
         inference = ComputePool(Inference(load_parser(options.output)), processes=1)
         training = ComputePool(learning, processes=1)
-        serve_review(
-            session,
-            (training, inference),
-            listening,
-            host=options.host,
-            seconds=options.seconds,
-            command="annotate",
-            words=words,
-            loop=loop,
-        )
+        review = Review(session=session, training=training, inference=inference, words=words, loop=loop)
+        serve_review(review, listening, host=options.host, seconds=options.seconds, command="annotate")
         print(f"qsproj annotate: {loop.standing()['text']}", file=sys.stderr)

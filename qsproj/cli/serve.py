@@ -28,8 +28,7 @@ from qsproj.errors import UsageError
 if TYPE_CHECKING:
     from socket import socket
 
-    from qsproj.serve.compute import ComputePool
-    from qsproj.serve.review.session import Session
+    from qsproj.serve.review.app import Review
 
 EXAMPLES = """examples:
   qsproj serve -m de.model
@@ -117,58 +116,44 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 def _serve_review(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.review.app import serve_review
+
+    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
+        serve_review(_review(options, folder), listening, host=options.host, seconds=options.seconds)
+
+
+def _review(options: argparse.Namespace, folder: str) -> Review:
+    from qsproj.corpus.pairs.aligned import AlignedFiles
+    from qsproj.models.parser import load_parser
+    from qsproj.serve.compute import ComputePool
+    from qsproj.serve.review.app import Review
+    from qsproj.serve.review.draft import Draft
+    from qsproj.serve.review.inference import Inference, features_of
+    from qsproj.serve.review.retraining import Retraining
+    from qsproj.serve.review.session import Session
     from qsproj.serve.review.words import WordList
 
-    _pair_files(options)
-    if (options.words is None) != (options.lexicon is None):
-        raise UsageError("--words and --lexicon go together: give both, or neither")
-    words = WordList(suggestions=options.words, lexicon=options.lexicon) if options.words else None
-    session = _session(options)
-    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
-        training, inference = _processes(options, session, folder)
-        pages = training, inference
-        serve_review(session, pages, listening, host=options.host, seconds=options.seconds, words=words)
-
-
-def _pair_files(options: argparse.Namespace) -> tuple[str, str] | None:
     source, links = options.pairs or (options.source, options.alignment)
     if (source is None) != (links is None):
         raise UsageError("--source and --alignment go together: give both, or neither")
-    return None if source is None else (source, links)
-
-
-def _session(options: argparse.Namespace) -> Session:
-    from qsproj.corpus.pairs.aligned import AlignedFiles
-    from qsproj.serve.review.draft import Draft
-    from qsproj.serve.review.session import Session
-
+    if (options.words is None) != (options.lexicon is None):
+        raise UsageError("--words and --lexicon go together: give both, or neither")
+    words = WordList(suggestions=options.words, lexicon=options.lexicon) if options.words else None
     pairs = None
-    if (files := _pair_files(options)) is not None:
-        source, links = files
+    if source is not None:
         pairs = AlignedFiles(source, options.review, links, options.alignment_format, options.pair)
-    return Session(
+    session = Session(
         draft=Draft(options.review, who=options.reviewer),
         pairs=pairs,
         train_after=options.train_after if options.model else None,
         order=options.first,
         beside=options.versus,
     )
-
-
-def _processes(
-    options: argparse.Namespace, session: Session, folder: str
-) -> tuple[ComputePool | None, ComputePool | None]:
-    from qsproj.models.parser import load_parser
-    from qsproj.serve.compute import ComputePool
-    from qsproj.serve.review.inference import Inference, features_of
-    from qsproj.serve.review.retraining import Retraining
-
     if len(options.model) > 1:
         raise UsageError(f"found {len(options.model)} models, expected the one parser that made the file")
     if not options.model:
         if options.output is not None:
             raise UsageError("-o is where the model of -m is written once it was trained; give -m MODEL")
-        return None, None
+        return Review(session=session, words=words)
     parser = load_parser(options.model[0])
     session.features = features_of(parser)
     inference = ComputePool(Inference(parser), processes=1)
@@ -177,8 +162,9 @@ def _processes(
         if options.output is not None:
             raise UsageError(f"-m {options.model[0]} is not trained again: {why}; leave -o out")
         session.train_after, session.summary = None, {"error": f"This model is not trained again: {why}."}
-        return None, inference
-    training = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
-    session.parts = training.progress
+        return Review(session=session, inference=inference, words=words)
+    retraining = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
+    session.parts = retraining.progress
     session.learns_links = parser.parses_pairs
-    return ComputePool(training, processes=1), inference
+    training = ComputePool(retraining, processes=1)
+    return Review(session=session, training=training, inference=inference, words=words)

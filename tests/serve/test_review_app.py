@@ -55,7 +55,7 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.requests import Limits
-    from qsproj.serve.review.app import PATHS, review_app
+    from qsproj.serve.review.app import PATHS, Review, review_app
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.guard import HEADERS, guarded
     from qsproj.serve.review.inference import Inference
@@ -72,7 +72,8 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
             session.learns_links = parser.parses_pairs
             pools += [ComputePool(work, processes=1) for work in (training, Inference(parser))]
         training, inference = pools or (None, None)
-        app = review_app(session, training, Limits(bytes=100_000), inference=inference, words=words)
+        review = Review(session=session, training=training, inference=inference, words=words)
+        app = review_app(review, Limits(bytes=100_000))
         return with_access_log(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
 
     with serving(make_app) as client:
@@ -725,7 +726,7 @@ def test_a_body_that_is_too_large_is_answered(page):
 
 def test_a_sentence_that_is_gone_once_the_request_has_arrived(tmp_path):
     from qsproj.serve.requests import Limits
-    from qsproj.serve.review.app import review_app
+    from qsproj.serve.review.app import Review, review_app
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.session import Session
     from qsproj.serve.review.tokens import Edit
@@ -733,7 +734,7 @@ def test_a_sentence_that_is_gone_once_the_request_has_arrived(tmp_path):
     path = tmp_path / "two.conllu"
     write_conllu(islice(read_conllu("corpora/en.conllu"), 2), path)
     session = Session(draft=Draft(str(path)))
-    app, answers = review_app(session, None, Limits()), []
+    app, answers = review_app(Review(session=session), Limits()), []
 
     async def receive():
         session.edit(0, Edit("join next"), version=session.draft.version(0))

@@ -15,7 +15,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.errors import UsageError
 from qsproj.serve.requests import Limits
-from qsproj.serve.review.app import review_app
+from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence
 from qsproj.serve.review.correction import Belief, Tree, certain, decided_cells, tree_of
 from qsproj.serve.review.draft import Draft, StaleError
@@ -229,7 +229,8 @@ def test_a_batch_of_answers_trains_by_itself_and_answers_come_meanwhile(serving,
 
     def app(pools):
         pools.append(ComputePool(work, processes=1))
-        return review_app(loop.session, pools[0], Limits(), words=loop.words, loop=loop)
+        review = Review(session=loop.session, training=pools[0], words=loop.words, loop=loop)
+        return review_app(review, Limits())
 
     with serving(app) as client:
 

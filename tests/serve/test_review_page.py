@@ -16,7 +16,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_parser
 from qsproj.serve.access_log import with_access_log
 from qsproj.serve.requests import Limits
-from qsproj.serve.review.app import PATHS, review_app
+from qsproj.serve.review.app import PATHS, Review, review_app
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.guard import HEADERS, guarded
 from qsproj.serve.review.loop import Loop
@@ -312,7 +312,7 @@ def test_corrections_that_are_not_confirmed_are_kept_for_learning(browser, servi
     def make_app(_):
         session = Session(draft=Draft(str(path)), train_after=10, learns_parts=True)
         loop = Loop(session=session, words=words, tokens=100, batch=10, model="better.model")
-        app = review_app(session, None, Limits(bytes=100_000), words=words, loop=loop)
+        app = review_app(Review(session=session, words=words, loop=loop), Limits(bytes=100_000))
         return with_access_log(guarded(app, token=TOKEN, host="127.0.0.1"), paths=PATHS, headers=HEADERS)
 
     with serving(make_app) as client, windows(browser, client) as open_window:

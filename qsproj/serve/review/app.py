@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.resources import files
 from secrets import token_urlsafe
@@ -68,43 +68,32 @@ async def _conflict_response(_: Request, error: Exception) -> Response:
     return _json(getattr(error, "content", {}), status=409)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """A session, with the processes that train and infer, the words to tag, and the loop of training."""
+
+    session: Session
+    training: ComputePool | None = None  # works by Retraining, or Relearning
+    inference: ComputePool | None = None  # works by Inference
+    words: WordList | None = None
+    loop: Loop | None = None  # trains after each batch
+
+
 def serve_review(
-    session: Session,
-    pools: tuple[ComputePool | None, ComputePool | None],
-    listening: socket,
-    *,
-    host: str,
-    seconds: float,
-    command: str = "serve",
-    words: WordList | None = None,
-    loop: Loop | None = None,
+    review: Review, listening: socket, *, host: str, seconds: float, command: str = "serve"
 ) -> None:
-    """Serve the page of a session; ``pools``: the training process and the inference process."""
     token, limits = token_urlsafe(24), Limits(bytes=_PAGE_BYTES, seconds=seconds)
-    answers = review_app(session, pools[0], limits, inference=pools[1], words=words, loop=loop)
-    app = with_access_log(guarded(answers, token=token, host=host), paths=PATHS, headers=HEADERS)
-    said = f"qsproj {command}: open {address_of(listening)}/?token={token} to review {session.draft.path}"
-    running = [pool for pool in pools if pool is not None]
+    answers = guarded(review_app(review, limits), token=token, host=host)
+    app = with_access_log(answers, paths=PATHS, headers=HEADERS)
+    path, running = review.session.draft.path, filter(None, (review.training, review.inference))
+    said = f"qsproj {command}: open {address_of(listening)}/?token={token} to review {path}"
     serve_until_stopped(app, listening, seconds=seconds, said=said, pools=running)
 
 
-def review_app(
-    session: Session,
-    pool: ComputePool | None,
-    limits: Limits,
-    *,
-    inference: ComputePool | None = None,
-    words: WordList | None = None,
-    loop: Loop | None = None,
-) -> Starlette:
-    """Return the application; ``words``: the words to tag on the page; ``loop``: trains after each batch.
-
-    ``pool`` trains, with :class:`qsproj.serve.review.retraining.Retraining`; ``inference`` infers the rest of
-    a tree, with :class:`qsproj.serve.review.inference.Inference`.
-    """
-    session.live = inference is not None
-    training = _Training(session, pool, loop)
-    answers = _Answers(session, training, limits, inference, words)
+def review_app(review: Review, limits: Limits) -> Starlette:
+    review.session.live = review.inference is not None
+    training = _Training(review)
+    answers = _Answers(review, training, limits)
 
     def route(method: str, path: str, answer: Answer, kinds: Content | None = None, **default: Any) -> Route:
         return Route(f"/api/{path}", partial(answers.answered, answer, kinds, default), methods=[method])
@@ -155,8 +144,8 @@ def _json(content: Content, *, status: int = 200) -> Response:
 class _Training:
     """Training in the background, on request or after each batch, and its state. Mutable; final."""
 
-    def __init__(self, session: Session, pool: ComputePool | None, loop: Loop | None) -> None:
-        self._session, self._pool, self._loop = session, pool, loop
+    def __init__(self, review: Review) -> None:
+        self._session, self._pool, self._loop = review.session, review.training, review.loop
         self._task: asyncio.Task[None] | None = None
 
     async def overview(self, *_: object) -> Content:
@@ -228,18 +217,12 @@ class _Answers:
     Nothing awaits while it changes the draft, so changes never interleave.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        training: _Training,
-        limits: Limits,
-        inference: ComputePool | None,
-        words: WordList | None,
-    ) -> None:
-        self._session, self._training, self._limits = session, training, limits
-        self._inference, self._words = inference, words
+    def __init__(self, review: Review, training: _Training, limits: Limits) -> None:
+        self._session, self._training, self._limits = review.session, training, limits
+        self._inference, self._words = review.inference, review.words
         # A regular expression may never finish.
-        self._searches = ForkedJobs(lambda job: search(session.draft, *job, most=_MOST_HITS), processes=2)
+        find = partial(search, review.session.draft, most=_MOST_HITS)
+        self._searches = ForkedJobs(lambda job: find(*job), processes=2)
 
     async def answered(
         self, answer: Answer, kinds: Content | None, default: Content, request: Request
