@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.hashing import FeatureIndex
-from qsproj.kernels.tagging.linear_chain import gradient, set_gradient, step_rows, step_steep_rows
+from qsproj.kernels.tagging.linear_chain import learn_sets, learn_tags
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.training.loop import Trainer
 from qsproj.training.optimiser import RowAdaGrad
@@ -17,20 +17,8 @@ from qsproj.training.optimiser import RowAdaGrad
 Chain = TypeVar("Chain", bound=Any)
 
 
-class ChainKernels(NamedTuple):
-    """The gradient of a sentence's log-likelihood, and update steps of emissions and transitions."""
-
-    gradient: Callable[..., float]
-    step_emissions: Callable[..., None]
-    step_transitions: Callable[..., None]
-
-
-FROM_TAGS = ChainKernels(gradient, step_rows, step_rows)
-FROM_SETS = ChainKernels(set_gradient, step_steep_rows, step_steep_rows)
-
-
-def each_row(weights: NDArray[Any]) -> NDArray[np.int32]:
-    return np.arange(len(weights), dtype=np.int32)[:, None]
+# Kernels that learn from a sentence with one tag or with a weighted set of tags on each word.
+FROM_TAGS, FROM_SETS = learn_tags, learn_sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,30 +37,41 @@ class ChainExample:
 class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
     """Trainer of the weights of features and tag pairs by conditional likelihood.
 
-    The arrays of ``start`` change. Averaging follows Daume's thesis (2006), figure 2.3: the start counts,
-    too. Features whose weights all stay below ``faintest`` are dropped, weights below ``faint`` become zero.
+    The arrays of ``start`` change, its transitions unless they are ``fixed``. Averaging follows Daume's
+    thesis (2006), figure 2.3: the start counts, too. Features whose weights all stay below ``faintest`` are
+    dropped, weights below ``faint`` become zero.
     """
 
     def __init__(
-        self, start: Chain, *, rate: float, faintest: float, faint: float = 0.0, kernels: ChainKernels
+        self,
+        start: Chain,
+        *,
+        rate: float,
+        faintest: float,
+        faint: float = 0.0,
+        kernel: Callable[..., float],
+        fixed: bool = False,
     ) -> None:
         self._start = start
-        self._kernels = kernels
+        self._kernel = kernel
         self._faintest, self._faint = faintest, faint
         self._features = RowAdaGrad(start.weights, rate=rate, counts_start=True)
-        self._chain = RowAdaGrad(start.transitions, rate=rate, counts_start=True)
+        self._pairs = RowAdaGrad(start.transitions, rate=rate, counts_start=True)
+        self._fixed = fixed
 
     def step(self, example: ChainExample) -> float:
-        slopes = np.empty((len(example.rows), self._features.weights.shape[1]))
-        pair_slopes = np.empty_like(self._chain.weights)
-        likelihood = self._kernels.gradient(
-            example.rows, example.known, self._features.weights, self._chain.weights, slopes, pair_slopes
+        pairs = self._pairs
+        pairs.steps += 1
+        loss: float = self._features.step(
+            self._kernel,
+            example.rows,
+            example.known,
+            example.strength,
+            pairs.weights,
+            pairs.state,
+            self._fixed,
         )
-        slopes *= -example.strength
-        pair_slopes *= -example.strength
-        self._features.step(self._kernels.step_emissions, example.rows, slopes)
-        self._chain.step(self._kernels.step_transitions, each_row(pair_slopes), pair_slopes)
-        return -example.strength * likelihood
+        return loss
 
     def averaged(self) -> Chain:
         """Return the mean of the weights before every step so far, with the precision of a model file."""
@@ -81,7 +80,7 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
             weights = without_faint(weights, self._faint)
         index, weights = strongest(self._start.index, weights, least=self._faintest)
         return replace(
-            self._start, index=index, weights=in_half_the_bytes(weights), transitions=self._chain.mean()
+            self._start, index=index, weights=in_half_the_bytes(weights), transitions=self._pairs.mean()
         )
 
 

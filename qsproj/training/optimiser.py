@@ -169,14 +169,14 @@ class RowAdaGrad(Optimiser):
 
     def __init__(self, weights: NDArray[Any], *, rate: float, counts_start: bool = False) -> None:
         # Rows: squares and sums.
-        self._state = np.zeros((2, *weights.shape), dtype=weights.dtype)
-        super().__init__(weights, self._state[1])
+        self.state = np.zeros((2, *weights.shape), dtype=weights.dtype)
+        super().__init__(weights, self.state[1])
         self.rate = rate
         self._first = int(counts_start)
 
     def step(self, kernel: Callable[..., Any], *what: Any) -> Any:
         """Take one step by ``kernel(*what, weights, state, rate, step)``; return the kernel's result."""
-        result = kernel(*what, self.weights, self._state, self.rate, float(self.steps + self._first))
+        result = kernel(*what, self.weights, self.state, self.rate, float(self.steps + self._first))
         self.steps += 1
         return result
 

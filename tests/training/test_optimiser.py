@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from qsproj.kernels.features.sparse_gradient import adagrad_outcomes, adagrad_row, gather_rows
+from qsproj.kernels.features.sparse_gradient import adagrad_outcomes, gather_rows
+from qsproj.kernels.tagging.linear_chain import step_rows
 from qsproj.training.optimiser import AdaGrad, DenseAdaGrad, PlainSteps, RowAdaGrad
 
 
@@ -78,7 +79,7 @@ def test_rows_move_part_by_part(counts_start: bool) -> None:
 
     def along_a_row(parts, weights, state, rate, step):
         for part in parts:
-            adagrad_row(weights, state, 1, part, rate, step)
+            step_rows(np.array([[1]], dtype=np.int32), part[None], weights, state, rate, step)
 
     def along_outcomes(parts, weights, state, rate, step):
         for part in parts:

@@ -90,6 +90,13 @@ def adagrad(weights, state, touched, used, rate, step):
             state[bucket, 2] = 0.0
 
 
+@njit(cache=True, borrows=True, error_model="numpy")
+def prefetch_columns(flat, first, columns):
+    """Prefetch some columns int64[k] of a row of a table; the row starts at ``first`` in ``flat``."""
+    for column in columns:
+        prefetch(flat, first + column)
+
+
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
     """Take one step for a softmax whose score of each outcome sums the weights of the same features.
@@ -115,22 +122,9 @@ def adagrad_outcomes(weights, state, buckets, slopes, rate, step):
             sums[bucket, outcome] -= step * change
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def adagrad_row(weights, state, row, slopes, rate, step):
-    """Apply :func:`adagrad_outcomes` to one row of ``weights`` float[rows, L], with slopes float64[L]."""
-    for outcome in range(slopes.shape[0]):
-        move(weights, state, row, outcome, slopes[outcome], rate, step)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def adagrad_entries(weights, state, row, outcomes, slopes, rate, step):
-    """Apply :func:`adagrad_row` to some ``outcomes`` int64[k] alone."""
-    for outcome in outcomes:
-        move(weights, state, row, outcome, slopes[outcome], rate, step)
-
-
 @njit(error_model="numpy", fastmath=FAST, inline="always")
 def move(weights, state, row, outcome, slope, rate, step):
+    """Take one step for one of the ``weights`` float[rows, L], as :func:`adagrad_outcomes`."""
     state[0, row, outcome] += slope * slope
     change = rate * slope / np.sqrt(state[0, row, outcome] + 1e-8)
     weights[row, outcome] -= change

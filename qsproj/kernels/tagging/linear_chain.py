@@ -16,7 +16,10 @@ Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), section 3; there we
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
-from qsproj.kernels.features.sparse_gradient import adagrad_entries, adagrad_row
+from qsproj.kernels.features.sparse_gradient import move, prefetch_columns
+
+# Number of features by which rows are prefetched. Number of float32 weights in a cache line.
+AHEAD, LINE = 12, 16
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -186,10 +189,27 @@ def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_rows(rows, slopes, weights, state, rate, step):
     """Take a step of AdaGrad in the rows that fire at each word, by ``slopes`` float64[n, T] of the loss."""
+    width = weights.shape[1]
+    every_line = np.minimum(np.arange(0, width + LINE - 1, LINE), width - 1)
+    tables = weights.reshape(-1), state[0].reshape(-1), state[1].reshape(-1)
     for i in range(rows.shape[0]):
-        for row in rows[i]:
+        for k in range(rows.shape[1]):
+            prefetch_ahead(tables, width, rows, i, k, every_line)
+            row = rows[i, k]
             if row >= 0:
-                adagrad_row(weights, state, row, slopes[i], rate, step)
+                for t in range(width):
+                    move(weights, state, row, t, slopes[i, t], rate, step)
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def prefetch_ahead(tables, width, rows, i, k, columns):
+    """Prefetch some columns of the row that fires AHEAD places after ``rows[i, k]``, in flat tables."""
+    k += AHEAD
+    if k >= rows.shape[1]:
+        i, k = i + 1, k - rows.shape[1]
+    if i < rows.shape[0] and k < rows.shape[1] and rows[i, k] >= 0:
+        for table in tables:
+            prefetch_columns(table, np.int64(rows[i, k]) * width, columns)
 
 
 # Smaller slopes move no weight; nearly all are smaller once a word's tags are learned.
@@ -220,12 +240,19 @@ def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_resid
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_steep_rows(rows, slopes, weights, state, rate, step):
     """Apply :func:`step_rows` to slopes above FLAT alone, which takes a third of the time."""
-    steep = np.empty(slopes.shape[1], np.int64)
+    width = weights.shape[1]
+    every, tables = (
+        np.empty(width, np.int64),
+        (weights.reshape(-1), state[0].reshape(-1), state[1].reshape(-1)),
+    )
     for i in range(rows.shape[0]):
-        n_steep = _steep(slopes[i], steep)
-        for row in rows[i]:
+        steep = every[: _steep(slopes[i], every)]
+        for k in range(rows.shape[1] if len(steep) else 0):
+            prefetch_ahead(tables, width, rows[i : i + 1], 0, k, steep)
+            row = rows[i, k]
             if row >= 0:
-                adagrad_entries(weights, state, row, steep[:n_steep], slopes[i], rate, step)
+                for t in steep:
+                    move(weights, state, row, t, slopes[i, t], rate, step)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -237,3 +264,37 @@ def _steep(slopes, steep):
             steep[count] = t
             count += 1
     return count
+
+
+@njit(cache=True)
+def every_row(weights):
+    return np.arange(weights.shape[0], dtype=np.int32).reshape(-1, 1)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def learn_tags(rows, gold, strength, transitions, pair_state, fixed, weights, state, rate, step):
+    """Take a step of AdaGrad up the :func:`gradient` of a sentence, times ``strength``; return its loss.
+
+    ``state``, ``pair_state``: as for :func:`step_rows`. ``fixed``: whether the transitions stay.
+    """
+    slopes, pair_slopes = np.empty((rows.shape[0], weights.shape[1])), np.empty_like(transitions)
+    likelihood = gradient(rows, gold, weights, transitions, slopes, pair_slopes)
+    slopes *= -strength
+    step_rows(rows, slopes, weights, state, rate, step)
+    if not fixed:
+        pair_slopes *= -strength
+        step_rows(every_row(transitions), pair_slopes, transitions, pair_state, rate, step)
+    return -strength * likelihood
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def learn_sets(rows, log_evidence, strength, transitions, pair_state, fixed, weights, state, rate, step):
+    """Take a step like :func:`learn_tags`, up the :func:`set_gradient` and along steep slopes alone."""
+    slopes, pair_slopes = np.empty((rows.shape[0], weights.shape[1])), np.empty_like(transitions)
+    likelihood = set_gradient(rows, log_evidence, weights, transitions, slopes, pair_slopes)
+    slopes *= -strength
+    step_steep_rows(rows, slopes, weights, state, rate, step)
+    if not fixed:
+        pair_slopes *= -strength
+        step_steep_rows(every_row(transitions), pair_slopes, transitions, pair_state, rate, step)
+    return -strength * likelihood

@@ -16,8 +16,8 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
-from qsproj.kernels.tagging.linear_chain import step_rows, step_steep_rows
-from qsproj.models.chains import each_row, strongest, without_faint
+from qsproj.kernels.tagging.linear_chain import every_row, step_rows, step_steep_rows
+from qsproj.models.chains import strongest, without_faint
 from qsproj.models.morphology.analyses import (
     Analysis,
     AnalysisTable,
@@ -274,6 +274,7 @@ def _train_chain(
     table, descent = morphology.table, partial(RowAdaGrad, rate=settings.rate, counts_start=True)
     emissions = descent(np.zeros((len(index.keys), table.n_parts), dtype=np.float32))
     transitions, support = descent(np.zeros((1, table.n_pairs))), descent(np.zeros((LEVELS, LEVELS)))
+    row, of_levels = every_row(transitions.weights), every_row(support.weights)
 
     def step(example: _Example) -> float:
         rows, gold, words = example
@@ -283,8 +284,8 @@ def _train_chain(
         slopes = of_parts, of_pairs, of_support
         loss: float = analysis_gradient(rows, gold, table.chain, words, *weights, PLACES, slopes)
         emissions.step(step_steep_rows, rows, of_parts)
-        transitions.step(step_steep_rows, each_row(of_pairs), of_pairs)
-        support.step(step_rows, each_row(of_support), of_support)
+        transitions.step(step_steep_rows, row, of_pairs)
+        support.step(step_rows, of_levels, of_support)
         return loss
 
     def averaged() -> AnalysisWeights:

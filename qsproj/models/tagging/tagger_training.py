@@ -137,7 +137,7 @@ def train_tagger(
             for example, rows in zip(examples, keys, strict=True)
         ]
         tagger = learn(
-            ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, kernels=FROM_TAGS),
+            ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, kernel=FROM_TAGS),
             encoded,
             epochs=settings.epochs,
             rng=rng,
@@ -173,7 +173,7 @@ def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: np.
         ChainExample(index.rows(rows), np.array([numbers[tag] for tag in one.upos], dtype=np.int32), 1.0)
         for one, rows in zip(usable, keys, strict=True)
     ]
-    trainer = ChainTrainer(start, rate=FINE_RATE, faintest=FAINTEST, kernels=FROM_TAGS)
+    trainer = ChainTrainer(start, rate=FINE_RATE, faintest=FAINTEST, kernel=FROM_TAGS)
     return learn(trainer, examples, epochs=FINE_EPOCHS, rng=rng, description="training the tagger")[0]
 
 
@@ -261,7 +261,8 @@ def train_on_sets(
     what: str = "training the tagger",
 ) -> Tagger:
     """Return the average of all weights visited, starting from those of ``start``, if given."""
-    index = FeatureIndex(_supported_in_sets(examples, extractor, options.rarest, start))
+    keys = [extractor.keys(example.forms) for example in examples]
+    index = FeatureIndex(_supported_in_sets(examples, keys, options.rarest, start))
     weights = np.zeros((len(index.keys), len(tags)), dtype=np.float32)
     transitions = np.zeros((len(tags) + 1, len(tags)))
     if start is not None:
@@ -269,24 +270,22 @@ def train_on_sets(
         transitions[:] = start.transitions
     begun = Tagger(tags=tags, extractor=extractor, index=index, weights=weights, transitions=transitions)
     encoded = [
-        ChainExample(index.rows(extractor.keys(example.forms)), example.log_evidence, example.strength)
-        for example in examples
+        ChainExample(index.rows(of), example.log_evidence, example.strength)
+        for of, example in zip(keys, examples, strict=True)
     ]
-    trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST, kernels=FROM_SETS)
+    trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST, kernel=FROM_SETS)
     return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
 
 
 def _supported_in_sets(
-    examples: Sequence[SetExample], extractor: FeatureExtractor, rarest: int, start: Tagger | None
+    examples: Sequence[SetExample], keys: Sequence[NDArray[np.uint64]], rarest: int, start: Tagger | None
 ) -> NDArray[np.uint64]:
     """Return the distinct features of trusted sentences and of ``start``, and frequent ones of all others."""
     known = [] if start is None else [start.index.keys]
+    known += [of.ravel() for of, example in zip(keys, examples, strict=True) if example.trusted]
     parts, counts = [], []
-    for first in range(0, len(examples), BLOCK_SENTENCES):
-        block = examples[first : first + BLOCK_SENTENCES]
-        keys = [extractor.keys(example.forms) for example in block]
-        known += [part.ravel() for part, example in zip(keys, block, strict=True) if example.trusted]
-        of_block = np.unique(np.concatenate(keys), return_counts=True)
+    for first in range(0, len(keys), BLOCK_SENTENCES):
+        of_block = np.unique(np.concatenate(keys[first : first + BLOCK_SENTENCES]), return_counts=True)
         parts.append(of_block[0])
         counts.append(of_block[1])
     distinct, place = np.unique(np.concatenate(parts), return_inverse=True)

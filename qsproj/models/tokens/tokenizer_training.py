@@ -121,7 +121,7 @@ def train_tokenizer(
         known=_words(texts) if unspaced else frozenset(),
         inner_spaces=any(" " in found.text[begin:end] for found in texts for begin, end, _ in found.tokens),
     )
-    trainer = ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, faint=FAINT, kernels=FROM_TAGS)
+    trainer = ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, faint=FAINT, kernel=FROM_TAGS)
     return learn(
         trainer, encoded, epochs=settings.epochs, rng=rng, patience=None, description="learning tokens"
     )[0]

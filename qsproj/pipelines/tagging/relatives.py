@@ -160,8 +160,7 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
         for of, gold, (_, strength) in zip(keys, known, usable, strict=True)
     ]
     # Transitions stay 0: the tags around a word are among its features.
-    kernels = FROM_TAGS._replace(step_transitions=lambda *_: None)
-    trainer = ChainTrainer(start, rate=RATE, faintest=0.0, kernels=kernels)
+    trainer = ChainTrainer(start, rate=RATE, faintest=0.0, kernel=FROM_TAGS, fixed=True)
     rng = np.random.default_rng(seed)
     return learn(trainer, examples, epochs=EPOCHS, rng=rng, description="learning from relatives")[0]
 

@@ -7,10 +7,11 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import templates_with
 from qsproj.kernels.tagging.linear_chain import (
     FLAT,
+    every_row,
     step_rows,
     step_steep_rows,
 )
-from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer, each_row
+from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import FAINTEST
 from tests.oracles import linear_chain as oracle
@@ -47,25 +48,25 @@ def likelihood(tagger):
     return score - oracle.enumerate_all(emissions, transitions)[0]
 
 
-@pytest.mark.parametrize("kernels", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
-def test_the_loss_is_that_before_the_step_and_falls(kernels):
+@pytest.mark.parametrize("kernel", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
+def test_the_loss_is_that_before_the_step_and_falls(kernel):
     tagger = begun()
-    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernels=kernels)
-    example = ChainExample(ROWS, KNOWN[kernels], 0.5)
+    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernel=kernel)
+    example = ChainExample(ROWS, KNOWN[kernel], 0.5)
     for _ in range(3):
         before = likelihood(tagger)
         assert trainer.step(example) == pytest.approx(-0.5 * before, rel=1e-6)
         assert likelihood(tagger) > before
 
 
-@pytest.mark.parametrize("kernels", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
-def test_the_mean_counts_the_start_and_faint_features_go(kernels):
+@pytest.mark.parametrize("kernel", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
+def test_the_mean_counts_the_start_and_faint_features_go(kernel):
     tagger = begun()
-    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernels=kernels)
+    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernel=kernel)
     past = []
     for _ in range(4):
         past.append((tagger.weights.copy(), tagger.transitions.copy()))
-        trainer.step(ChainExample(ROWS, KNOWN[kernels], 1.0))
+        trainer.step(ChainExample(ROWS, KNOWN[kernel], 1.0))
     weights, transitions = (np.mean(arrays, axis=0) for arrays in zip(*past, strict=True))
     mean = trainer.averaged()
     np.testing.assert_allclose(mean.weights, weights[:4], rtol=1e-3)  # eleven bits of each are kept
@@ -79,7 +80,7 @@ def test_flat_slopes_move_nothing_and_steep_ones_as_ever(flat):
     rng = np.random.default_rng(4)
     slopes, pair_slopes = rng.normal(size=(3, 3)), rng.normal(size=(4, 3))
     slopes[1, 2] = pair_slopes[2, 0] = flat
-    for what, still in (((ROWS, slopes), (2, 2)), ((each_row(pair_slopes), pair_slopes), (2, 0))):
+    for what, still in (((ROWS, slopes), (2, 2)), ((every_row(pair_slopes), pair_slopes), (2, 0))):
         start = rng.normal(size=(5, 3))
         all_moved, moved = start.copy(), start.copy()
         all_state, state = np.zeros((2, 5, 3)), np.zeros((2, 5, 3))
@@ -93,15 +94,15 @@ def test_flat_slopes_move_nothing_and_steep_ones_as_ever(flat):
         np.testing.assert_allclose(state[:, same], all_state[:, same], rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernels", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
-def test_a_sentence_of_little_strength_teaches_little(kernels):
+@pytest.mark.parametrize("kernel", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
+def test_a_sentence_of_little_strength_teaches_little(kernel):
     """After one of full strength, by which AdaGrad measures all that follow."""
     moved = {}
     for strength in (0.0, 0.1, 1.0):
         tagger = begun()
-        trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernels=kernels)
-        trainer.step(ChainExample(ROWS, KNOWN[kernels], 1.0))
+        trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernel=kernel)
+        trainer.step(ChainExample(ROWS, KNOWN[kernel], 1.0))
         before = tagger.weights.copy()
-        trainer.step(ChainExample(ROWS, KNOWN[kernels], strength))
+        trainer.step(ChainExample(ROWS, KNOWN[kernel], strength))
         moved[strength] = np.abs(tagger.weights - before).sum()
     assert 0.0 == moved[0.0] < 5 * moved[0.1] < moved[1.0]

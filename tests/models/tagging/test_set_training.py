@@ -88,7 +88,7 @@ def test_steps_climb():
         weights=weights,
         transitions=transitions,
     )
-    trainer = ChainTrainer(start, rate=0.1, faintest=FAINTEST, kernels=FROM_SETS)
+    trainer = ChainTrainer(start, rate=0.1, faintest=FAINTEST, kernel=FROM_SETS)
     losses = [trainer.step(ChainExample(ROWS, evidence, 1.0)) for _ in range(20)]
     assert losses[-1] < losses[0] - 0.5
 
