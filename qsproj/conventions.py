@@ -38,7 +38,7 @@ def frozen_heads(heads: ArrayLike) -> Heads:
 
 def is_whole(heads: Heads) -> bool:
     """Return whether every word has a head."""
-    return not np.any(heads[1:] == NO_HEAD)
+    return NO_HEAD not in heads[1:].tolist()
 
 
 def check_scores(scores: ArrayLike) -> Scores:

@@ -149,7 +149,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.models.tree_decoder import has_several_roots
     from qsproj.pipelines.treebank_weights import Treebank
-    from qsproj.trees.crossings import crossing_arcs
+    from qsproj.trees.crossings import has_crossings
 
     settings = training_options(options)
     _check_kind(options)
@@ -187,7 +187,7 @@ def run(options: argparse.Namespace) -> None:
         _warn_odd(treebanks, has_several_roots, "several roots", remedy)
     if parser.inference.projective and settings.projective is None:
         remedy = "replaced by the nearest trees without crossings (--nonprojective)"
-        _warn_odd(treebanks, lambda heads: bool(crossing_arcs(heads).any()), "crossing arcs", remedy)
+        _warn_odd(treebanks, has_crossings, "crossing arcs", remedy)
 
 
 def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:

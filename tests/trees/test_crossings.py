@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qsproj.conventions import frozen_heads
-from qsproj.trees.crossings import crossing_arcs, projectivise, without_crossings
+from qsproj.trees.crossings import crossing_arcs, has_crossings, projectivise, without_crossings
 
 
 def crosses(first, second):
@@ -42,6 +42,7 @@ def test_on_random_trees(seed):
     rng = np.random.default_rng(seed)
     heads = random_tree(rng, int(rng.integers(1, 8)))
     assert crossing_arcs(heads).tolist() == crossing_by_pairs(heads)
+    assert has_crossings(heads) == any(crossing_by_pairs(heads))
     lifted = projectivise(heads)
     assert not any(crossing_by_pairs(lifted))
     assert all(reaches_root(lifted, word) for word in range(1, len(lifted)))

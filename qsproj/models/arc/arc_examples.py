@@ -16,7 +16,7 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcWeights, LossExample
 from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
 from qsproj.models.parser import Parser
-from qsproj.models.tree_decoder import TreeDecoder, arcs_in, reachable
+from qsproj.models.tree_decoder import TreeDecoder, arcs_in, has_several_roots, reachable
 from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
 
@@ -34,13 +34,19 @@ Example = LossExample[ArcLoss]
 class GoldTrees:
     """The trees that agree with a whole or partial one and that a model can build; at least one.
 
-    ``heads`` int32[n+1]: the known heads, or those of the nearest tree that the model can build. ``allowed``
-    bool[n+1, n+1]: the arcs of these trees.
+    ``heads`` int32[n+1]: the known heads, or those of the nearest tree that the model can build.
     """
 
     heads: Heads
-    allowed: Mask
     inference: TreeDecoder
+
+    @property
+    def allowed(self) -> Mask:
+        """Return the arcs of these trees, bool[n+1, n+1]."""
+        allowed = arcs_in(self.heads)
+        if self.inference.single_root and ROOT in self.heads.tolist():
+            allowed[ROOT, self.heads != ROOT] = False
+        return allowed
 
     @property
     def whole(self) -> bool:
@@ -83,15 +89,10 @@ class GoldTrees:
 
 def gold_trees(heads: Heads, inference: TreeDecoder) -> GoldTrees | None:
     """Return the trees that agree with heads int32[n+1]; None when the model can build none."""
-    heads = reachable(heads, inference)
-    allowed = arcs_in(heads)
-    roots = np.count_nonzero(heads[1:] == ROOT)
-    if inference.single_root and roots:
-        if is_whole(heads) and roots != 1:
-            return None
-        allowed[ROOT, heads != ROOT] = False
-    possible = is_whole(heads) or inference.admits(allowed)
-    return GoldTrees(heads, allowed, inference) if possible else None
+    found = GoldTrees(reachable(heads, inference), inference)
+    if found.whole:
+        return None if inference.single_root and has_several_roots(found.heads) else found
+    return found if inference.admits(found.allowed) else None
 
 
 def why_unusable(sentence: Sentence) -> str | None:

@@ -32,7 +32,7 @@ from qsproj.models.schema import Archive, Arrays, anything, checked, flag, label
 from qsproj.models.storage import KINDS, described, kind_of, load_model_of, model_from
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.trees import nonprojective
-from qsproj.trees.crossings import crossing_arcs
+from qsproj.trees.crossings import has_crossings
 
 HASH_BITS = 20
 # Initial score of an arc that both turned trees of the source have; and the score in an untrained converter,
@@ -224,7 +224,7 @@ def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
 
 
 def inference_for(inference: TreeDecoder, sources: Sequence[WeightedSource]) -> TreeDecoder:
-    if inference.projective and crossing_arcs(sources[0].nodes.heads).any():
+    if inference.projective and has_crossings(sources[0].nodes.heads):
         return replace(inference, projective=False)
     return inference
 

@@ -44,6 +44,8 @@ FOREIGN = 20.0
 # Optional fields of a tagger, each with arrays under its name.
 PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
+# Returns the tags of a sentence of words.
+TagWords = Callable[[tuple[str, ...]], tuple[str, ...]]
 # The reranker's tag for wrongly cut words; no treebank has one with spaces.
 NOT_A_WORD = "not a word"
 # Segmentations to rerank; their score is their log probability plus, for each word, the second number and

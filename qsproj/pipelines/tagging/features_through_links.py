@@ -25,7 +25,7 @@ from qsproj.models.morphology.morphology_training import (
     columns_shown,
     train_morphology,
 )
-from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks, numbered
 from qsproj.pipelines.tagging.options import FeatureProjectionOptions
@@ -299,7 +299,7 @@ def _listed_cell(cell: str, readings: Sequence[Mapping[str, str]]) -> str:
 def learn_features(
     text: LinkedText,
     sentences: Sequence[int],
-    tagger: Tagger,
+    tag_words: TagWords,
     *,
     few: FewTagged,
     lexicon: Lexicon,
@@ -307,7 +307,7 @@ def learn_features(
     rng: np.random.Generator,
     options: FeatureProjectionOptions,
 ) -> tuple[Morphology | None, list[str]]:
-    """Learn features and lemmas of words with the tagger's tags, and return report lines.
+    """Learn features and lemmas of words with the tags of a tagger, and return report lines.
 
     ``sentences``: numbers of the usable sentences. ``few`` and ``lexicon`` give lemmas, and features beside
     those of links. ``columns``: feats, lemma, both or none. None without any source of them; sources without
@@ -321,7 +321,7 @@ def learn_features(
     if not (links or tagged or with_lemmas):
         return None, []
     drawn = np.sort(rng.permutation(sentences)[: options.sentences]).tolist()
-    tags = [tagger.tag_words(text.sentences[number]) for number in drawn]
+    tags = [tag_words(text.sentences[number]) for number in drawn]
     lines: list[str] = []
     made = [
         Sentence.from_words(text.sentences[number], upos=upos)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Mask
 from qsproj.corpus.characters import lower_form
-from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.votes import Shares, Words, normalised, words_of
@@ -102,14 +102,14 @@ class Contradiction:
 
 
 def contradictions(
-    text: LinkedText, tagger: Tagger, sentences: Sequence[int], options: TagProjectionOptions
+    text: LinkedText, tag_words: TagWords, sentences: Sequence[int], options: TagProjectionOptions
 ) -> list[Contradiction]:
     """Return frequent words whose tags in ``sentences`` contradict their links, the commonest first."""
     words = words_of(text, options.frequent)
     given: dict[int, Counter[str]] = {}
     for sentence in sentences:
         of_sentence = words.of_types[text.types[text.words_of(sentence)]]
-        for word, tag in zip(of_sentence.tolist(), tagger.tag_words(text.sentences[sentence]), strict=True):
+        for word, tag in zip(of_sentence.tolist(), tag_words(text.sentences[sentence]), strict=True):
             if words.frequent[word]:
                 given.setdefault(word, Counter())[tag] += 1
     names = dict(zip(words.of_types.tolist(), map(lower_form, text.vocabulary), strict=True))

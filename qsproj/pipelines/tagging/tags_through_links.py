@@ -12,7 +12,7 @@ part-of-speech tagging"; learning how projected tags err from few tagged sentenc
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 
 import numpy as np
@@ -151,7 +151,7 @@ def project_tags(
         tagger = train_tagger(
             few.sentences, rng=rng, raw=(*text.sentences, *raw_text.sentences), language=language
         )
-        morphology, lines = learn(tagger)
+        morphology, lines = learn(tagger.tag_words)
         return ProjectedTagger(
             replace(tagger, morphology=morphology), (summary(text), *judged, *lines), text.unshared
         )
@@ -194,7 +194,8 @@ def project_tags(
             else ""
         ),
     ]
-    contradicted = contradictions(text, tagger, chosen, options)
+    tag_words = cache(tagger.tag_words)
+    contradicted = contradictions(text, tag_words, chosen, options)
     if contradicted:
         and_others = ", ..." if len(contradicted) > NAMED else ""
         report.append(
@@ -204,7 +205,7 @@ def project_tags(
     agreed = agreement(tagger, text, held_out)
     if agreed is not None:
         report.append(f"held-out evidence: {100 * agreed:.1f}% of words are tagged as linked")
-    morphology, lines = learn(tagger)
+    morphology, lines = learn(tag_words)
     tagger = replace(tagger, contractions=few.contractions, language=language, morphology=morphology)
     return ProjectedTagger(tagger, (*report, *lines), text.unshared, tuple(contradicted))
 
