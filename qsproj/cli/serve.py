@@ -156,11 +156,11 @@ def _review(options: argparse.Namespace, folder: str) -> Review:
         return Review(session=session, words=words)
     parser = load_parser(options.model[0])
     session.features = features_of(parser)
-    inference = ComputePool(Inference(parser), processes=1)
     why = parser.refuses_training
+    if why is not None and options.output is not None:
+        raise UsageError(f"-m {options.model[0]} is not trained again: {why}; leave -o out")
+    inference = ComputePool(Inference(parser), processes=1)
     if why is not None:
-        if options.output is not None:
-            raise UsageError(f"-m {options.model[0]} is not trained again: {why}; leave -o out")
         session.train_after, session.summary = None, {"error": f"This model is not trained again: {why}."}
         return Review(session=session, inference=inference, words=words)
     retraining = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)

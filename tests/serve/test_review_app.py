@@ -176,12 +176,11 @@ def test_features_of_the_model_are_offered_beside_those_of_the_file(path, tmp_pa
     morphology = train_morphology(sample[:10], rng=np.random.default_rng(1))
     replace(parser, tagger=replace(parser.tagger, morphology=morphology)).save(model)
     options = build_parser("serve").parse_args(["serve", "--review", str(path), "-m", str(model)])
-    session = serve._session(options)
-    assert overview(session)["features"] == {"Own": ["Yes"]}
-    for pool in serve._processes(options, session, str(tmp_path)):
+    review = serve._review(options, str(tmp_path))
+    for pool in (review.training, review.inference):
         pool.stop()
     taught = {pair for one in sample[:10] for cell in one.feats if cell != "_" for pair in cell.split("|")}
-    told = overview(session)["features"]
+    told = overview(review.session)["features"]
     assert {f"{name}={value}" for name, values in told.items() for value in values} == {*taught, "Own=Yes"}
 
 
@@ -191,15 +190,14 @@ def test_the_page_says_why_a_model_is_not_trained(path, tmp_path):
 
     command = ["serve", "--review", str(path), "-m", "tests/kept_models/adapted-parser.model"]
     options = build_parser("serve").parse_args(command)
-    session = serve._session(options)
-    training, inference = serve._processes(options, session, str(tmp_path))
-    inference.stop()
-    told = overview(session)
-    assert (training, told["train_after"]) == (None, None)
+    review = serve._review(options, str(tmp_path))
+    review.inference.stop()
+    told = overview(review.session)
+    assert (review.training, told["train_after"]) == (None, None)
     assert told["trained"]["error"].startswith("This model is not trained again: a converter learns from")
     options.output = str(tmp_path / "better.model")
     with pytest.raises(UsageError, match=r"is not trained again: a converter learns .* leave -o out"):
-        serve._processes(options, session, str(tmp_path))
+        serve._review(options, str(tmp_path))
 
 
 def test_without_a_model_nothing_is_inferred(page):
@@ -537,10 +535,10 @@ def test_the_command_has_joint_parsers_learn_links(path, tmp_path):
 
     for model, learns in ((JOINT, True), ("tests/kept_models/arc-parser.model", False)):
         options = build_parser("serve").parse_args(["serve", "--review", str(path), "-m", model])
-        session = serve._session(options)
-        for pool in serve._processes(options, session, str(tmp_path)):
+        review = serve._review(options, str(tmp_path))
+        for pool in (review.training, review.inference):
             pool.stop()
-        assert session.learns_links == learns
+        assert review.session.learns_links == learns
 
 
 def test_what_was_reviewed_meanwhile_keeps_its_tree(path):
