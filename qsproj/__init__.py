@@ -32,56 +32,13 @@ if TYPE_CHECKING:
     from qsproj.progress import progress_bars
 
 __version__ = "0.9.0"
-__all__ = [
-    "Alignment",
-    "BiparseOptions",
-    "Document",
-    "EmptyNode",
-    "MultiwordToken",
-    "QsprojError",
-    "Sentence",
-    "SentencePair",
-    "Token",
-    "__version__",
-    "adapt",
-    "align",
-    "bootstrap",
-    "bundle",
-    "complete",
-    "convert",
-    "cotrain",
-    "detect_style",
-    "draw",
-    "evaluate",
-    "from_nltk",
-    "from_pandas",
-    "from_spacy",
-    "from_stanza",
-    "from_token_list",
-    "from_udapi",
-    "load_model",
-    "progress_bars",
-    "project",
-    "project_tags",
-    "read_alignments",
-    "read_bitext",
-    "read_conllu",
-    "read_text",
-    "search",
-    "suggest",
-    "to_nltk",
-    "to_pandas",
-    "to_spacy",
-    "to_stanza",
-    "to_token_list",
-    "to_udapi",
-    "tokenize",
-    "train_biparser",
-    "train_converter",
-    "train_parser",
-    "train_tagger",
-    "write_conllu",
-]
+__all__ = ["Alignment", "BiparseOptions", "Document", "EmptyNode", "MultiwordToken", "QsprojError"]
+__all__ += ["Sentence", "SentencePair", "Token", "__version__", "adapt", "align", "bootstrap", "bundle"]
+__all__ += ["complete", "convert", "cotrain", "detect_style", "draw", "evaluate", "from_nltk", "from_pandas"]
+__all__ += ["from_spacy", "from_stanza", "from_token_list", "from_udapi", "load_model", "progress_bars"]
+__all__ += ["project", "project_tags", "read_alignments", "read_bitext", "read_conllu", "read_text", "search"]
+__all__ += ["suggest", "to_nltk", "to_pandas", "to_spacy", "to_stanza", "to_token_list", "to_udapi"]
+__all__ += ["tokenize", "train_biparser", "train_converter", "train_parser", "train_tagger", "write_conllu"]
 
 _HOMES = {
     name: f"qsproj.{module}"

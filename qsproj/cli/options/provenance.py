@@ -11,23 +11,9 @@ from qsproj.corpus.files import PACKED
 from qsproj.corpus.language.recognition import recognise
 from qsproj.corpus.sentence import Sentence
 
-# Options without effect on the model in any command, beside outputs.
-_WITHOUT_EFFECT = frozenset(
-    (
-        *(
-            "module",
-            "own_parser",
-            "unread",
-            "command",
-            "jobs",
-            "backend",
-            "scheduler",
-            "checkpoint",
-            "resume",
-        ),
-        *("work", "clean", "verbose", "suggest_sentences", "weights"),
-    )
-)
+# Options without effect on the model in any command, beside outputs; and what a command adds to them.
+_WITHOUT_EFFECT = {"jobs", "backend", "scheduler", "checkpoint", "resume", "work", "clean", "verbose"}
+_WITHOUT_EFFECT |= {"suggest_sentences", "weights", "module", "own_parser", "unread", "command"}
 # Number of sentences used to identify the language.
 _LOOKED_AT = 1000
 
