@@ -13,8 +13,7 @@ from qsproj.models.storage import Provenance
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence
-from qsproj.pipelines.bootstrap.questions import evenly
-from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, suggested_sentences, write_words
+from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import parse_stream
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words

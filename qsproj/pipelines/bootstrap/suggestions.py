@@ -1,4 +1,4 @@
-"""Suggest the most useful annotation: words to tag in a lexicon, and sentences to parse.
+"""Suggest the most useful annotation: questions of convention, words to tag in a lexicon, trees.
 
 *Source* on the value of an hour of words and sentences: Garrette and Baldridge (2013), "Learning a
 part-of-speech tagger from two hours of annotation".
@@ -15,12 +15,12 @@ import numpy as np
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
-from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
+from qsproj.corpus.language.lexicon import QUESTION, SUGGESTIONS_HEADER
+from qsproj.corpus.language.questions import QUESTIONS, practice, questions_in, share_of_languages
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.bootstrap.questions import asked_questions, counts_of, evenly, weighted_links
 from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
 
 MOST_WORDS = 500
@@ -42,35 +42,65 @@ LEAST_AGREED = 0.6
 SHARE_OF_STEM = 0.25
 SHORTEST_STEM = 4
 LONGEST_ENDING = 3
+# Number of target sentences tagged to find words in question.
+QUESTIONED_SENTENCES = 2000
+# Least share of a word's links to the class of a question, where the tagger is sure, and where it is not.
+LEAST_LINKS, LEAST_LINKS_OF_UNSURE = 0.5, 0.2
+# Least probability of two of the tags of a question for an unsure word.
+UNSURE = 0.2
+# Least mean probability of all tags of a question: a word with others is no matter of this convention.
+LEAST_ANSWERS = 0.8
+# Least links an occurrence, and least occurrences, of a word in question.
+LEAST_LINKED_OF_ASKED, LEAST_COUNT = 0.15, 5
+MOST_ASKED = 40
+# Least expected number of wrong occurrences of a listed question.
+LEAST_WRONG = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestedWord:
-    """A word for a lexicon.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A line of a file of suggested words.
 
-    ``form``: lower case. ``tags``: by the model, most probable first. ``in_text``, ``in_bitext``: number of
-    occurrences. ``wrong``: expected number of occurrences with a wrong tag. ``example``: a context, with the
-    word in square brackets.
+    ``tags``: possible ones, the model's most probable first. ``in_text``, ``in_bitext``: number of
+    occurrences. ``wrong``: expected number of occurrences with a wrong tag.
     """
 
-    form: str
     tags: tuple[str, ...]
     in_text: int
     in_bitext: int
     wrong: float
+
+    def line(self, name: str, *more: str) -> str:
+        cells = (name, " ".join(self.tags), self.in_text, self.in_bitext, f"{self.wrong:.1f}", *more)
+        return "\t".join(map(str, cells))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedWord(Suggestion):
+    """A word for a lexicon, in lower case, and an example: a context, with the word in square brackets."""
+
+    form: str
     example: str
 
     def __str__(self) -> str:
-        """Return the line of a file of suggested words."""
-        cells = (
-            self.form,
-            " ".join(self.tags),
-            self.in_text,
-            self.in_bitext,
-            f"{self.wrong:.1f}",
-            self.example,
-        )
-        return "\t".join(map(str, cells))
+        return self.line(self.form, self.example)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Suggestion):
+    """A question about words of a target language.
+
+    ``words``: those that the answer settles, lower case, the most frequent first. ``wrong``: the model's
+    share of them times the share of languages with another convention.
+    """
+
+    name: str
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        known = practice().get(self.name, {})
+        used = "; ".join(f"{tag}: {' '.join(languages)}" for tag, languages in known.items())
+        return self.line(f"{QUESTION}{self.name}", " ".join(self.words), f"treebanks: {used}")
 
 
 @dataclass(slots=True)
@@ -86,20 +116,26 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class LinkedTags:
-    """Tags of linked source words: weight by word and tag, and occurrences by word."""
+    """Links of target words: weight by tag and by question of the source word; occurrences of the word."""
 
     votes: Mapping[str, Counter[str]] = field(default_factory=dict)
+    questions: Mapping[str, Counter[str]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pairs: Iterable[SentencePair]) -> "LinkedTags":
-        votes: dict[str, Counter[str]] = defaultdict(Counter)
+        votes, questions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
         counts: Counter[str] = Counter()
         for pair in islice(pairs, LINKED_PAIRS):
-            counts.update(map(lower_form, pair.target.forms))
-            for source, form, share in weighted_links(pair):
-                votes[form][pair.source.upos[source - 1]] += share
-        return cls(votes, counts)
+            forms, classes = list(map(lower_form, pair.target.forms)), questions_in(pair.source)
+            counts.update(forms)
+            links, weights = pair.alignment.links, pair.alignment.weights
+            shares = np.ones(len(links)) if weights is None else weights
+            for (source, target), share in zip(links.tolist(), shares.tolist(), strict=True):
+                votes[forms[target - 1]][pair.source.upos[source - 1]] += share
+                for question in classes[source - 1]:
+                    questions[forms[target - 1]][question.name] += share
+        return cls(votes, questions, counts)
 
     def share_against(self, word: str, tag: str) -> float:
         """Return the share of occurrences linked to one other tag; 0 where links are weak."""
@@ -189,6 +225,67 @@ def _by_worth(wrong: Mapping[str, float]) -> list[str]:
     return sorted(worth, key=lambda form: (-worth[form], form))
 
 
+def asked_questions(
+    tagger: Tagger, *, text: Sequence[Sentence], bitext: Sequence[Sentence], linked: LinkedTags
+) -> list[Asked]:
+    """Return the questions whose answers would settle most, best first.
+
+    A word is in question if most of its links are to source
+    words of the class, or some and the tagger is unsure between two of the answers; no word is in two
+    questions.
+    """
+    in_text, in_bitext = counts_of(text), counts_of(bitext)
+    judged = _judged(tagger, evenly(bitext, QUESTIONED_SENTENCES))
+    shares = {form: of_word.tags / of_word.count for form, of_word in judged.items()}
+    links = {form: votes.total() for form, votes in linked.votes.items()}
+    columns = {tag: column for column, tag in enumerate(tagger.tags)}
+    found, taken = list[Asked](), set[str]()
+    for question in QUESTIONS:
+        answers = [columns[tag] for tag in question.tags if tag in columns]
+        words = list[str]()
+        for word in sorted(set(links) - taken, key=lambda word: (-in_bitext[word], word)):
+            tags, count = shares.get(word), in_bitext[word]
+            if tags is None or count < LEAST_COUNT or links[word] < LEAST_LINKED_OF_ASKED * count:
+                continue
+            unsure = bool(np.sum(tags[answers] >= UNSURE) > 1)
+            least = LEAST_LINKS_OF_UNSURE if unsure else LEAST_LINKS
+            asked = linked.questions[word][question.name] if word in linked.questions else 0.0
+            if asked >= least * links[word] and tags[answers].sum() >= LEAST_ANSWERS:
+                words.append(word)
+        if not words:
+            continue
+        words = words[:MOST_ASKED]
+        # The tag of each word by the model, weighted by its occurrences in the text to be parsed.
+        weights = {word: in_text[word] if text else in_bitext[word] for word in words}
+        mass = dict.fromkeys(question.tags, 0.0)
+        for tag in columns.keys() & mass:
+            mass[tag] = sum(float(shares[word][columns[tag]]) * weights[word] for word in words)
+        wrong = sum(count * (1.0 - share_of_languages(question.name, tag)) for tag, count in mass.items())
+        if wrong < LEAST_WRONG:
+            continue
+        taken.update(words)
+        found.append(
+            Asked(
+                name=question.name,
+                tags=tuple(sorted(question.tags, key=lambda tag: -mass[tag])),
+                in_text=sum(in_text[word] for word in words),
+                in_bitext=sum(in_bitext[word] for word in words),
+                wrong=wrong,
+                words=tuple(words),
+            )
+        )
+    return sorted(found, key=lambda one: (-one.wrong, one.name))
+
+
+def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
+    """Return at most ``most`` sentences at equal distances in a text."""
+    return sentences[:: max(-(-len(sentences) // most), 1)]
+
+
+def counts_of(sentences: Iterable[Sentence]) -> Counter[str]:
+    return Counter(lower_form(form) for sentence in sentences for form in sentence.forms)
+
+
 def suggested_sentences(
     parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int
 ) -> Iterator[Sentence]:
@@ -218,7 +315,7 @@ def write_words(
     """
     targets = [one for files in corpora for one in read_conllu(files.target)]
     linked = LinkedTags.of(chain.from_iterable(corpora))
-    asked = asked_questions(tagger, chain.from_iterable(corpora), text=text, bitext=targets)
+    asked = asked_questions(tagger, text=text, bitext=targets, linked=linked)
     listed = suggested_words(tagger, text=text, bitext=targets, linked=linked)
     with open_output(path) as handle:
         handle.writelines(f"{one}\n" for one in (SUGGESTIONS_HEADER, *asked, *listed))

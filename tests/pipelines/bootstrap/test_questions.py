@@ -13,7 +13,7 @@ from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
 from qsproj.corpus.language.questions import QUESTIONS, practice, share_of_languages
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError
-from qsproj.pipelines.bootstrap.questions import asked_questions
+from qsproj.pipelines.bootstrap.suggestions import LinkedTags, asked_questions
 
 
 class FixedTagger:
@@ -48,7 +48,8 @@ GOOD = ("good", "ADJ", "amod", "Degree=Pos")
 
 
 def asked(pairs, text=()):
-    return asked_questions(FixedTagger(), pairs, text=list(text), bitext=[one.target for one in pairs])
+    bitext = [one.target for one in pairs]
+    return asked_questions(FixedTagger(), text=list(text), bitext=bitext, linked=LinkedTags.of(pairs))
 
 
 def test_words_that_render_a_class_are_in_question():

@@ -15,7 +15,7 @@ from qsproj.features.tagging import WORD_TEMPLATES
 from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger import FeatureExtractor
-from qsproj.pipelines.bootstrap.questions import counts_of
+from qsproj.pipelines.bootstrap.suggestions import counts_of
 from qsproj.pipelines.suggest import word_kinds
 from qsproj.pipelines.tagging.raw_text import count_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
