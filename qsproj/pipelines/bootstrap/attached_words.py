@@ -7,7 +7,7 @@ lacks, and that many tokens of the bitext begin or end with, these tokens are di
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from qsproj.corpus.characters import lower_case, plain_form
 from qsproj.corpus.contractions import Contractions
@@ -84,7 +84,8 @@ def _starts(token: str, before: Iterable[str], found: tuple[int, ...] = (0,)) ->
 
 
 def _counts(lines: Iterable[str]) -> Counter[str]:
-    words = (word for line in lines for word in _WORD.findall(plain_form(line).lower()))
+    chunks = chain.from_iterable(map(str.split, lines))
+    words = chain.from_iterable(_WORD.findall(plain_form(chunk).lower()) for chunk in chunks)
     return Counter(filter(str.isalpha, words))
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from qsproj.corpus.files import open_output
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.files import open_output, open_text
 from qsproj.pipelines.bootstrap.attached_words import attached_words
 from qsproj.pipelines.bootstrap.bitext import shown_cuts
 from qsproj.pipelines.bootstrap.texts import SourceText
@@ -67,6 +68,19 @@ def test_vowel_marks_and_hamza_are_not_compared():
     raw, bitext = ([line.replace("ا", "أ") for line in written[0]], written[1])
     found = attached_words([line.replace("ب", "بَ") for line in raw], bitext)
     assert found == attached_words(*written) != {}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("code", "dev"), [("ar", "treebanks/arabic-padt"), ("uk", "bible/uk"), ("wo", "bible/wo")]
+)
+def test_of_real_texts_those_of_one_language_differ(code, dev, data_dir):
+    raw = (" ".join(one.forms) for one in read_conllu(data_dir / f"{dev}-dev.conllu.gz"))
+    with open_text(data_dir / f"bible/verses/{code}.tsv.xz") as verses:
+        found = attached_words(raw, (line.partition("\t")[2] for line in verses))
+    assert bool(found) == (code == "ar")
+    if found:
+        assert (found["وقال"], found["فيه"], found["باسمه"]) == (("و", "قال"), ("في", "ه"), ("ب", "اسم", "ه"))
 
 
 def test_the_bitext_of_a_bootstrap_is_divided(tmp_path):
