@@ -42,14 +42,14 @@ def learn_contractions(sentences: Sequence[Sentence]) -> dict[str, tuple[str, ..
     found: dict[str, Counter[tuple[str, ...]]] = {}
     behind: dict[tuple[str, str], Counter[tuple[str, ...]]] = {}
     tokenized = list(map(tokens_of, sentences))
-    ever_split = {_key(form) for tokens in tokenized for _, form, count in tokens if count > 1}
+    ever_split = {token_key(form) for tokens in tokenized for _, form, count in tokens if count > 1}
     for sentence, tokens in zip(sentences, tokenized, strict=True):
         forms = [form for _, form, _ in tokens]
         for at, (first, form, count) in enumerate(tokens):
-            token = _key(form)
+            token = token_key(form)
             if token not in ever_split:
                 continue
-            words = tuple(map(_key, sentence.forms[first - 1 : first - 1 + max(count, 1)]))
+            words = tuple(map(token_key, sentence.forms[first - 1 : first - 1 + max(count, 1)]))
             found.setdefault(token, Counter())[words] += 1
             behind.setdefault((_before(forms, at), token), Counter())[words] += 1
     table = {token: _commonest(counts, token) for token, counts in found.items()}
@@ -62,7 +62,8 @@ def learn_contractions(sentences: Sequence[Sentence]) -> dict[str, tuple[str, ..
     return dict(sorted((split | rows).items()))
 
 
-def _key(form: str) -> str:
+def token_key(form: str) -> str:
+    """Return the key of a token in a table of contractions, or a word of it."""
     return plain_form(form).lower()
 
 
@@ -75,7 +76,7 @@ def _commonest(counts: Counter[tuple[str, ...]], token: str) -> tuple[str, ...]:
 
 def _before(tokens: Sequence[str], at: int) -> str:
     """Return the lower-cased word before a token, CLAUSE after punctuation other than a comma."""
-    before = _key(tokens[at - 1]) if at else CLAUSE
+    before = token_key(tokens[at - 1]) if at else CLAUSE
     return before if before == "," or before.isalnum() or any(map(str.isalnum, before)) else CLAUSE
 
 
@@ -86,7 +87,7 @@ def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str
     found = []
     last: dict[str, tuple[str, ...]] = {}
     for at, token in enumerate(tokens):
-        lower, before = _key(token), _before(tokens, at)
+        lower, before = token_key(token), _before(tokens, at)
         listed = (
             (last.get(lower) if before in _CONJUNCTIONS else None)
             or table.get(f"{before} {lower}")
@@ -175,7 +176,7 @@ def known_contractions(
         tokens = tokens_of(sentence)
         forms = [form for _, form, _ in tokens]
         for (_, form, count), words in zip(tokens, words_of_tokens(forms, table), strict=True):
-            token = _key(form)
+            token = token_key(form)
             if token in doubtful:
                 agreed[token] = agreed.get(token, 0) + (1 if (count > 1) == (len(words) > 1) else -1)
             elif count == 0:

@@ -18,13 +18,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest
-from qsproj.features.tagging import WORD_TEMPLATES, Classes, templates_with, word_classes
+from qsproj.features.tagging import WORD_TEMPLATES, class_sets_of, templates_with
 from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
@@ -99,14 +98,9 @@ def train_tagger(
     contractions = learn_contractions(treebank)
     raw_words = [tuple(split_contractions(tokens, contractions)[0]) for tokens in raw if len(tokens)]
     gold = _examples(treebank, settings)
-    class_sets: dict[str, Classes] = {}
     words = [*raw_words, *(example.forms for example in gold)]
-    if raw_words and settings.lower_classes:
-        lowered = [list(map(lower_form, forms)) for forms in words]
-        class_sets["lowerclass"] = word_classes(lowered, settings.lower_classes)
-    if raw_words and settings.cased_classes:
-        cased = [list(map(plain_form, forms)) for forms in words]
-        class_sets["casedclass"] = word_classes(cased, settings.cased_classes)
+    cased = settings.cased_classes
+    class_sets = class_sets_of(words, lower=settings.lower_classes, cased=cased) if raw_words else {}
     extractor = FeatureExtractor(templates_with(tuple(class_sets), settings.templates), class_sets)
     tags = tuple(sorted({tag for example in gold for tag in example.tags}))
     numbers = {tag: number for number, tag in enumerate(tags)}

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 
-from qsproj.corpus.characters import lower_case, plain_form
-from qsproj.corpus.contractions import Contractions
+from qsproj.corpus.characters import lower_case, lower_form
+from qsproj.corpus.contractions import Contractions, token_key
 
 # Greatest length of an attached word, its least count and share of the raw text; its greatest share of the
 # bitext as a word of its own, by its share of the raw text.
@@ -30,19 +30,21 @@ def attached_words(raw: Iterable[str], bitext: Iterable[str]) -> Contractions:
 
     ``raw``, ``bitext``: lines of text.
     """
-    written = _counts(bitext)
-    tokens, known = _folded(written), _folded(_counts(raw))
+    lines = list(bitext)
+    tokens, known = _counts(lines, lower_form), _counts(raw, lower_form)
     before, after = set[str](), set[str]()
     for word, count in known.items():
         rate = count / known.total()
         rare = count < LEAST_COUNT or rate < LEAST_SHARE or len(word) > LONGEST
         if rare or tokens[word] > MOST_ALONE * rate * tokens.total():
             continue
-        for words, rest in (
-            (before, lambda token, word=word: token.removeprefix(word)),
-            (after, lambda token, word=word: token.removesuffix(word)),
-        ):
-            found, of_raw = (_attached(counts, known, rest) for counts in (tokens, known))
+        for words, rest in ((before, str.removeprefix), (after, str.removesuffix)):
+            found, of_raw = (
+                Counter(
+                    {token: n for token, n in counts.items() if _is_stem(rest(token, word), token, known)}
+                )
+                for counts in (tokens, known)
+            )
             new = len(found.keys() - known.keys())
             share, least = found.total() / tokens.total(), BY_ATTACHED * of_raw.total() / known.total()
             if share >= max(BY_SHARE * rate, least) and new >= LEAST_TOKENS:
@@ -53,25 +55,21 @@ def attached_words(raw: Iterable[str], bitext: Iterable[str]) -> Contractions:
         for starts in _starts(token, before):
             for end in {len(token), *(len(token.removesuffix(word)) for word in after)}:
                 stem, limits = token[starts[-1] : end], tuple(sorted({*starts, end, len(token)}))
-                if len(stem) >= SHORTEST and stem in known:
+                if _is_stem(stem, token, known):
                     yield (0, len(limits), -known[stem]), limits
                 elif len(stem) >= SHORTEST_OF_BITEXT and stem != token and tokens[stem] >= tokens[token]:
                     yield (1, len(limits), -tokens[stem]), limits
 
     table = {}
-    for token in sorted(written) if before or after else ():
+    for token in sorted(_counts(lines, token_key)) if before or after else ():
         lower = lower_case(token)
         if lower not in known and (best := min(ways(lower), default=None)):
             table[token] = tuple(token[begin:end] for begin, end in pairwise(best[1]))
     return table
 
 
-def _attached(counts: Counter[str], known: Counter[str], rest: Callable[[str], str]) -> Counter[str]:
-    """Count the tokens with an attached word whose ``rest`` is known."""
-    stems = ((token, count, rest(token)) for token, count in counts.items())
-    return Counter(
-        {token: n for token, n, stem in stems if token != stem and len(stem) >= SHORTEST and stem in known}
-    )
+def _is_stem(stem: str, token: str, known: Counter[str]) -> bool:
+    return len(stem) >= SHORTEST and stem != token and stem in known
 
 
 def _starts(token: str, before: Iterable[str], found: tuple[int, ...] = (0,)) -> Iterator[tuple[int, ...]]:
@@ -83,14 +81,6 @@ def _starts(token: str, before: Iterable[str], found: tuple[int, ...] = (0,)) ->
                 yield from _starts(token, before, (*found, found[-1] + len(word)))
 
 
-def _counts(lines: Iterable[str]) -> Counter[str]:
+def _counts(lines: Iterable[str], form: Callable[[str], str]) -> Counter[str]:
     chunks = chain.from_iterable(map(str.split, lines))
-    words = chain.from_iterable(_WORD.findall(plain_form(chunk).lower()) for chunk in chunks)
-    return Counter(filter(str.isalpha, words))
-
-
-def _folded(counts: Counter[str]) -> Counter[str]:
-    found = Counter[str]()
-    for word, count in counts.items():
-        found[lower_case(word)] += count
-    return found
+    return Counter(filter(str.isalpha, chain.from_iterable(_WORD.findall(form(one)) for one in chunks)))

@@ -10,8 +10,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.characters import lower_form
-from qsproj.features.tagging import Classes, word_classes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import (
     FIGURES,
@@ -141,14 +139,6 @@ def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
     with np.errstate(divide="ignore"):
         evidence = np.log(probabilities) - power * np.log(frequency)
     return (evidence - evidence.max(axis=1, keepdims=True)).astype(np.float32)
-
-
-def word_classes_of(text: LinkedText, raw: Sequence[Words], count: int) -> dict[str, Classes]:
-    """Return lower-cased word classes of the bitext's target side and raw text together; none for 0."""
-    if not count:
-        return {}
-    lowered = [list(map(lower_form, forms)) for forms in (*text.sentences, *raw)]
-    return {"lowerclass": word_classes(lowered, count)}
 
 
 def with_temperature(tagger: Tagger, temperature: float) -> Tagger:

@@ -21,7 +21,7 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
-from qsproj.features.tagging import templates_with
+from qsproj.features.tagging import class_sets_of, templates_with
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging.features_through_links import learn_features
@@ -36,7 +36,6 @@ from qsproj.pipelines.tagging.self_training import (
     SelfTraining,
     deal_out,
     with_temperature,
-    word_classes_of,
 )
 from qsproj.pipelines.tagging.type_dictionary import (
     allowed_tags,
@@ -124,7 +123,8 @@ def project_tags(
     shares = with_function_tags(text, type_shares(text, allowed), options)
     unknown = raw_text.share_unknown(text.vocabulary)
     learns_raw = unknown >= options.least_unknown if options.learn_raw is None else options.learn_raw
-    classes = word_classes_of(text, raw_text.sentences if learns_raw else (), options.classes)
+    read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
+    classes = class_sets_of(read, lower=options.classes)
     learner = SelfTraining(
         text=text,
         parts=deal_out(chosen, rng=rng, options=options),
