@@ -71,17 +71,19 @@ def check(options: Any) -> None:
         what.check(name, getattr(options, name))
 
 
-def restored(usual: Options, header: Any, *, among_others: bool = False) -> Options:
+def restored(
+    usual: Options, header: Any, *, among_others: bool = False, former: Collection[str] = ()
+) -> Options:
     """Rebuild options from a header; ``usual``: values for fields that it lacks, as older ones do.
 
-    ``among_others``: the header has other fields, too. Raises ValueError for an unknown option or a bad
-    value.
+    ``among_others``: the header has other fields, too. ``former``: options of older builds, which are left
+    out. Raises ValueError for an unknown option or a bad value.
     """
     checked(header, {})
     known = specs_of(type(usual))
     values: dict[str, Any] = {}
     for name, value in header.items():
-        if name not in known and not among_others:
+        if name not in known and not among_others and name not in former:
             raise ValueError(f"unknown option {name!r} in the header")
         if name not in known or (among_others and value is None):
             continue

@@ -246,15 +246,12 @@ class GraphParser(Wrapper[ArcParser]):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "GraphParser":
-        options = header["options"]
-        if isinstance(options, dict):
-            # Older files have a ``doubt``, a former criterion for leaving out factors.
-            options = {name: value for name, value in options.items() if name != "doubt"}
         return GraphParser(
             ArcParser.from_archive(header["base"], arrays),
             ArcScorer.from_archive(header["links"], unnested("link_", arrays)),
             graph_factors.FactorScorer.from_archive(header["factors"], arrays),
-            restored(GraphOptions(), options),
+            # A criterion for leaving out factors.
+            restored(GraphOptions(), header["options"], former=("doubt",)),
         )
 
 

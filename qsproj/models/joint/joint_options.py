@@ -98,9 +98,7 @@ class JointTrainingOptions:
         if header is None:
             return None
         checked(header, {"propagation": anything})
-        # Older models also store null_source.
-        known = {name: value for name, value in header.items() if name != "null_source"}
-        return restored(JointTrainingOptions(), known)
+        return restored(JointTrainingOptions(), header, former=("null_source",))
 
 
 LABELS = ("joint", "after")

@@ -90,12 +90,6 @@ class JointParser(Wrapper[TreeParser]):
         weights = replace(self.weights, target_scale=1.0)
         return replace(self, source=source, target=target, weights=weights, labeller=None, tagger=None)
 
-    def with_target(self, target: TreeParser) -> "JointParser":
-        own, of_target = self.labeller, first_order(target).labeller
-        if own is not None and of_target is not None:
-            own = own.grown(of_target.relations)
-        return replace(self, target=target, labeller=own)
-
     def prepare(
         self,
         pair: SentencePair,
@@ -220,7 +214,7 @@ class JointParser(Wrapper[TreeParser]):
         return self.target
 
     def prepared(self, sentence: Sentence) -> Sentence:
-        return self.with_tags_alone(sentence)
+        return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -229,7 +223,10 @@ class JointParser(Wrapper[TreeParser]):
         return ("forms", *(name for name in self.base.reads if name not in ("forms", "upos", "xpos")))
 
     def over(self, base: TreeParser) -> "JointParser":
-        return self.with_target(base)
+        own, of_target = self.labeller, first_order(base).labeller
+        if own is not None and of_target is not None:
+            own = own.grown(of_target.relations)
+        return replace(self, target=base, labeller=own)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "JointParser":
         from qsproj.models.joint.joint_pairs import train_on_more_pairs
@@ -257,9 +254,6 @@ class JointParser(Wrapper[TreeParser]):
         scores = self.tagger.scores(pair.target)
         target, choices = tag_choices(self.tagger, pair, scores, least_probability=least)
         return replace(pair, target=target), choices
-
-    def with_tags_alone(self, sentence: Sentence) -> Sentence:
-        return sentence if self.tagger is None else self.tagger.tag_alone(sentence)
 
     def to_archive(self) -> Archive:
         header = asdict(self.options) | {"families": list(self.options.families)}

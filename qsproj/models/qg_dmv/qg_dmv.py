@@ -241,9 +241,6 @@ class QgDmv(Wrapper[dmv.Dmv]):
     parameters: QgParameters
     base: dmv.Dmv
 
-    def nodes(self, pair: SentencePair) -> QgCorpus:
-        return pair_nodes(pair, self.base.inventory, self.source_inventory, punctuation=self.base.punctuation)
-
     def arc_probabilities_given_source(self, pair: SentencePair) -> Scores:
         """Return the posterior probability of every target arc given the source tree and the links.
 
@@ -251,11 +248,12 @@ class QgDmv(Wrapper[dmv.Dmv]):
         one head, by rule. Raises UsageError when the pair has probability 0 (possible only with unsmoothed
         parameters).
         """
-        nodes = self.nodes(pair)
+        base = self.base
+        nodes = pair_nodes(pair, base.inventory, self.source_inventory, punctuation=base.punctuation)
         *_, logs, arcs, root_arcs = expectation(nodes, self.parameters)
         if logs[0] == -np.inf:
             raise UsageError("a sentence pair has probability 0 under the model; train with smoothing")
-        kept = dmv.kept_words(pair.target.upos, punctuation=self.base.punctuation)
+        kept = dmv.kept_words(pair.target.upos, punctuation=base.punctuation)
         words = nodes.first_nodes[:-1]
         among_kept = np.zeros((len(kept) + 1, len(kept) + 1))
         among_kept[1:, 1:] = np.add.reduceat(np.add.reduceat(arcs, words, axis=0), words, axis=1)

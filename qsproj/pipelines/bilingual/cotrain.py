@@ -83,9 +83,7 @@ def cotrain(
     usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     biparse.warn_without_itg(bilingual.options.families, usable)
     skipped = Counter(reasons)
-    annotated = whole_tree_examples(
-        monolingual, [*map(bilingual.with_tags_alone, trees)], options.training, skipped
-    )
+    annotated = whole_tree_examples(monolingual, [*map(bilingual.prepared, trees)], options.training, skipped)
     statuses: Counter[Status] = Counter()
     taught: list[ArcExample] = []
     for _ in range(options.rounds):
@@ -211,7 +209,7 @@ def train_noisy_channel(
     bilingual = replace(bilingual, source=source, target=base)
     usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     skipped = Counter(reasons)
-    annotated = whole_tree_examples(base, [*map(bilingual.with_tags_alone, trees)], options.training, skipped)
+    annotated = whole_tree_examples(base, [*map(bilingual.prepared, trees)], options.training, skipped)
     following = track(usable, "preparing", unit="pair")
     explaining = [
         ArcExample(base.scorer.encode(pair.target), source_tree_likelihood(bilingual, pair, options=options))
