@@ -156,15 +156,10 @@ class Annotator:
             raise MissingMethodError(text)
 
     def __repr__(self) -> str:
-        facts = [
-            *([language] if (language := _fact(self, "language", str)) else []),
-            *(
-                [pluralise(len(tags), "tag")]
-                if (tags := _fact(self, "tags", tuple) or _fact(self, "inventory", tuple))
-                else []
-            ),
-            *([pluralise(len(found), "relation")] if (found := _fact(self, "relations", tuple)) else []),
-        ]
+        tags = _fact(self, "tags", tuple) or _fact(self, "inventory", tuple)
+        counted = (tags, "tag"), (_fact(self, "relations", tuple), "relation")
+        facts = [*filter(None, [_fact(self, "language", str)])]
+        facts += [pluralise(len(names), noun) for names, noun in counted if names]
         return f"<{type(self).__name__}{' ' if facts else ''}{', '.join(facts)}>"
 
 

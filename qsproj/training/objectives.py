@@ -52,30 +52,11 @@ class TreeLikelihood:
 
 
 @dataclass(frozen=True, slots=True)
-class PartialTreeLikelihood:
-    """Negative log-probability of the set of all trees within ``allowed`` bool[n+1, n+1].
-
-    There must be at least one such tree.
-
-    *Source*: thesis 3.2.5 (hidden variables), 4.6.3.3.
-    """
-
-    allowed: NDArray[np.bool_]
-    infer: Infer
-
-    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        log_z, marginals = self.infer(scores)
-        allowed_log_z, allowed_marginals = self.infer(np.where(self.allowed, scores, -np.inf))
-        return log_z - allowed_log_z, marginals - allowed_marginals
-
-
-@dataclass(frozen=True, slots=True)
 class EvidenceLikelihood:
     """Negative log-probability of uncertain evidence for arcs, summed over all trees.
 
     ``evidence`` float64[n+1, n+1]: log-likelihood ratio of the observations with and without each arc, 0
-    where nothing is known. Without evidence, loss and gradient are 0; infinite evidence is
-    :class:`PartialTreeLikelihood`.
+    where nothing is known, -inf for an impossible arc. Without evidence, loss and gradient are 0.
 
     *Source*: virtual evidence (Pearl 1988, 2.2.2), summed over trees as hidden variables are in thesis 3.2.5.
     """
@@ -87,6 +68,14 @@ class EvidenceLikelihood:
         log_z, marginals = self.infer(scores)
         seen_log_z, seen_marginals = self.infer(scores + self.evidence)
         return log_z - seen_log_z, marginals - seen_marginals
+
+
+def partial_tree_likelihood(allowed: NDArray[np.bool_], infer: Infer) -> EvidenceLikelihood:
+    """Return the likelihood of the set of all trees within ``allowed`` bool[n+1, n+1], at least one.
+
+    *Source*: thesis 3.2.5 (hidden variables), 4.6.3.3.
+    """
+    return EvidenceLikelihood(np.where(allowed, 0.0, -np.inf), infer)
 
 
 @dataclass(frozen=True, slots=True)

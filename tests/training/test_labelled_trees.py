@@ -8,7 +8,7 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.labelled_trees import UNKNOWN, LabelledScores, LabelledTree
-from qsproj.training.objectives import PartialTreeLikelihood, TreeLikelihood
+from qsproj.training.objectives import TreeLikelihood, partial_tree_likelihood
 from tests.oracles.finite_differences import gradient
 from tests.oracles.labelled_trees import all_labelled_trees, disagreements, log_sum, score_of
 
@@ -56,7 +56,7 @@ def loss_of(heads, relations, *, margin, infer):
         objective = TreeLikelihood(frozen, infer, margin)
     else:
         allowed = np.array([[h in (-1, row) for h in (-1, *heads)] for row in range(N + 1)])
-        objective = PartialTreeLikelihood(allowed, infer)
+        objective = partial_tree_likelihood(allowed, infer)
     return LabelledTree(objective, frozen, np.array([UNKNOWN, *relations]), margin)
 
 

@@ -12,11 +12,11 @@ from qsproj.training.objectives import (
     Entropy,
     EvidenceLikelihood,
     Mistakes,
-    PartialTreeLikelihood,
     RelationLikelihood,
     Risk,
     TreeLikelihood,
     Weighed,
+    partial_tree_likelihood,
 )
 
 
@@ -81,7 +81,7 @@ EVIDENCE = np.random.default_rng(4).uniform(0.0, 3.0, size=(5, 5))
 OBJECTIVES = [
     TreeLikelihood(HEADS, enumerated),
     TreeLikelihood(HEADS, enumerated, 0.7),
-    PartialTreeLikelihood(ALLOWED, enumerated),
+    partial_tree_likelihood(ALLOWED, enumerated),
     EvidenceLikelihood(EVIDENCE, enumerated),
     AboveBase(EVIDENCE, TreeLikelihood(HEADS, enumerated)),
     Weighed(0.3, TreeLikelihood(HEADS, enumerated)),
@@ -133,7 +133,7 @@ def test_likelihood_is_minus_the_log_of_the_probability(scores):
 
 
 def test_partial_likelihood_sums_over_the_trees_that_agree(scores):
-    value, _ = PartialTreeLikelihood(ALLOWED, enumerated).value_and_gradient(scores)
+    value, _ = partial_tree_likelihood(ALLOWED, enumerated).value_and_gradient(scores)
     assert value == pytest.approx(-np.log(probability_of(scores, lambda tree: tree[3] == 2)))
 
 
@@ -184,7 +184,7 @@ def test_no_evidence_teaches_nothing_and_certain_evidence_is_a_partial_tree(scor
     certain = np.zeros((5, 5))
     certain[2, 3] = 40.0
     _, gradient = EvidenceLikelihood(certain, enumerated).value_and_gradient(scores)
-    _, partial = PartialTreeLikelihood(ALLOWED, enumerated).value_and_gradient(scores)
+    _, partial = partial_tree_likelihood(ALLOWED, enumerated).value_and_gradient(scores)
     np.testing.assert_allclose(gradient, partial, atol=1e-12)
 
 

@@ -59,7 +59,7 @@ class GoldTrees:
         """Return the negative log-likelihood of these trees, for a whole tree with a margin per wrong arc."""
         if self.whole:
             return objectives.TreeLikelihood(self.heads, self.inference.infer, margin)
-        return objectives.PartialTreeLikelihood(self.allowed, self.inference.infer)
+        return objectives.partial_tree_likelihood(self.allowed, self.inference.infer)
 
     def annealed_risk(self, epochs: int) -> objectives.Objective:
         """Return the likelihood, followed in the last epochs by increasingly sharp risk (whole trees only).

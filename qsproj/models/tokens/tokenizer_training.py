@@ -1,7 +1,6 @@
 """Training of the tokeniser on the tokens and texts of a treebank."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,19 +28,11 @@ FAINTEST, FAINT = 0.05, 0.03
 MOST_FEATURES = 650_000
 
 
-@dataclass(frozen=True, slots=True)
-class TokenizerOptions:
-    """Options of training a tokeniser; ``spaced``: weight of a copy with spaces between all tokens.
-
-    ``trust``: initial weight of the rules, in nats. ``folds``: known words come from the other folds, where
-    the script puts no spaces between words.
-    """
-
-    epochs: int = 10
-    rate: float = 0.1
-    spaced: float = 0.2
-    trust: float = 2.0
-    folds: int = 8
+EPOCHS, RATE = 10, 0.1
+# Weight of a copy of each line with spaces between all tokens; initial weight of the rules, in nats.
+SPACED, TRUST = 0.2, 2.0
+# Known words come from the other folds, where the script puts no spaces between words.
+FOLDS = 8
 
 
 class TokenizedText(NamedTuple):
@@ -81,10 +72,9 @@ def train_tokenizer(
     *,
     rng: np.random.Generator,
     language: str | None = None,
-    options: TokenizerOptions | None = None,
+    epochs: int = EPOCHS,
 ) -> tokenizer.Tokenizer:
     """Train on the sentences of a treebank that have their text; raise UsageError where none has."""
-    settings = options or TokenizerOptions()
     texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]
     if not texts:
         raise UsageError("no sentence has its original text, expected CoNLL-U with SpaceAfter=No or # text")
@@ -95,12 +85,12 @@ def train_tokenizer(
             len(texts),
             lambda others: _words(texts[number] for number in others),
             lambda words, _: words,
-            folds=max(2, settings.folds),
+            folds=FOLDS,
         )
         lexicons = in_order(known)
     examples = [(found, words, 1.0) for found, words in zip(texts, lexicons, strict=True)]
-    if settings.spaced and not unspaced:
-        examples += [(spaced(found), lexicons[0], settings.spaced) for found in texts]
+    if SPACED and not unspaced:
+        examples += [(spaced(found), lexicons[0], SPACED) for found in texts]
     keys = [tokenizer.keys_of(found.text, language, known) for found, known, _ in examples]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES))
     encoded = [
@@ -110,7 +100,7 @@ def train_tokenizer(
     start = tokenizer.Tokenizer(
         language=language,
         index=index,
-        weights=_rules_first(index, language, settings.trust),
+        weights=_rules_first(index, language, TRUST),
         transitions=np.zeros((tokenizer.N_STATES + 1, tokenizer.N_STATES)),
         expansions=tokenizer.learn_expansions(
             (found.text[begin:end], words)
@@ -121,10 +111,8 @@ def train_tokenizer(
         known=_words(texts) if unspaced else frozenset(),
         inner_spaces=any(" " in found.text[begin:end] for found in texts for begin, end, _ in found.tokens),
     )
-    trainer = ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, faint=FAINT, kernel=FROM_TAGS)
-    return learn(
-        trainer, encoded, epochs=settings.epochs, rng=rng, patience=None, description="learning tokens"
-    )[0]
+    trainer = ChainTrainer(start, rate=RATE, faintest=FAINTEST, faint=FAINT, kernel=FROM_TAGS)
+    return learn(trainer, encoded, epochs=epochs, rng=rng, patience=None, description="learning tokens")[0]
 
 
 def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDArray[np.float32]:

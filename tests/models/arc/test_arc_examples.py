@@ -22,7 +22,7 @@ from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions, names_of
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.loop import learn
-from qsproj.training.objectives import Annealed, PartialTreeLikelihood, Risk, weighed
+from qsproj.training.objectives import Annealed, EvidenceLikelihood, Risk, weighed
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
 
@@ -116,7 +116,7 @@ def test_risk_comes_after_likelihood_and_counts_more(scores):
     assert losses[:2] == [likelihood.value_and_gradient(scores)[0]] * 2
     assert losses[2] == pytest.approx(RISK_WEIGHT * risk.value_and_gradient(scores)[0])
     assert len(set(losses[2:])) == len(set(SHARPNESS))
-    assert isinstance(known.objective, PartialTreeLikelihood)
+    assert isinstance(known.objective, EvidenceLikelihood)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from qsproj.corpus.text import read_text
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.evaluation.conll18 import cut_scores
+from qsproj.models.tokens import tokenizer_training
 from qsproj.models.tokens.tokenizer import (
     BEGIN,
     INSIDE,
@@ -27,7 +28,6 @@ from qsproj.models.tokens.tokenizer import (
 from qsproj.models.tokens.tokenizer_training import (
     FAINT,
     TokenizedText,
-    TokenizerOptions,
     is_unspaced,
     shows_tokens,
     spaced,
@@ -57,7 +57,7 @@ def tokenizer(german):
 
 
 def trained(sentences, **options):
-    return train_tokenizer(sentences, rng=np.random.default_rng(1), options=TokenizerOptions(**options))
+    return train_tokenizer(sentences, rng=np.random.default_rng(1), **options)
 
 
 def test_text_is_told_by_space_after_or_by_the_comment(tmp_path):
@@ -182,7 +182,7 @@ def test_few_sentences_do_not_cut_worse_than_rules(data_dir):
     lines = [comment_value(sentence, "text") for sentence in test]
     rules = cut_scores(test, read_text(lines, "es"))
     rng = np.random.default_rng(1)
-    few = train_tokenizer(sentences[:25], rng=rng, language="es", options=TokenizerOptions(epochs=5))
+    few = train_tokenizer(sentences[:25], rng=rng, language="es", epochs=5)
     learned = cut_scores(test, few.read(lines))
     assert learned.parts["tokens"].f1 > rules.parts["tokens"].f1 - 0.5
     assert learned.parts["words"].f1 > rules.parts["words"].f1 + 2.0
@@ -234,9 +234,10 @@ def test_time_is_linear_in_the_length_of_a_line(tokenizer):
     assert time.process_time() - begin < 15.0
 
 
-def test_tokens_may_hold_spaces_where_the_treebank_has_them(tmp_path):
+def test_tokens_may_hold_spaces_where_the_treebank_has_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(tokenizer_training, "SPACED", 0.0)
     rows = ROW.format(1, "20 000", "_") + ROW.format(2, "Euro", "SpaceAfter=No") + ROW.format(3, ".", "_")
-    learned = trained(read(tmp_path, (f"# text = 20 000 Euro.\n{rows}\n") * 20), spaced=0.0)
+    learned = trained(read(tmp_path, (f"# text = 20 000 Euro.\n{rows}\n") * 20))
     assert learned.words("20 000 Euro.") == ["20 000", "Euro", "."]
 
 
