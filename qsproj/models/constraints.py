@@ -124,17 +124,12 @@ class Constraints:
 
     def among(self, kept: NDArray[np.int64]) -> "Constraints":
         """Return the constraints on some words int64[k], 1-based, renumbered; they name no other words."""
-        places = np.full(len(self) + 1, NO_HEAD, dtype=np.int32)
-        places[ROOT] = ROOT
-        places[kept] = np.arange(1, len(kept) + 1)
-        heads = np.full(len(kept) + 1, NO_HEAD, dtype=np.int32)
-        known = self.heads[kept] != NO_HEAD
-        heads[1:][known] = places[self.heads[kept][known]]
+        spans = np.searchsorted(kept, self.spans).tolist() if self.spans else []
         return Constraints(
-            heads=heads,
+            heads=strip_heads(self.heads, kept),
             relations=tuple(self.relations[word - 1] for word in kept),
             tags=tuple(self.tags[word - 1] for word in kept),
-            spans=tuple((int(places[first]), int(places[last])) for first, last in self.spans),
+            spans=tuple((first + 1, last + 1) for first, last in spans),
         )
 
     def named(self) -> set[int]:
@@ -217,6 +212,17 @@ class Constraints:
             expected="a part of one of its trees",
             remedy=remedy,
         )
+
+
+def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
+    """Return the heads int32[k+1] of ascending words ``kept`` int64[k], renumbered; -1 for others."""
+    places = np.full(len(heads), NO_HEAD, dtype=np.int32)
+    places[ROOT] = ROOT
+    places[kept] = np.arange(1, len(kept) + 1)
+    known = heads[kept] != NO_HEAD
+    stripped = np.full(len(kept) + 1, NO_HEAD, dtype=np.int32)
+    stripped[1:][known] = places[heads[kept][known]]
+    return stripped
 
 
 def known_part(sentence: Sentence) -> Constraints:

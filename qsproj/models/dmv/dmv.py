@@ -15,7 +15,7 @@ from qsproj.errors import NothingToLearnError, UsageError, check_name
 from qsproj.kernels.dmv.dmv_best import dmv_best_by_arcs
 from qsproj.kernels.dmv.dmv_expectation import dmv_arcs
 from qsproj.models.arc.labeller import Labeller
-from qsproj.models.constraints import ConstrainedInference, Constraints
+from qsproj.models.constraints import ConstrainedInference, Constraints, strip_heads
 from qsproj.models.dmv.siblings import (
     LONGEST,
     SiblingParameters,
@@ -49,16 +49,6 @@ def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
         return everything
     words = everything[[tag != PUNCTUATION_TAG for tag in upos]]
     return words if len(words) else everything
-
-
-def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
-    places = np.full(len(heads), NO_HEAD, dtype=np.int32)
-    places[ROOT] = ROOT
-    places[kept] = np.arange(1, len(kept) + 1)
-    known = heads[kept] != NO_HEAD
-    stripped = np.full(len(kept) + 1, NO_HEAD, dtype=np.int32)
-    stripped[1:][known] = places[heads[kept][known]]
-    return stripped
 
 
 def attach_stripped(heads: Heads, kept: NDArray[np.int64], n: int) -> Heads:

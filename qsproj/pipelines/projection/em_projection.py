@@ -14,7 +14,8 @@ from qsproj.errors import UsageError, check_name, listed_reasons, pluralise
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun
-from qsproj.models.dmv.dmv import TREES, Dmv, kept_words, strip_heads
+from qsproj.models.constraints import strip_heads
+from qsproj.models.dmv.dmv import TREES, Dmv, kept_words
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
