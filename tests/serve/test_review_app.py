@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -125,8 +126,9 @@ def test_the_list_is_in_order_and_in_parts(page):
     in_file = page.ask("sentences?order=file&shown=all").json["sentences"]
     assert [row["index"] for row in in_file] == list(range(10))
     word = page.ask("sentences/4").json["forms"][0]
-    found = page.ask(f"sentences?shown=all&query={word.upper()}").json["sentences"]
-    assert 4 in [row["index"] for row in found]
+    for query in (word.upper(), "\u0640".join(word)):
+        found = page.ask(f"sentences?shown=all&query={quote(query)}").json["sentences"]
+        assert 4 in [row["index"] for row in found]
 
 
 def test_what_is_confirmed_is_in_the_file_and_out_of_the_list(page, path):

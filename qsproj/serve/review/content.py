@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS, UNSPECIFIED
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import TAG_PROBABILITY, comment_value
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.corpus.token import multiword_tokens
@@ -87,9 +88,9 @@ def page(session: Session, *, order: str, shown: str, query: str, offset: int, l
 
 
 def _holds(session: Session, index: int, query: str) -> bool:
-    sentence, wanted = session.draft.sentences[index], query.casefold()
+    sentence, wanted = session.draft.sentences[index], lower_form(query)
     texts = (sentence.sent_id or "", text_of(sentence)) if query else ("",)
-    return any(wanted in text.casefold() for text in texts) or query in session.belief(index).tree.relations
+    return any(wanted in lower_form(text) for text in texts) or query in session.belief(index).tree.relations
 
 
 def _row(session: Session, index: int) -> dict[str, Any]:
