@@ -129,55 +129,19 @@ _FIELDS = (*_GROUP_FIELDS, *_ROOT_FIELDS, "without_gold_head", "without_head", "
 COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
 
 
-class Percentages:
-    """Percentages of scored words, from the counts of their ``total``. Abstract."""
-
-    __slots__ = ()
-
-    def total(self, name: str) -> int:
-        raise NotImplementedError
-
-    @property
-    def uas(self) -> float:
-        """Percentage of scored words with the right head."""
-        return percentage(self.total("unlabelled"), self.total("tokens"))
-
-    @property
-    def las(self) -> float:
-        """Percentage of scored words with the right head and the right relation, subtype included."""
-        return percentage(self.total("labelled"), self.total("tokens"))
-
-    @property
-    def las_no_subtypes(self) -> float:
-        """Percentage of scored words with the right head and relation, up to subtypes (LAS of CoNLL 2018)."""
-        return percentage(self.total("labelled_no_subtypes"), self.total("tokens"))
-
-
-@dataclass(frozen=True, slots=True)
-class GroupScores(Percentages):
-    """Scores of one group of words, such as a gold relation; counts as in `COUNTS`."""
-
-    tokens: int
-    unlabelled: int
-    labelled: int
-    labelled_no_subtypes: int
-    predicted: int  # words in the group by the *system's* tree
-
-    def total(self, name: str) -> int:
-        count: int = getattr(self, name)
-        return count
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttachmentScores(Percentages):
+class AttachmentScores:
     """Scores of one system against gold trees; every score is a percentage, NaN where no word is scored.
 
     ``counts``: the counts of each sentence, in order, the input of `exact_paired_test`. Read-only.
-    ``groups``: the scores of each group, in display order; empty without a grouping.
+    ``groups``: the scores of each group, such as a gold relation, in display order, with the sums of its
+    counts as those of one sentence; empty without a grouping. ``predicted``: words in the group by the
+    *system's* tree.
     """
 
     counts: NDArray[np.void]
-    groups: Mapping[str, GroupScores] = field(default_factory=dict)
+    groups: "Mapping[str, AttachmentScores]" = field(default_factory=dict)
+    predicted: int = 0
 
     def __repr__(self) -> str:
         names = ("uas", "las", "las_no_subtypes", "upos")
@@ -207,6 +171,21 @@ class AttachmentScores(Percentages):
     @property
     def tokens(self) -> int:
         return self.total("tokens")
+
+    @property
+    def uas(self) -> float:
+        """Percentage of scored words with the right head."""
+        return percentage(self.total("unlabelled"), self.total("tokens"))
+
+    @property
+    def las(self) -> float:
+        """Percentage of scored words with the right head and the right relation, subtype included."""
+        return percentage(self.total("labelled"), self.total("tokens"))
+
+    @property
+    def las_no_subtypes(self) -> float:
+        """Percentage of scored words with the right head and relation, up to subtypes (LAS of CoNLL 2018)."""
+        return percentage(self.total("labelled_no_subtypes"), self.total("tokens"))
 
     @property
     def upos(self) -> float:
@@ -317,13 +296,20 @@ def _add_to_groups(
             groups[system_name][-1] += 1
 
 
-def _ordered(groups: _GroupCounts, grouping: Grouping | None) -> dict[str, GroupScores]:
+def _ordered(groups: _GroupCounts, grouping: Grouping | None) -> dict[str, AttachmentScores]:
     if grouping is None:
         return {}
     order = [name for name in grouping.order if name in groups]
     if not grouping.order:
         order = sorted(groups, key=lambda name: (-groups[name][0], name))
-    return {name: GroupScores(*groups[name]) for name in order}
+    scores = {}
+    for name in order:
+        *sums, predicted = groups[name]
+        counts = np.zeros(1, dtype=COUNTS)
+        for column, total in zip(_GROUP_FIELDS, sums, strict=True):
+            counts[column] = total
+        scores[name] = AttachmentScores(counts, predicted=predicted)
+    return scores
 
 
 class WordsDifferError(DataError):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from qsproj.errors import pluralise
 from qsproj.evaluation.alignment import AlignmentScores
-from qsproj.evaluation.attachment import AttachmentScores, GroupScores, exact_paired_test
+from qsproj.evaluation.attachment import AttachmentScores, exact_paired_test
 from qsproj.evaluation.calibration import ReliabilityBin, expected_calibration_error
 from qsproj.evaluation.conll18 import F1, CutScores
 
@@ -255,7 +255,7 @@ def p_text(p_value: float) -> str:
     return "< 0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
 
 
-def _group_table(groups: Mapping[str, GroupScores]) -> list[str]:
+def _group_table(groups: Mapping[str, AttachmentScores]) -> list[str]:
     """Return a line for each group; ``found``, if it differs, is the number of words by the system's tree."""
     width = max(len(name) for name in groups)
     differ = any(group.predicted != group.tokens for group in groups.values())

@@ -156,7 +156,7 @@ def _system_pieces(
                 group.predicted,
                 _percent(group.uas),
                 _percent(group.las),
-                _percent(100.0 * group.labelled / group.predicted if group.predicted else math.nan),
+                _percent(100.0 * group.total("labelled") / group.predicted if group.predicted else math.nan),
             )
             for relation, group in scores.groups.items()
         ],

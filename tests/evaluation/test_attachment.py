@@ -134,7 +134,7 @@ def test_groups_share_out_all_scored_words(by):
     system = [reparsed(one, rng) for one in gold]
     scores = attachment_scores(gold, [system], by=by, punctuation=False)[0]
     for name in ("tokens", "unlabelled", "labelled", "labelled_no_subtypes"):
-        assert sum(getattr(group, name) for group in scores.groups.values()) == scores.total(name)
+        assert sum(group.total(name) for group in scores.groups.values()) == scores.total(name)
     assert sum(group.predicted for group in scores.groups.values()) == scores.tokens
 
 
