@@ -49,20 +49,16 @@ class DetectedStyle:
         return agreeing_presets(_found_choices(self.evidence))
 
 
-class _Ballots:
-    """Counts of votes, in total and for each choice."""
+#: A vote: a dimension, and the choices that agree with one place in a tree.
+Vote = tuple[str, frozenset[str]]
 
-    def __init__(self) -> None:
-        self.places: Counter[str] = Counter()
-        self.counts: dict[str, Counter[str]] = {dimension: Counter() for dimension in DIMENSIONS}
 
-    def add(self, dimension: str, choices: Iterable[str], times: int = 1) -> None:
-        self.places[dimension] += times
-        for choice in choices:
-            self.counts[dimension][choice] += times
-
-    def evidence(self, dimension: str) -> Evidence:
-        return Evidence(dimension, self.places[dimension], self.counts[dimension])
+def _evidence(ballots: Counter[Vote], dimension: str) -> Evidence:
+    votes = {choices: count for (name, choices), count in ballots.items() if name == dimension}
+    counts = Counter[str]()
+    for choices, count in votes.items():
+        counts.update(dict.fromkeys(choices, count))
+    return Evidence(dimension, sum(votes.values()), +counts)
 
 
 # Number of sentences checked for UD relations, and the maximum share of other relations.
@@ -97,28 +93,26 @@ def _is_universal(relation: str) -> bool:
 
 def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
     """Detect the style of a treebank from its heads, its relations and the positions of conjuncts."""
-    ballots = _Ballots()
+    ballots = Counter[Vote]()
     # The meaning of a conjunction's attachment depends on the family: count votes for each family.
-    details = {family: _Ballots() for family in DIMENSIONS["coordination"]}
+    details = {family: Counter[Vote]() for family in DIMENSIONS["coordination"]}
     number = 0
     for sentence in sentences:
         number += 1
         for rule in FUNCTION_WORDS:
             for choice, count in rule.counts(sentence.deprels).items():
-                ballots.add(rule.dimension, (choice,), count)
+                ballots[rule.dimension, frozenset({choice})] += count
         if CONJUNCT in map(base_relation, sentence.deprels):
             tree = WorkingTree(sentence)
-            for families in family_votes(tree):
-                ballots.add("coordination", families)
+            ballots.update(("coordination", families) for families in family_votes(tree))
             for family, counted in details.items():
                 for group in coordination.find_groups(tree, _FAMILIES[family]):
-                    for votes in (_separator_votes, _shared_votes):
-                        for dimension, choices in votes(tree, group, family):
-                            counted.add(dimension, choices)
-    family = ballots.evidence("coordination").choice or DIMENSIONS["coordination"][0]
+                    counted.update(_separator_votes(tree, group, family))
+                    counted.update(_shared_votes(tree, group, family))
+    family = _evidence(ballots, "coordination").choice or DIMENSIONS["coordination"][0]
     detailed = ("conjunctions", "shared", "punctuation")
     evidence = tuple(
-        (details[family] if dimension in detailed else ballots).evidence(dimension)
+        _evidence(details[family] if dimension in detailed else ballots, dimension)
         for dimension in DIMENSIONS
     )
     return DetectedStyle(style_of(_found_choices(evidence)), evidence, number)
@@ -127,9 +121,6 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
 def _found_choices(evidence: Iterable[Evidence]) -> dict[str, str]:
     return {entry.dimension: entry.choice for entry in evidence if entry.choice is not None}
 
-
-#: A vote: a dimension, and the choices that agree with one place in a tree.
-Vote = tuple[str, frozenset[str]]
 
 # Styles of detection, one for each family: words on the path between conjuncts are always links.
 _FAMILIES = {
