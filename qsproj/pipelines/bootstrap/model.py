@@ -32,7 +32,7 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-@stage("examples", version=6, files=(".conllu", ".suggested.conllu", ".words.tsv"))
+@stage("examples", version=7, files=(".conllu", ".suggested.conllu", ".words.tsv"))
 def parse_examples(
     paths: Sequence[Path],
     *,

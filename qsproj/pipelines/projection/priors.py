@@ -23,7 +23,7 @@ from qsproj.pipelines.tagging.conventions import Conventional, conventional
 from qsproj.pipelines.translated_trees import Translate, way_to_translate
 from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 
-# One pair in HELD_OUT is held out from priors and projection, to fit the temperature.
+# One pair in HELD_OUT is held out from priors and projection, to calibrate the parser.
 HELD_OUT = 10
 TEMPLATE_SET = "words"
 # A subset of TEMPLATE_SET: features of the same name have the same bucket in both.

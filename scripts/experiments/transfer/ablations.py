@@ -65,7 +65,7 @@ ABLATIONS = {
         train_priors, ((translated_trees, "FEW_PAIRS", 0), (translated_trees, "LIKE_ORDER", 1.0))
     ),
     "evidence of relations": Ablation(project, ((soft_evidence, "relation_evidence", _no_relations),)),
-    "fitted temperature": Ablation(project, ((soft_projection, "TRUST", 0.0),)),
+    "overconfidence": Ablation(project, ((soft_projection, "FACTORS", (1.0,)),)),
     "share of far text": Ablation(project, ((bootstrap, "FAR_APART", 1.0),)),
 }
 

@@ -18,7 +18,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import (
-    DOUBT,
+    FLATTER,
     LEAST_TAG,
     TOGETHER,
     TRUST_IN_TREES,
@@ -161,10 +161,8 @@ def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     sentence = untagged(sample[40])
     readings = read_uncertain(model.base, model.tagger, sentence, readings=model.readings)
     surest = model.tagger.tag_distribution(sentence).max(axis=1)
-    assert 0.0 < readings.doubt == pytest.approx(1.0 - surest.mean())
-    flattened = readings.scores / (model.base.temperature * (1.0 + DOUBT * readings.doubt))
-    marginals = model.base.inference.infer(flattened)[1]
-    np.testing.assert_allclose(model.arc_probabilities(sentence), marginals)
+    np.testing.assert_allclose(readings.doubts, [0.0, *(1.0 - surest)])
+    marginals = model.arc_probabilities(sentence)
     parsed = model.parse(sentence, confidence=True)
     stated = np.array([float(value) for value in misc_values(parsed, "ArcProb")])
     words = np.arange(1, len(parsed) + 1)
@@ -173,15 +171,45 @@ def test_trees_tags_and_probabilities_are_those_of_the_readings(model, sample):
     assert parsed.upos == readings.tags
 
 
+def test_arcs_are_less_sure_where_the_tags_of_their_words_are(model, sample):
+    """Each column is a mean of two distributions: by plain sums over heads."""
+    sentence = untagged(sample[40])
+    readings = read_uncertain(model.base, model.tagger, sentence, readings=model.readings)
+    wrong = readings.doubts
+    flatter = [readings.scores / (model.base.temperature * by) for by in (1.0, FLATTER)]
+    one, other = (model.base.inference.infer(scores)[1] for scores in flatter)
+    found = model.arc_probabilities(sentence)
+    assert wrong[1:].min() < 0.1 < wrong.max()
+    for word in range(1, len(sentence) + 1):
+        of_head = sum(one[head, word] * wrong[head] for head in range(len(wrong)))
+        weight = (wrong[word] + of_head) / 2
+        np.testing.assert_allclose(found[:, word], (1 - weight) * one[:, word] + weight * other[:, word])
+        assert found[:, word].sum() == pytest.approx(1.0)
+
+
+def test_the_trees_do_not_depend_on_how_sure_they_are(model, sample, monkeypatch):
+    sentences = [untagged(sentence) for sentence in sample[40:44]]
+    before = [model.parse(sentence, confidence=True) for sentence in sentences]
+    monkeypatch.setattr("qsproj.models.text.text_parser.FLATTER", 1.0)
+    after = [model.parse(sentence, confidence=True) for sentence in sentences]
+    assert [told(one)[:3] for one in before] == [told(one)[:3] for one in after]
+    probabilities = [
+        np.array([float(value) for one in parsed for value in misc_values(one, "ArcProb")])
+        for parsed in (before, after)
+    ]
+    assert probabilities[0].mean() < probabilities[1].mean() - 0.01
+
+
 def test_tags_that_are_given_are_not_doubted(model, sample):
-    """Half of the tags are given: the doubt is that of the others."""
+    """Half of the tags are given: doubts are about the others."""
     whole = sample[40]
     half = with_columns(whole, upos=[tag if i % 2 else "_" for i, tag in enumerate(whole.upos)])
     readings = read_uncertain(model.base, model.tagger, half, readings=model.readings)
     surest = model.tagger.tag_distribution(half).max(axis=1)
-    assert readings.doubt == pytest.approx((1.0 - surest[::2]).sum() / len(half))
+    np.testing.assert_allclose(readings.doubts[1::2], 1.0 - surest[::2])
+    assert not readings.doubts[::2].any()
     given = read_uncertain(model.base, model.tagger, whole, readings=model.readings)
-    assert given.doubt == 0.0
+    assert not given.doubts.any()
     alone = model.base.arc_probabilities(whole)
     np.testing.assert_allclose(given.arc_probabilities(model.base), alone)
 

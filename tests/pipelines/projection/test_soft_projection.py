@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qsproj.conventions import is_whole
-from qsproj.corpus.editing import with_misc
+from qsproj.corpus.editing import misc_values, with_misc
 from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
@@ -39,11 +39,12 @@ from qsproj.pipelines.projection.soft_evidence import (
 )
 from qsproj.pipelines.projection.soft_projection import (
     FLATTENING,
+    USUAL_TEMPERATURE,
     Fit,
     fit,
     joined,
+    overconfidence,
     project_soft,
-    shrunk_temperature,
 )
 from tests.oracles import arc_evidence as oracle
 from tests.sentences import make_sentence
@@ -467,10 +468,41 @@ def test_what_is_added_beyond_all_makes_probabilities_no_surer(sample, english):
     assert 1.7 < twice / once < 2.5
 
 
-def test_the_temperature_is_near_the_usual_whatever_the_evidence():
-    assert shrunk_temperature(2.0) == pytest.approx(2.0)
-    assert shrunk_temperature(2.72) < 2.2
-    assert 1.7 < shrunk_temperature(1.0) < shrunk_temperature(1.5) < 2.0
+def test_the_temperature_makes_learned_sentences_no_surer_than_new_ones():
+    """Learned sentences have 1.3 times the scores of new ones."""
+    rng = np.random.default_rng(5)
+    scores = {str(number): rng.normal(size=(8, 8), scale=4.0) for number in range(200)}
+    scores |= {f"{number} learned": 1.3 * scores[str(number)] for number in range(200)}
+
+    class Parser:
+        inference = INFERENCE
+
+        def scores(self, sentence):
+            return scores[sentence.sent_id]
+
+    word = Sentence.from_words(["w"] * 7)
+    new, learned = ([replace(word, sent_id=f"{n}{kind}") for n in range(200)] for kind in ("", " learned"))
+    assert overconfidence(Parser(), learned, new, temperature=2.0) == pytest.approx(1.3, abs=0.02)
+    assert overconfidence(Parser(), new, learned, temperature=2.0) == 1.0
+    assert overconfidence(Parser(), learned, [], temperature=2.0) == 1.0
+
+
+def test_a_parser_that_fits_its_pairs_closely_has_a_higher_temperature(sample, english, monkeypatch):
+    """With the same trees; learned from the data: without it, the temperature is the usual one."""
+
+    def parser():
+        options = SoftProjectionOptions(epochs=8, l2=0.0, share=1.0)
+        rng = np.random.default_rng(1)
+        return project_soft([sample], priors=[english], rng=rng, options=options).parser
+
+    close = parser()
+    monkeypatch.setattr("qsproj.pipelines.projection.soft_projection.FACTORS", (1.0,))
+    usual = parser()
+    assert usual.temperature == USUAL_TEMPERATURE < close.temperature / 1.03
+    for one in sample[9:40:10]:
+        sure, unsure = (model.parse(one.target, confidence=True) for model in (usual, close))
+        assert sure.heads.tolist() == unsure.heads.tolist()
+        assert misc_values(sure, "ArcProb") != misc_values(unsure, "ArcProb")
 
 
 def test_what_the_temperature_is_fitted_on_is_not_learned_from(sample, english):
@@ -527,9 +559,8 @@ def fitted_to(count, *, wrong, seed):
     return fit(Drawn(), alone(pairs))
 
 
-def test_the_temperature_undoes_what_sharpened_the_scores():
+def test_the_share_of_right_arcs_is_found_whatever_sharpened_the_scores():
     fitted = fitted_to(300, wrong=0.2, seed=7)
-    assert fitted.temperature == pytest.approx(2.0, rel=0.15)
     assert fitted.precision == pytest.approx(0.8, abs=0.08)
     assert fitted.arcs == 300 * 7
 
@@ -545,11 +576,11 @@ def test_of_few_arcs_the_share_that_is_right_is_the_usual_one():
     [(0.7, 2000, 0.75), (0.85, 2000, 1.0), (0.95, 2000, 1.25), (0.95, 100, 1.0)],
 )
 def test_the_more_evidence_is_right_the_more_of_it_is_learned(precision, arcs, share):
-    assert Fit(2.0, precision, arcs).share == pytest.approx(share)
+    assert Fit(precision, arcs).share == pytest.approx(share)
 
 
-def test_without_projected_arcs_the_temperature_stays(english):
-    assert fit(english, alone([pair(2, [])])) == (1.0, 1.0, 0)
+def test_without_projected_arcs_nothing_is_fitted(english):
+    assert fit(english, alone([pair(2, [])])) == (1.0, 0)
 
 
 def test_several_priors_vote(sample, english):
