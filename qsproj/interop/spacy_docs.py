@@ -159,24 +159,17 @@ def from_spacy(doc: Doc) -> Document:
     """
     if not isinstance(doc, package("spacy.tokens").Doc):
         raise WrongTypeError(f"found {described(doc)}, expected a Doc of spaCy")
-    spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+    cut = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
+    spans = [span for span in cut if any(not token.is_space for token in span)]
     kept = doc.user_data.get(USER_DATA) or []
-    sentences = []
-    for number, span in enumerate(
-        [one for one in spans if any(not token.is_space for token in one)], start=1
-    ):
-        words = [token for token in span if not token.is_space]
-        original = kept[number - 1] if len(kept) == number_of_sentences(spans) else None
-        sentences.append(_sentence(words, span, original, f"sentence {number}"))
+    originals = kept if len(kept) == len(spans) else [None] * len(spans)
+    pairs = enumerate(zip(spans, originals, strict=True), start=1)
+    sentences = [_sentence(span, original, f"sentence {number}") for number, (span, original) in pairs]
     return Document(sentences, text=None if kept else doc.text)
 
 
-def number_of_sentences(spans: Iterable[Any]) -> int:
-    """Return the number of sentences of a Doc that have words."""
-    return sum(any(not token.is_space for token in span) for span in spans)
-
-
-def _sentence(words: list[Any], span: Any, original: str | None, where: str) -> Sentence:
+def _sentence(span: Any, original: str | None, where: str) -> Sentence:
+    words = [token for token in span if not token.is_space]
     known = None if original is None else Sentence.from_conllu(original)
     if known is not None and known.forms == tuple(token.text for token in words):
         return _updated(known, words, where)
