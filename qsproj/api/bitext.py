@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from qsproj.api import validation
 from qsproj.conventions import is_whole
@@ -66,15 +66,10 @@ def align(
 def _word_pairs(
     sources: Sequence[Sentence | tuple[str, ...]], targets: Sequence[Sentence | tuple[str, ...]]
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    source_sentences = [text for text in sources if isinstance(text, Sentence)]
-    target_sentences = [text for text in targets if isinstance(text, Sentence)]
-    if len(source_sentences) == len(target_sentences) == len(sources):
-        pairs = pair_sentences(source_sentences, target_sentences)
-        return [(one.forms, other.forms) for one, other in pairs]
-    return [
-        (validation.words_in(one), validation.words_in(other))
-        for one, other in zip(sources, targets, strict=True)
-    ]
+    pairs: Iterable[Any] = zip(sources, targets, strict=True)
+    if all(isinstance(text, Sentence) for text in (*sources, *targets)):
+        pairs = pair_sentences(cast("list[Sentence]", sources), cast("list[Sentence]", targets))
+    return [(validation.words_in(one), validation.words_in(other)) for one, other in pairs]
 
 
 def project(

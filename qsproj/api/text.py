@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus import bitext as bitext_files
@@ -151,9 +152,7 @@ def read_bitext(
     check_name("pairing", paired_by, PAIRED_BY)
     if paired_by != VERSE:
         return bitext_files.read_bitext(source, target, languages=languages)
-    if target is None or not all(
-        isinstance(side, str) or hasattr(side, "__fspath__") for side in (source, target)
-    ):
+    if not all(isinstance(side, str | PathLike) for side in (source, target)):
         raise UsageError("found no two paths, expected two files of verses: paired_by='verse'")
     verses = paired_verses(str(source), str(target), Counter())
     return ((one, other) for _, one, other in verses)
