@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from qsproj.alignment import encoding
 from qsproj.alignment.encoding import LinkedPair, Words
 from qsproj.corpus.files import temporary_folder
-from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares, add_differences
+from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares
 from qsproj.kernels.align.hmm import sweep as sweep_sentences
 from qsproj.kernels.align.ibm1 import number_pairs, pair_pseudo_counts, renumber
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
@@ -220,7 +220,7 @@ def _no_jumps(weights: NDArray[np.float64]) -> Jumps:
 def _add_changes(
     changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: NDArray[np.int32]
 ) -> None:
-    add_differences(changed.pairs, pairs, own.pairs, before.pairs)
+    changed.pairs[pairs] += own.pairs - before.pairs[pairs]
     for name in own._fields[1:]:
         array = getattr(changed, name)
         array += getattr(own, name) - getattr(before, name)

@@ -71,16 +71,6 @@ def add_scores(source, templates, weights, share, scores):
 
 
 @njit(cache=True, error_model="numpy")
-def add_prior(source, amount, scores):
-    """Add ``amount`` to ``scores`` float64[n+1, n+1] for each of the first two turned trees with the arc."""
-    for dependent in range(1, scores.shape[0]):
-        for tree in range(2):
-            head = source.turned_heads[tree, dependent]
-            if head >= 0:
-                scores[head, dependent] += amount
-
-
-@njit(cache=True, error_model="numpy")
 def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin):
     """Add the gradient of one sentence to those of its features; see kernels.features.sparse_gradient.
 

@@ -266,13 +266,6 @@ def add_all_shares(bitext, shares, counts):
         add_shares(s, bitext, shares, counts, 1.0)
 
 
-@njit(cache=True)
-def add_differences(changed, numbers, after, before):
-    """Add ``after[k] - before[numbers[k]]`` to ``changed[numbers[k]]`` for each k; numbers are distinct."""
-    for k in range(numbers.size):
-        changed[numbers[k]] += after[k] - before[numbers[k]]
-
-
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def fill_parts(words, counts, priors, parts):
     for i in range(words.size):

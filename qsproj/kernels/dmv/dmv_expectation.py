@@ -7,6 +7,7 @@ T], [head tag, direction, dependent tag]; ``root`` float64[T], the tag of the ro
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.dmv.dmv_charts import FLAGS, LEFT, NONE, RIGHT, SOME, chart_space, sum_derivations
@@ -83,33 +84,22 @@ def dmv_arcs(tags, stop_by_tag, weights, root_weights):
     return log_likelihood, space.opened, space.root_weights
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def dmv_tree_counts(tags, starts, heads, size):
+def dmv_tree_counts(
+    tags: NDArray[np.int16], starts: NDArray[np.int64], heads: NDArray[np.int16], size: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Count the decisions that build given trees, with T = ``size`` tags."""
-    stop_counts = np.zeros((size, 2, 2, 2))
-    child_counts = np.zeros((size, 2, size))
-    root_counts = np.zeros(size)
-    for s in range(starts.shape[0] - 1):
-        start, end = starts[s], starts[s + 1]
-        dependents = np.zeros((end - start, 2), np.int64)
-        for d in range(start, end):
-            if heads[d] == 0:
-                root_counts[tags[d]] += 1.0
-                continue
-            h = start + heads[d] - 1
-            direction = RIGHT if d > h else LEFT
-            dependents[h - start, direction] += 1
-            child_counts[tags[h], direction, tags[d]] += 1.0
-        for h in range(start, end):
-            for direction in range(2):
-                number = dependents[h - start, direction]
-                cell = stop_counts[tags[h], direction]
-                if number == 0:
-                    cell[NONE, STOP] += 1.0
-                else:
-                    cell[NONE, GO] += 1.0
-                    cell[SOME, GO] += number - 1.0
-                    cell[SOME, STOP] += 1.0
+    words = np.flatnonzero(heads)
+    above = np.repeat(starts[:-1], np.diff(starts))[words] + heads[words] - 1
+    sides = np.where(words > above, RIGHT, LEFT)
+    child_counts, dependents = np.zeros((size, 2, size)), np.zeros((tags.size, 2))
+    np.add.at(child_counts, (tags[above], sides, tags[words]), 1.0)
+    np.add.at(dependents, (above, sides), 1.0)
+    decisions, stop_counts = np.zeros((tags.size, 2, 2, 2)), np.zeros((size, 2, 2, 2))
+    decisions[..., NONE, STOP] = dependents == 0.0
+    decisions[..., NONE, GO] = decisions[..., SOME, STOP] = dependents > 0.0
+    decisions[..., SOME, GO] = np.maximum(dependents - 1.0, 0.0)
+    np.add.at(stop_counts, tags, decisions)
+    root_counts = np.bincount(tags[heads == 0], minlength=size).astype(np.float64)
     return stop_counts, child_counts, root_counts
 
 

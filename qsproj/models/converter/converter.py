@@ -219,7 +219,9 @@ def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
     size = len(sources[0].nodes.heads)
     scores = np.zeros((size, size))
     for share, nodes in sources:
-        kernels.add_prior(nodes, 0.5 * prior * share, scores)
+        for heads in nodes.turned_heads[:2]:
+            words = np.flatnonzero(heads[1:] >= 0) + 1
+            scores[heads[words], words] += 0.5 * prior * share
     return scores
 
 
