@@ -5,7 +5,7 @@ the template's attributes of the head, of the dependent (both computed once for 
 (direction, distance, the tags between). Direction and distance change only the low four bits of a bucket. So
 a feature with and without direction and distance is in one block of 16 buckets, which in float32 is a cache
 line: an arc costs one memory access for each template, not two, and collisions are as frequent as under any
-other hash. In scoring, the weights of an arc are prefetched while those of the previous arc are summed.
+other hash. In scoring, the weights of an arc are prefetched while those of earlier arcs are summed.
 
 The kernels share ``atoms`` uint64[n + 1 + 2 * PAD, A]: hash of attribute a at position p (0 is the root) in
 row ``p + PAD``; the PAD rows before and after are outside the sentence. Operations int32[T, W]: the
@@ -224,32 +224,41 @@ def total_of_lines(features, weights, buckets, place):
     return with_place + without
 
 
+# Number of arcs whose weights are prefetched while those of earlier arcs are summed.
+AHEAD = 4
+
+
 @njit(cache=True, borrows=True, error_model="numpy")
-def _score_arcs(features, weights, first, scores, between, room):
-    """Compute :func:`score_arcs`; ``room`` uint64[2, B] is for lines of this arc and the last."""
-    n = scores.shape[0] - 1
-    row, lines = 0, ZERO
-    previous_head = previous_dependent = ZERO
+def _score_arcs(features, weights, first, scores, between, room, waiting):
+    """Compute :func:`score_arcs`; ``room`` uint64[AHEAD, B] is for the lines of the ``waiting`` arcs.
+
+    ``waiting`` int64[AHEAD, 3]: their heads, dependents and numbers of lines.
+    """
+    n, begun = scores.shape[0] - 1, ZERO
     for head in range(n + 1):
         for direction in (1, -1):
             nothing_between(features, between)
             dependent = head + direction
             while 1 <= dependent <= n:
-                ahead = arc_lines(features, first + head, first + dependent, between, room[row])
-                prefetch_rows(weights, room[row], ahead)
-                if lines:
-                    place = direction_and_distance(previous_head, previous_dependent)
-                    total = total_of_lines(features, weights, room[1 - row, :lines], place)
-                    scores[previous_head, previous_dependent] = total
-                row, lines = 1 - row, ahead
-                previous_head, previous_dependent = head, dependent
+                row = begun % AHEAD
+                if begun >= AHEAD:
+                    _score_waiting(features, weights, scores, room[row], waiting[row])
+                lines = arc_lines(features, first + head, first + dependent, between, room[row])
+                prefetch_rows(weights, room[row], lines)
+                waiting[row, 0], waiting[row, 1], waiting[row, 2] = head, dependent, lines
+                begun += 1
                 if extend_between(features.tags[first + dependent], between):
                     hash_between(features, between)
                 dependent += direction
-    if lines:
-        place = direction_and_distance(previous_head, previous_dependent)
-        total = total_of_lines(features, weights, room[1 - row, :lines], place)
-        scores[previous_head, previous_dependent] = total
+    for arc in range(max(begun - AHEAD, 0), begun):
+        _score_waiting(features, weights, scores, room[arc % AHEAD], waiting[arc % AHEAD])
+
+
+@njit(cache=True, borrows=True, error_model="numpy")
+def _score_waiting(features, weights, scores, lines, arc):
+    head, dependent = arc[0], arc[1]
+    place = direction_and_distance(head, dependent)
+    scores[head, dependent] = total_of_lines(features, weights, lines[: arc[2]], place)
 
 
 @njit(cache=True, error_model="numpy")
@@ -258,8 +267,9 @@ def score_arcs(features, weights, first, scores):
 
     ``weights`` float32[buckets] are zero for nonexistent features. O(n^2 T) time.
     """
-    room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
-    _score_arcs(features, weights, first, scores, between_workspace(features), room)
+    room = np.empty((AHEAD, bucket_workspace(features).shape[0]), np.uint64)
+    waiting = np.empty((AHEAD, 3), np.int64)
+    _score_arcs(features, weights, first, scores, between_workspace(features), room, waiting)
 
 
 @njit(cache=True, error_model="numpy")
@@ -274,27 +284,26 @@ def score_block(features, weights, starts, sizes, scores):
 
 
 @njit(cache=True, borrows=True, error_model="numpy")
-def _score_chosen(features, weights, heads, dependents, between, room, scores):
-    lines = 0
-    for arc in range(heads.shape[0] + 1):
-        row, ahead = arc % 2, 0
+def _score_chosen(features, weights, heads, dependents, between, room, counts, scores):
+    for arc in range(heads.shape[0] + AHEAD):
+        row, ready = arc % AHEAD, arc - AHEAD
+        if ready >= 0:
+            place = direction_and_distance(np.int64(heads[ready]), np.int64(dependents[ready]))
+            scores[ready] = total_of_lines(features, weights, room[row, : counts[row]], place)
         if arc < heads.shape[0]:
             head, dependent = np.int64(heads[arc]), np.int64(dependents[arc])
             look_between(features, head, dependent, between)
-            ahead = arc_lines(features, head, dependent, between, room[row])
-            prefetch_rows(weights, room[row], ahead)
-        if arc > 0:
-            place = direction_and_distance(np.int64(heads[arc - 1]), np.int64(dependents[arc - 1]))
-            scores[arc - 1] = total_of_lines(features, weights, room[1 - row, :lines], place)
-        lines = ahead
+            counts[row] = arc_lines(features, head, dependent, between, room[row])
+            prefetch_rows(weights, room[row], counts[row])
 
 
 @njit(cache=True, error_model="numpy")
 def score_chosen_arcs(features, weights, heads, dependents):
     """Score only the arcs ``heads[a]`` to ``dependents[a]``, int32[A]: float64[A]; O(A (T + n))."""
     scores = np.empty(heads.shape[0])
-    room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
-    _score_chosen(features, weights, heads, dependents, between_workspace(features), room, scores)
+    room = np.empty((AHEAD, bucket_workspace(features).shape[0]), np.uint64)
+    counts = np.empty(AHEAD, np.int64)
+    _score_chosen(features, weights, heads, dependents, between_workspace(features), room, counts, scores)
     return scores
 
 
