@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import overload
 
@@ -87,7 +88,7 @@ class Document(Sequence[Sentence]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Support copying and pickling, with all sentences."""
-        return _document, (list(self), self._text)
+        return partial(Document, text=self._text), (list(self),)
 
     @property
     def text(self) -> str:
@@ -118,7 +119,3 @@ class Document(Sequence[Sentence]):
         if number is None or number > 0:
             self._found.extend(islice(self._rest, number))
         return len(self._found) > before
-
-
-def _document(sentences: list[Sentence], text: str | None) -> Document:
-    return Document(sentences, text=text)
