@@ -219,21 +219,17 @@ def opening(lines: Iterator[str]) -> list[str]:
 
 def _check_no_pair(line: str, number: int, name: str) -> None:
     """Raise DataError for the first line of a bitext, whose pairs would be read as sentences."""
-    cells = line.split("\t")
-    if len(cells) > 3 and cells[0].isdecimal():
-        expected = "CoNLL-U or plain text, one sentence a line"
-        raise DataError(
-            name, number, pluralise(len(cells), "column"), expected, advice_on_columns(len(cells))
-        )
-    if looks_like_xml([line]):
-        raise DataError(
-            name, number, "XML", "CoNLL-U or plain text, one sentence a line", "take its text out"
-        )
-    for separator, shown, remedy in (
-        ("\t", "a tab", "give one side of it, for instance: cut -f2 FILE"),
-        (" ||| ", "|||", "give one side of it, for instance: sed 's/.* ||| //' FILE"),
+    cells, between = line.split("\t"), "as between the sentences of a pair"
+    side = "give one side of it, for instance"
+    for is_fault, found, remedy in (
+        (
+            len(cells) > 3 and cells[0].isdecimal(),
+            pluralise(len(cells), "column"),
+            advice_on_columns(len(cells)),
+        ),
+        (looks_like_xml([line]), "XML", "take its text out"),
+        ("\t" in line.strip(), f"a tab {between}", f"{side}: cut -f2 FILE"),
+        (" ||| " in line.strip(), f"||| {between}", f"{side}: sed 's/.* ||| //' FILE"),
     ):
-        if separator in line.strip():
-            expected = "CoNLL-U or plain text, one sentence a line"
-            found = f"{shown} as between the sentences of a pair"
-            raise DataError(name, number, found, expected, remedy)
+        if is_fault:
+            raise DataError(name, number, found, "CoNLL-U or plain text, one sentence a line", remedy)
