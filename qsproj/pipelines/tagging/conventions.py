@@ -65,6 +65,7 @@ CONVENTIONS = (
         holds_in=frozenset({"cs", "de", "el", "hy", "sl", "sv", "uk"}),
     ),
 )
+_NAMES = {(one.tag, one.relation): one.name for one in CONVENTIONS}
 # Relations whose words often have another part of speech in the target, and the weight of their votes:
 # *election* in *election campaign* is an adjective in Czech, *was* in *was sold* Spanish *se*.
 LOOSE = frozenset({"compound", "aux:pass"})
@@ -86,8 +87,7 @@ def either_name(tag: str, relation: str) -> str:
 
 def source_tags(sentence: Sentence) -> tuple[str, ...]:
     """Return the UPOS of each word, or the name of the entry of the tables above that covers it."""
-    names = {(one.tag, one.relation): one.name for one in CONVENTIONS}
-    names |= {pair: either_name(*pair) for pair in (*EITHER, *MAJORITY)}
+    names = _NAMES | {pair: either_name(*pair) for pair in (*EITHER, *MAJORITY)}
     return tuple(names.get(pair, pair[0]) for pair in zip(sentence.upos, sentence.deprels, strict=True))
 
 
@@ -131,10 +131,9 @@ def settled_names(
 def unshared_conventions(pairs: Iterable[SentencePair]) -> tuple[str, ...]:
     """Return the conventions of the source that the target lacks, by the tags of linked words."""
     found: Counter[tuple[str, str]] = Counter()
-    names = {(one.tag, one.relation): one.name for one in CONVENTIONS}
     for pair in pairs:
         weights = pair.alignment.weights
-        of_words = [names.get(one) for one in zip(pair.source.upos, pair.source.deprels, strict=True)]
+        of_words = [_NAMES.get(one) for one in zip(pair.source.upos, pair.source.deprels, strict=True)]
         if not any(of_words):
             continue
         chances = [1.0] * len(pair.alignment.links) if weights is None else weights.tolist()
