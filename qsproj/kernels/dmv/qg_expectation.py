@@ -1,14 +1,33 @@
 """The E-step of the QG-DMV over many sentence pairs in one call, and the posterior of one.
 
-A node is a target word in one of its senses. Pairs are packed: those of pair s are the nodes ``node_starts[s]
-: node_starts[s + 1]``, N of them; its table of configurations has N + 1 rows of N (row 0 is the root as
-head), its table of choices N + 1 rows of C. T target tags, G tags of senses.
+A node is a target word in one of its senses. T target tags, G tags of senses, C configurations.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.dmv.dmv_charts import FLAGS, LEFT, RIGHT, chart_space, sum_derivations
+
+
+class QgCorpus(NamedTuple):
+    """P pairs, one after the other, of W target words and V nodes; those of a pair are sorted by word."""
+
+    word_starts: NDArray[np.int64]  # [P+1]
+    # [W+P]: n + 1 a pair, from word_starts[s] + s: first node of each word, counted in the pair; their number
+    first_nodes: NDArray[np.int32]
+    node_starts: NDArray[np.int64]  # [P+1]
+    tags: NDArray[np.int16]  # [V]: of the target word
+    source_tags: NDArray[np.int16]  # [V]: of the sense
+    priors: NDArray[np.float64]  # [V]: weight of the link, above 0, or 1
+    relation_starts: NDArray[np.int64]  # [P+1]
+    # flat: configurations of the pairs of nodes of a pair, [head, dependent]; row 0 is the root as head
+    relations: NDArray[np.int8]
+    # [V+P, C]: number of possible senses of a dependent of each head in each configuration; rows of pair s
+    # from node_starts[s] + s, the root's first
+    choices: NDArray[np.int16]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -59,30 +78,8 @@ def _add_counts(
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def qg_expectation(
-    word_starts,
-    first_nodes,
-    node_starts,
-    tags,
-    source_tags,
-    priors,
-    relation_starts,
-    relations,
-    choices,
-    stop_by_tag,
-    configuration,
-    child,
-    root,
-):
+def qg_expectation(corpus, stop_by_tag, configuration, child, root):
     """Sum the expected counts of all derivations of the target sentences, given the source trees.
-
-    ``word_starts`` int64[P+1], of W words. ``first_nodes`` int32[W+P]: for each pair n + 1 entries, from
-    ``word_starts[s] + s``: the first node of each word, counted within the pair, and the number of nodes.
-    ``node_starts`` int64[P+1], of V nodes. ``tags``, ``source_tags`` int16[V]: tag of each node and of its
-    sense. ``priors`` float64[V]: weight of each sense, above 0. ``relation_starts`` int64[P+1] and
-    ``relations`` int8[...]: the configurations of the node pairs, [head, dependent], flat. ``choices``
-    int16[V+P, C]: number of possible senses of a dependent of each head in each configuration; the rows of
-    pair s start at ``node_starts[s] + s``, the root's is the first.
 
     Probabilities: ``stop_by_tag`` float64[T, 2, 2], [head tag, direction, valence]; ``configuration``
     float64[C]; ``child`` float64[T, 2, G, T], [head tag, direction, tag of the dependent's sense, its tag];
@@ -91,6 +88,7 @@ def qg_expectation(
     source, -inf, and no counts, where it is 0; and the posterior probability of the arcs between nodes, and
     of the root's, of the last pair.
     """
+    word_starts, node_starts, relation_starts = corpus.word_starts, corpus.node_starts, corpus.relation_starts
     stop_counts = np.zeros((root.shape[1], 2, 2, 2))
     configuration_counts = np.zeros(configuration.shape[0])
     child_counts, root_counts = np.zeros_like(child), np.zeros_like(root)
@@ -103,17 +101,17 @@ def qg_expectation(
     space = chart_space(most, longest)
     arcs, root_arcs = space.opened, space.root_weights
     for s in range(pairs):
-        first = first_nodes[word_starts[s] + s : word_starts[s + 1] + s + 1]
+        first = corpus.first_nodes[word_starts[s] + s : word_starts[s + 1] + s + 1]
         low, high = node_starts[s], node_starts[s + 1]
         nodes = high - low
-        its_tags, its_senses = tags[low:high], source_tags[low:high]
-        table = relations[relation_starts[s] : relation_starts[s + 1]].reshape((nodes + 1, nodes))
+        its_tags, its_senses = corpus.tags[low:high], corpus.source_tags[low:high]
+        table = corpus.relations[relation_starts[s] : relation_starts[s + 1]].reshape((nodes + 1, nodes))
         _fill_weights(
             its_tags,
             its_senses,
-            priors[low:high],
+            corpus.priors[low:high],
             table,
-            choices[low + s : high + s + 1],
+            corpus.choices[low + s : high + s + 1],
             configuration,
             child,
             root,

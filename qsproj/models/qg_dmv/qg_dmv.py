@@ -17,7 +17,7 @@ from qsproj.features.qg_configurations import (
     configuration_choices,
     configurations,
 )
-from qsproj.kernels.dmv.qg_expectation import qg_expectation
+from qsproj.kernels.dmv.qg_expectation import QgCorpus, qg_expectation
 from qsproj.models.dmv import dmv
 from qsproj.models.parser import Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, names, number, optional, shaped
@@ -25,32 +25,6 @@ from qsproj.parallel import THIS_PROCESS, Workers
 
 # A link to which the aligner gave weight 0 remains a candidate.
 LEAST_PRIOR = 1e-3
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class QgCorpus:
-    """P pairs as :func:`qsproj.kernels.dmv.qg_expectation.qg_expectation` reads them, one after the other.
-
-    The nodes of a pair are its target words in each of their senses, sorted by word, N in all.
-    ``first_nodes`` int32: the first node of each word, and N. ``tags``, ``source_tags`` int16[N]: of the
-    target word, and of the sense. ``priors`` float64[N]: weight of the link, or 1. ``relations`` int8[N+1,
-    N], flat: configuration of each pair of nodes, [head, dependent]; row 0 is the root. ``choices``
-    int16[N+1, C]: number of possible senses of a dependent of each head in each configuration.
-    ``word_starts``, ``node_starts``, ``relation_starts`` int64[P+1]: the starts of each pair.
-    """
-
-    word_starts: NDArray[np.int64]
-    first_nodes: NDArray[np.int32]
-    node_starts: NDArray[np.int64]
-    tags: NDArray[np.int16]
-    source_tags: NDArray[np.int16]
-    priors: Floats
-    relation_starts: NDArray[np.int64]
-    relations: NDArray[np.int8]
-    choices: NDArray[np.int16]
-
-    def __len__(self) -> int:
-        return len(self.word_starts) - 1
 
 
 def pair_nodes(
@@ -115,7 +89,7 @@ def _candidates(
 def pack_pairs(pairs: Sequence[QgCorpus]) -> QgCorpus:
     """Join corpora, at least one; their starts are moved."""
     columns: dict[str, Any] = {}
-    for name in (one.name for one in fields(QgCorpus)):
+    for name in QgCorpus._fields:
         arrays = [getattr(pair, name) for pair in pairs]
         of_starts = name.endswith("_starts")
         joined = np.concatenate(list(map(np.diff, arrays)) if of_starts else arrays)
@@ -189,7 +163,7 @@ class QgCounts(dmv.Counts):
         return dmv.DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
 
 
-def arrays_of(numbers: QgParameters | dmv.DmvCounts | QgCorpus) -> list[NDArray[Any]]:
+def arrays_of(numbers: QgParameters | dmv.DmvCounts) -> list[NDArray[Any]]:
     return [getattr(numbers, one.name) for one in fields(numbers)]
 
 
@@ -288,7 +262,7 @@ class QgDmv(Wrapper[dmv.Dmv]):
 
 def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[Floats, ...]:
     own = [getattr(parameters, one.name) for one in fields(QgParameters)]
-    return qg_expectation(*arrays_of(corpus), *own)
+    return qg_expectation(corpus, *own)
 
 
 def expected_counts(

@@ -6,7 +6,7 @@ that sums of counts over parts do not depend on the number of workers.
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES
+from qsproj.kernels.dmv.qg_expectation import QgCorpus
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
 from qsproj.models.qg_dmv import qg_dmv
@@ -168,14 +169,13 @@ class PackedPairs:
     pairs: int
     crc: int
 
-    def __iter__(self) -> Iterator[qg_dmv.QgCorpus]:
+    def __iter__(self) -> Iterator[QgCorpus]:
         null_tag = np.int16(len(self.source_inventory))
         for path in self.paths:
             with np.load(path) as arrays:
-                corpus = qg_dmv.QgCorpus(**arrays)
-            yield replace(
-                corpus, source_tags=np.where(corpus.source_tags == NULL_FOR_NOW, null_tag, corpus.source_tags)
-            )
+                corpus = QgCorpus(**arrays)
+            tags = corpus.source_tags
+            yield corpus._replace(source_tags=np.where(tags == NULL_FOR_NOW, null_tag, tags))
 
 
 def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
@@ -195,9 +195,9 @@ def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) 
     while part := list(itertools.islice(nodes, PART_PAIRS)):
         corpus = qg_dmv.pack_pairs(part)
         paths.append(folder / f"part-{len(paths):05d}.npz")
-        arrays = asdict(corpus)
+        arrays = corpus._asdict()
         np.savez(paths[-1], **arrays)
-        packed, crc = packed + len(corpus), checksum(arrays.values(), crc)
+        packed, crc = packed + len(part), checksum(arrays.values(), crc)
     inventory, source_inventory = numbering.inventory("the target"), source_numbering.inventory("the source")
     return PackedPairs(
         paths=tuple(paths), inventory=inventory, source_inventory=source_inventory, pairs=packed, crc=crc
