@@ -273,7 +273,7 @@ def _exchanged(bigrams: sparse.csr_array, classes: NDArray[np.int32], n_classes:
     followers, predecessors = _links(bigrams), _links(bigrams.T.tocsr())
     order = np.arange(RESERVED, n_words)
     for _ in range(PASSES):
-        moved = exchange_pass(order, *followers, *predecessors, classes, class_bigrams, left, right, entropy)
+        moved = exchange_pass(order, followers, predecessors, classes, class_bigrams, left, right, entropy)
         if moved < 0.005 * n_words:
             break
     return classes

@@ -6,31 +6,20 @@ from qsproj.kernels.compilation import FAST, njit
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def exchange_pass(
-    order,
-    next_starts,
-    next_words,
-    next_counts,
-    last_starts,
-    last_words,
-    last_counts,
-    classes,
-    bigrams,
-    left,
-    right,
-    entropy,
-):
+def exchange_pass(order, followers, predecessors, classes, bigrams, left, right, entropy):
     """Move each word in ``order`` to its best class; return the number of moved words.
 
     The log-likelihood of the text given the classes is the sum of x log x over class bigrams minus that over
-    ``left`` and over ``right``, plus a constant. ``next_*``: rows of the bigram counts: word w precedes
-    ``next_words[e]`` ``next_counts[e]`` times for e in ``next_starts[w]:next_starts[w + 1]``; ``last_*`` the
-    same by columns. ``classes`` int32[V] are updated, and ``bigrams``, ``left``, ``right`` int64[C, C],
-    int64[C], int64[C], counts of class bigrams and their sums over rows and columns. ``entropy``: x log x for
-    every count x that can occur.
+    ``left`` and over ``right``, plus a constant. ``followers``: starts, words and counts, rows of the bigram
+    counts: word w precedes ``words[e]`` ``counts[e]`` times for e in ``starts[w]:starts[w + 1]``;
+    ``predecessors`` the same by columns. ``classes`` int32[V] are updated, and ``bigrams``, ``left``,
+    ``right`` int64[C, C], int64[C], int64[C], counts of class bigrams and their sums over rows and columns.
+    ``entropy``: x log x for every count x that can occur.
 
     *Source*: Martin, Liermann and Ney (1998), section 3.
     """
+    next_starts, next_words, next_counts = followers
+    last_starts, last_words, last_counts = predecessors
     n_classes = len(left)
     after, before = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
     after_classes, before_classes = np.empty(n_classes, np.int32), np.empty(n_classes, np.int32)
