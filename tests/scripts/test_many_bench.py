@@ -100,6 +100,19 @@ def test_arabic_is_scored_by_ud_2_as_it_is_written():
     assert found.heads.tolist() == given.heads.tolist()
 
 
+def test_coordinators_of_arabic_stand_below_what_follows_them():
+    """In UD 1 the first word is the head of clause and full stop, the fourth below the third."""
+    given = Sentence.from_words(
+        ["wa", "qala", "rajul", "wa", "imraa", "."],
+        upos=["CONJ", "VERB", "NOUN", "CONJ", "NOUN", "PUNCT"],
+        heads=[0, 1, 2, 3, 3, 1],
+        deprels=["root", "parataxis", "nsubj", "cc", "conj", "punct"],
+    )
+    found = as_ud_2(given)
+    assert found.heads.tolist() == [-1, 2, 0, 2, 5, 3, 2]
+    assert found.deprels == ("cc", "root", "nsubj", "cc", "conj", "punct")
+
+
 @pytest.mark.slow
 def test_ways_are_learned_and_scored(tmp_path):
     for name, file in ((TREEBANKS["en"][0], "en"), (LANGUAGES["de-news"].dev[0], "de")):

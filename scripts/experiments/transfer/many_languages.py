@@ -153,9 +153,27 @@ def words_of(sentence: Sentence) -> str:
 
 
 def as_ud_2(sentence: Sentence) -> Sentence:
-    """Return a sentence with the tags and relations of UD 2 in place of those of UD 1."""
+    """Return a sentence with the tags and trees of UD 2 in place of those of UD 1."""
     upos = ["CCONJ" if tag == "CONJ" else tag for tag in sentence.upos]
-    return Sentence.from_words(sentence.forms, upos=upos, heads=sentence.heads, deprels=_relations(sentence))
+    heads, relations = sentence.heads.tolist(), ["", *_relations(sentence)]
+
+    def following(word: int, head: int, relation: str) -> int | None:
+        after = range(word + 1, len(heads))
+        return next((one for one in after if heads[one] == head and relations[one] == relation), None)
+
+    for word in range(1, len(heads)):
+        # A coordinator at the start of a sentence is the head of its clause.
+        clause = following(word, word, "parataxis") if upos[word - 1] == "CCONJ" else None
+        if clause is not None:
+            heads = [clause if head == word else head for head in heads]
+            heads[clause], heads[word] = sentence.heads[word].item(), clause
+            relations[clause], relations[word] = relations[word], "cc"
+    for word in range(1, len(heads)):
+        # Others are below the first conjunct, in UD 2 below the next one.
+        conjunct = following(word, heads[word], "conj") if relations[word] == "cc" else None
+        if conjunct is not None and heads[word] < word:
+            heads[word] = conjunct
+    return Sentence.from_words(sentence.forms, upos=upos, heads=heads, deprels=relations[1:])
 
 
 def _relations(sentence: Sentence) -> Iterator[str]:
