@@ -20,27 +20,20 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
     for path in paths:
         faults: dict[str, list[tuple[int, str]]] = {}
         for line, sentence in at_lines(read_sentences(path)):
-            if UNSPECIFIED in sentence.upos:
-                word = sentence.upos.index(UNSPECIFIED)
-                raise DataError(
-                    name_of(path),
-                    line + lines_before(sentence, word + 1),
-                    found=f"word {word + 1} ({sentence.forms[word]!r}) without UPOS",
-                    expected="one on every word",
-                    remedy="tag it, or leave the sentence out",
-                )
-            for word, cell in enumerate(sentence.feats):
+            for word, (tag, cell) in enumerate(zip(sentence.upos, sentence.feats, strict=True), start=1):
                 fault = _fault_of_features(cell)
+                if tag != UNSPECIFIED and fault is None:
+                    continue
+                place = line + lines_before(sentence, word)
+                if tag == UNSPECIFIED:
+                    untagged = f"word {word} ({sentence.forms[word - 1]!r}) without UPOS"
+                    remedy = "tag it, or leave the sentence out"
+                    raise DataError(name_of(path), place, untagged, "one on every word", remedy)
                 if fault == OF_MISC:
-                    raise DataError(
-                        name_of(path),
-                        line + lines_before(sentence, word + 1),
-                        found=f"{cell!r} in FEATS",
-                        expected=fault,
-                        remedy="put the two columns where they belong: they seem to be swapped",
-                    )
-                if fault is not None:
-                    faults.setdefault(fault, []).append((line + lines_before(sentence, word + 1), cell))
+                    remedy = "put the two columns where they belong: they seem to be swapped"
+                    raise DataError(name_of(path), place, f"{cell!r} in FEATS", fault, remedy)
+                assert fault is not None
+                faults.setdefault(fault, []).append((place, cell))
             yield sentence
         for fault, found in faults.items():
             first, cell = found[0]
