@@ -61,7 +61,7 @@ def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) ->
     return next(read([line]), None)
 
 
-@stage("words", version=6, files=(".source.conllu", ".target.conllu"))
+@stage("words", version=7, files=(".source.conllu", ".target.conllu"))
 def cut_words(
     paths: Sequence[Path],
     *,

@@ -26,7 +26,7 @@ LABEL_EPOCHS_OF_SOURCE = 3
 FEATURES_OF_SOURCE = MorphologyOptions(epochs=3)
 
 
-@stage("source", version=10)
+@stage("source", version=11)
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
     """Train tagger and parser of the source, with features if the treebank has them, to be projected.
 
