@@ -9,16 +9,18 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import qsproj
 from qsproj.cli.main import main
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
+from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.constraints import known_part
 from qsproj.models.parser import load_parser
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
@@ -182,6 +184,29 @@ def test_corrected_links_teach_the_model(work, tmp_path):
         learning(Reviewed(content, "drafts", (), range(8), pairs))
         chance = load_parser(tmp_path / "model").posterior(draft).marginals[head, word]
         assert (chance > likely[head, word] + 0.1) == learns
+
+
+@pytest.mark.slow
+def test_a_bootstrap_learns_from_annotation_as_annotate_does(tmp_path):
+    few, lexicon, work = tmp_path / "few.conllu", tmp_path / "lexicon.tsv", tmp_path / "work"
+    write_conllu(islice(read_conllu("corpora/de.conllu"), 60, 70), few)
+    lexicon.write_text("doch\tADV\n", encoding="utf-8")
+    arguments = [*options(tmp_path, count=60), "--draws", 1, "--annotated", few, "--lexicon", lexicon]
+    assert main(["bootstrap", *map(str, arguments), "--work", str(work)]) == 0
+    made = load_parser(tmp_path / "model")
+    learning = Relearning(
+        BootstrapCall.load(work, "de"), work, str(tmp_path / "again"), str(tmp_path / "none.tsv")
+    )
+    base = load_parser(learning.begin().base)
+    # The page starts with the model of the bootstrap, and learns the same again when nothing is added.
+    assert (tmp_path / "again").read_bytes() != Path(learning.begin().base).read_bytes()
+    again = learning.learned([])
+    assert np.array_equal(again.tagger.weights, made.tagger.weights)
+    assert np.array_equal(again.base.scorer.weights, made.base.scorer.weights)
+    assert not np.array_equal(base.base.scorer.weights, made.base.scorer.weights)
+    gold = list(read_conllu(few))
+    before, after = (attachment_scores(gold, [list(one.parse_all(gold))])[0].las for one in (base, made))
+    assert after > before
 
 
 @pytest.mark.parametrize(

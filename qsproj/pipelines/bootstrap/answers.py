@@ -18,7 +18,8 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import learn_contractions
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.files import open_text
-from qsproj.corpus.language.lexicon import WordTags
+from qsproj.corpus.formats import read_all
+from qsproj.corpus.language.lexicon import WordTags, read_lexicon
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import NothingToLearnError
@@ -173,6 +174,12 @@ def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> L
         if tag != UNSPECIFIED:
             row[:] = [one == tag for one in tags]
     return np.where(possible, np.float32(0.0), np.float32(-np.inf))
+
+
+def given_answers(tagged: Sequence[str], annotated: Sequence[str], lexicon: str | None) -> Answers:
+    """Read the answers among the inputs of a bootstrap."""
+    tags = read_lexicon(lexicon).tags if lexicon else {}
+    return Answers(sentences=list(read_all((*tagged, *annotated))), lexicon=tags)
 
 
 def text_to_parse(

@@ -16,7 +16,7 @@ from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
 from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_other_trees, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
-from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, parse_examples
+from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, learn, parse_examples
 from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, train_priors
 from qsproj.pipelines.bootstrap.source import train_source
 from qsproj.pipelines.bootstrap.tagger import FAR_APART, tag_target, tag_words
@@ -79,14 +79,16 @@ class BootstrapOptions:
 class Bootstrapped:
     """Results of a bootstrap, as files of its workspace.
 
-    ``trees``: target sentences of the bitext with the trees that the parser was
-    trained on. ``corpora``: for each bitext its parsed source, its tagged target, and links. None unless
-    requested: ``examples``, target sentences parsed by the model, with the probability of each arc;
-    ``suggested``, sentences of these or of raw text to annotate next, and ``suggested_words`` for a lexicon,
-    see :func:`qsproj.pipelines.bootstrap.suggestions.write_words`; both best first.
+    ``base``: the model before it learned from annotation and lexicon, if these are given; else the same.
+    ``trees``: target sentences of the bitext with the trees that the parser was trained on. ``corpora``: for
+    each bitext its parsed source, its tagged target, and links. None unless requested: ``examples``, target
+    sentences parsed by the model, with the probability of each arc; ``suggested``, sentences of these or of
+    raw text to annotate next, and ``suggested_words`` for a lexicon, see
+    :func:`qsproj.pipelines.bootstrap.suggestions.write_words`; both best first.
     """
 
     model: str
+    base: str
     trees: str
     corpora: tuple[AlignedFiles, ...]
     examples: str | None = None
@@ -293,7 +295,6 @@ class _Bitexts:
         parser = declare(
             project,
             corpora=list(self.corpora),
-            annotated=options.annotated,
             unshared=unshared,
             tagger=self.tagger.file,
             options=evidence_share(options.soft, tagger.figures.get("unknown", 0.0)),
@@ -303,7 +304,21 @@ class _Bitexts:
         model = declare(
             assemble, tagger=self.tagger.file, parser=parser.file, made=dict(made), readings=TAG_READINGS
         )
-        stages = [prior, parser, model]
+        stages, base = [prior, parser, model], model.file
+        if self._tagged or options.lexicon:
+            model = declare(
+                learn,
+                model=base,
+                corpora=list(self.corpora),
+                tagged=options.tagged,
+                annotated=options.annotated,
+                lexicon=options.lexicon,
+                text=options.text,
+                paragraphs=options.paragraphs,
+                seed=options.seed,
+                made=dict(made),
+            )
+            stages.append(model)
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
             last = declare(
@@ -319,7 +334,7 @@ class _Bitexts:
                 aside=self._aside,
             )
             stages, examples = [*stages, last], last.files
-        return stages, Bootstrapped(model.file, parser.files[1], self.corpora, *examples)
+        return stages, Bootstrapped(model.file, base, parser.files[1], self.corpora, *examples)
 
 
 def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:

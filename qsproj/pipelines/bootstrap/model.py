@@ -1,20 +1,25 @@
-"""Combine tagger and parser into a model, and parse examples with it."""
+"""Combine tagger and parser into a model, teach it annotation, and parse examples with it."""
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+
+import numpy as np
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import pluralise
 from qsproj.models.parser import load_parser, load_tags
 from qsproj.models.storage import Provenance
-from qsproj.models.text.text_parser import text_parser
+from qsproj.models.text.text_parser import load_text_parser, text_parser
 from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.answers import given_answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence
 from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.projection.soft_projection import about_annotated
 from qsproj.pipelines.streams import parse_stream
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words
 
@@ -30,6 +35,31 @@ def assemble(
 ) -> StageReport:
     text_parser(load_tags(tagger), load_parser(parser), readings=readings).save(paths[0], made=made)
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
+
+
+@stage("learned", version=1)
+def learn(
+    paths: Sequence[Path],
+    *,
+    model: str,
+    corpora: Sequence[AlignedFiles],
+    tagged: Sequence[str],
+    annotated: Sequence[str],
+    lexicon: str | None,
+    text: Sequence[str],
+    paragraphs: bool,
+    seed: int,
+    made: Provenance,
+) -> StageReport:
+    """Teach a bootstrapped model the annotation and the lexicon that were given, as ``annotate`` does."""
+    base = load_text_parser(model, remedy="bootstrap again")
+    answers = given_answers(tagged, annotated, lexicon)
+    raw = [one.forms for one in text_to_parse(base, text, paragraphs=paragraphs, bitext=corpora)]
+    learn_answers(base, answers, raw=raw, rng=np.random.default_rng(seed)).save(paths[0], made=made)
+    trees = list(read_all(annotated))
+    known = f"{pluralise(len(answers.sentences), 'sentence')} and {pluralise(len(answers.lexicon), 'word')}"
+    about = about_annotated(trees, chain.from_iterable(corpora)) if trees else ()
+    return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 
 
 @stage("examples", version=7, files=(".conllu", ".suggested.conllu", ".words.tsv"))

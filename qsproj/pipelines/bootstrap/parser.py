@@ -59,7 +59,6 @@ def project(
     *,
     corpora: Sequence[AlignedFiles],
     priors: Sequence[str],
-    annotated: Sequence[str],
     unshared: Sequence[str],
     tagger: str,
     options: SoftProjectionOptions,
@@ -75,7 +74,6 @@ def project(
         priors=[load_prior(path, reads_words=True) for path in priors],
         rng=np.random.default_rng(seed),
         options=options,
-        annotated=list(read_all(annotated)),
     )
     describe = partial(load_tags(tagger).with_morphology, anew=True)
     write_conllu(map(describe, projected.learned_from), paths[1])

@@ -210,7 +210,7 @@ def project_soft(
     tuned: tuple[str, ...] = ()
     if annotated:
         projected = fine_tuned(projected, annotated, rng=rng)
-        tuned = about_annotated(annotated, chosen)
+        tuned = about_annotated(annotated, itertools.chain.from_iterable(chosen))
     report = (
         f"{pluralise(len(priors), 'prior parser')}; trained on {pluralise(len(labelled), 'pair')} "
         f"of {pluralise(sum(map(len, labelled)), 'target word')}; "
@@ -253,27 +253,25 @@ def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParse
 LEAST_PLACES, LEAST_AGREEING = 5, 0.7
 # Minimum share of known relations: treebanks of one style share nearly all, apart from subtypes.
 LEAST_KNOWN = 0.5
-# Minimum number of annotated trees; the effect of fewer is little more than chance.
-FEW_TREES = 10
 
 
-def about_annotated(annotated: Sequence[Sentence], learned_from: Sequence[Translations]) -> tuple[str, ...]:
-    """Return lines with the number of trees, and warnings: style, overlap with the bitext, too few trees."""
-    sources = [pair.source for translations in learned_from for pair in translations]
+def about_annotated(annotated: Sequence[Sentence], bitext: Iterable[SentencePair]) -> tuple[str, ...]:
+    """Return lines with the number of trees, and warnings: other style, overlap with the bitext."""
+    forms, seen, sources = {sentence.forms for sentence in annotated}, set(), []
+    for pair in bitext:
+        sources.append(pair.source)
+        seen |= forms & {pair.target.forms}
     lines = [f"fine-tuned on {pluralise(len(annotated), 'annotated sentence')}"]
     if differences := different_style(annotated, sources):
         lines.append(
             f"the annotated sentences are in another style than the source's ({differences}): the parser "
             "adapts only in part; convert one of the two first (qsproj convert)"
         )
-    seen = {translations[0].target.forms for translations in learned_from}
     if among := sum(sentence.forms in seen for sentence in annotated):
         lines.append(
             f"{pluralise(among, 'annotated sentence')} {'is' if among == 1 else 'are'} in the training "
             "bitext: do not use them for testing"
         )
-    if len(annotated) < FEW_TREES:
-        lines.append(f"fewer than {FEW_TREES} annotated sentences rarely help")
     return tuple(lines)
 
 

@@ -36,7 +36,7 @@ OFFERED = 200
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """The bootstrap's files and model, and the text to be parsed."""
+    """The bootstrap's files, its model before it learned from annotation, and the text to be parsed."""
 
     files: Bootstrapped
     model: TextParser
@@ -90,7 +90,7 @@ class Relearning:
         for path, source in zip(targets, (made.suggested, made.suggested_words, made.model), strict=True):
             if is_new or not Path(path).exists():
                 copy_to(source or "", path)
-        model = load_text_parser(made.model, remedy="bootstrap again")
+        model = load_text_parser(made.base, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
         self._base = _Base(made, model, raw)
         return made
@@ -134,18 +134,12 @@ class Relearning:
             self.begin()
         assert self._base is not None
         options, base = self.call.options, self._base
-        words = _lexicon(self.lexicon).tags
-        learned = base.model
-        if annotated or words:
-            learned = learn_answers(
-                base.model,
-                Answers(
-                    sentences=[*read_all((*options.tagged, *options.annotated)), *annotated],
-                    lexicon=_lexicon(options.lexicon).corrected(words).tags,
-                ),
-                raw=[sentence.forms for sentence in base.raw],
-                rng=np.random.default_rng(options.seed),
-            )
+        answers = Answers(
+            sentences=[*read_all((*options.tagged, *options.annotated)), *annotated],
+            lexicon=_lexicon(options.lexicon).corrected(_lexicon(self.lexicon).tags).tags,
+        )
+        raw = [sentence.forms for sentence in base.raw]
+        learned = learn_answers(base.model, answers, raw=raw, rng=np.random.default_rng(options.seed))
         learned.save(self.output)
         write_words(
             self.suggestions,
