@@ -264,7 +264,7 @@ def number_in_shard(
     """
     source_offsets, target_offsets = encoded.source_offsets, encoded.target_offsets
     starts, targets, cell_pairs = number_pairs(
-        *token_order(encoded.source_words, source_offsets, sizes[0]),
+        token_order(encoded.source_words, source_offsets, sizes[0]),
         source_offsets,
         encoded.target_words,
         target_offsets,
@@ -335,7 +335,7 @@ def _join_block(
         np.tile(np.arange(last - first, dtype=np.int32), len(shards)), np.arange(count + 1), last - first
     )
     pair_starts, targets, numbers = number_pairs(
-        *words_of, np.arange(count + 1), np.concatenate(parts), offsets, offsets, len(before.targets)
+        words_of, np.arange(count + 1), np.concatenate(parts), offsets, offsets, len(before.targets)
     )
     targets = targets[: pair_starts[-1]]
     source_letters, source_starts, *target_letters = spelt

@@ -39,23 +39,15 @@ def ibm1_posteriors(emissions, null_emissions, null_probability, posteriors, nul
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def number_pairs(
-    starts,
-    tokens,
-    sentences,
-    source_offsets,
-    target_words,
-    target_offsets,
-    cell_offsets,
-    target_vocabulary_size,
-):
+def number_pairs(order, source_offsets, target_words, target_offsets, cell_offsets, target_vocabulary_size):
     """Number the distinct word pairs, source word by source word; O(cells) time.
 
-    ``starts`` int64[V+1], ``tokens`` int64[T], ``sentences`` int32[T]: the source tokens sorted by word.
+    ``order``: source tokens by word, starts int64[V+1], tokens int64[T], sentences int32[T].
     Returns ``pair_starts`` int64[V+1], the start of each source word's pairs, ``pair_targets`` int32[P or
     more], target word of each pair (more is unused), and ``cell_pairs`` int32[cells]. One array of the target
     vocabulary besides the results.
     """
+    starts, tokens, sentences = order
     vocabulary_size = starts.size - 1
     number = np.empty(target_vocabulary_size, np.int64)
     number.fill(-1)

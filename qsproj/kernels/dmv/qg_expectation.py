@@ -31,9 +31,7 @@ class QgCorpus(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _fill_weights(
-    tags, source_tags, priors, relations, choices, configuration, child, root, weights, root_weights
-):
+def _fill_weights(tags, source_tags, priors, relations, choices, configuration, child, root, space):
     """Look up the weight of every arc between nodes: configuration, choice of the sense, tag, sense prior."""
     nodes = tags.shape[0]
     kinds = configuration.shape[0]
@@ -45,17 +43,17 @@ def _fill_weights(
         if row == 0:
             for b in range(nodes):
                 weight = a_choice[relations[0, b]] * priors[b]
-                root_weights[b] = weight * root[source_tags[b], tags[b]]
+                space.root_weights[b] = weight * root[source_tags[b], tags[b]]
             continue
         a = row - 1
         rightwards = child[tags[a], RIGHT]
         leftwards = child[tags[a], LEFT]
         for b in range(a):
             weight = a_choice[relations[row, b]] * priors[b]
-            weights[a, b] = weight * leftwards[source_tags[b], tags[b]]
+            space.weights[a, b] = weight * leftwards[source_tags[b], tags[b]]
         for b in range(a, nodes):
             weight = a_choice[relations[row, b]] * priors[b]
-            weights[a, b] = weight * rightwards[source_tags[b], tags[b]]
+            space.weights[a, b] = weight * rightwards[source_tags[b], tags[b]]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -106,18 +104,8 @@ def qg_expectation(corpus, stop_by_tag, configuration, child, root):
         nodes = high - low
         its_tags, its_senses = corpus.tags[low:high], corpus.source_tags[low:high]
         table = corpus.relations[relation_starts[s] : relation_starts[s + 1]].reshape((nodes + 1, nodes))
-        _fill_weights(
-            its_tags,
-            its_senses,
-            corpus.priors[low:high],
-            table,
-            corpus.choices[low + s : high + s + 1],
-            configuration,
-            child,
-            root,
-            space.weights,
-            space.root_weights,
-        )
+        priors, choices = corpus.priors[low:high], corpus.choices[low + s : high + s + 1]
+        _fill_weights(its_tags, its_senses, priors, table, choices, configuration, child, root, space)
         log_likelihoods[s] = sum_derivations(first, its_tags, stop_by_tag, space, stop_counts)
         if log_likelihoods[s] == -np.inf:
             continue

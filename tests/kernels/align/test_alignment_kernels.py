@@ -65,9 +65,9 @@ def test_pairs_are_numbered_once_each():
     source_words, source_offsets = np.fromiter(chain(*sources), np.int32), np.cumsum([0, *map(len, sources)])
     target_words, target_offsets = np.fromiter(chain(*targets), np.int32), np.cumsum([0, *map(len, targets)])
     cell_offsets = np.cumsum([0, *(len(s) * len(t) for s, t in zip(sources, targets))])
-    starts, tokens, sentences = token_order(source_words, source_offsets, 5)
+    order = token_order(source_words, source_offsets, 5)
     pair_starts, pair_targets, cell_pairs = number_pairs(
-        starts, tokens, sentences, source_offsets, target_words, target_offsets, cell_offsets, 7
+        order, source_offsets, target_words, target_offsets, cell_offsets, 7
     )
     pairs = [(e, int(f)) for e in range(5) for f in pair_targets[pair_starts[e] : pair_starts[e + 1]]]
     assert len(pairs) == len(set(pairs))
