@@ -73,11 +73,13 @@ class LinkedText:
 
 
 class _Links(NamedTuple):
-    """Links in parallel arrays: place of the target word, numbers of tag and mark, vote."""
+    """Links in parallel arrays: place of the target word, numbers of several things, vote."""
 
     words: NDArray[np.int64]
     tags: NDArray[np.int64]
     marks: NDArray[np.int64]
+    sources: NDArray[np.int64]  # words with their tags
+    translations: NDArray[np.int64]  # of the target sentence
     votes: NDArray[np.float64]
 
 
@@ -106,10 +108,11 @@ def read_linked_text(
     """
     # Tags are numbered in order of appearance and sorted at the end.
     tags: dict[str, int] = {}
+    tagged: dict[tuple[str, str], int] = {}
     marks: dict[Mark, int] | None = {} if marked else None
     power = TagProjectionOptions().sureness if sureness is None else sureness
     read, n_read = sampled(
-        corpus, lambda one: _linked(one, tags, marks, contractions or {}, power), most=most, rng=rng
+        corpus, lambda one: _linked(one, tags, tagged, marks, contractions or {}, power), most=most, rng=rng
     )
     linked = [(words, links) for words, links in read if words]
     if not linked:
@@ -120,7 +123,9 @@ def read_linked_text(
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
     vocabulary = tuple(dict.fromkeys(form for words in sentences for form in words))
     types = numbered(form for words in sentences for form in words)[0].astype(np.int32)
-    at, of_links, of_marks, weights = map(np.concatenate, zip(*(links for _, links in linked), strict=True))
+    at, of_links, of_marks, of_words, numbers, weights = map(
+        np.concatenate, zip(*(links for _, links in linked), strict=True)
+    )
     at = at + np.repeat(starts[:-1], [len(links.words) for _, links in linked])
 
     def votes_for(tag: str, groups: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -145,6 +150,7 @@ def read_linked_text(
     of_source = [own.get(tag) or settled.get(tag, tag) for tag in tags]
     names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
     column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
+    weights = weights * agreement(at, column + 1, of_words, numbers, weights)
     votes = np.zeros((len(types), len(names)), dtype=np.float32)
     np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
     for pair, other in EITHER.items():
@@ -168,6 +174,38 @@ def read_linked_text(
     )
 
 
+# Number of votes that all words of a tag count in the agreement of one.
+SEEN = 1.0
+
+
+def agreement(
+    words: NDArray[np.int64],
+    tags: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    translations: NDArray[np.int64],
+    votes: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return how far other translations agree with the tagged source word of each link, float64[L] in 0..1.
+
+    It is the mean share of their votes that are for its tag, relative to that of all words of the tag; 1
+    without other translations. A small treebank without pronouns of the first person makes them nouns.
+    """
+    if not translations.any():
+        return np.ones(len(votes))
+
+    def of_others(groups: NDArray[np.int64]) -> NDArray[np.float64]:
+        own = np.unique(groups * (translations.max() + 1) + translations, return_inverse=True)[1]
+        return np.maximum(np.bincount(groups, votes)[groups] - np.bincount(own, votes)[own], 0.0)
+
+    every, tiny = of_others(words), np.finfo(np.float64).tiny
+    sure = votes * np.minimum(every, 1.0)
+    agreed = sure * of_others(words * (tags.max() + 1) + tags) / np.maximum(every, tiny)
+    usual = (np.bincount(tags, agreed) / np.maximum(np.bincount(tags, sure), tiny))[tags]
+    seen = np.bincount(sources, sure)[sources] + SEEN
+    own = (np.bincount(sources, agreed)[sources] + SEEN * usual) / seen
+    return np.minimum(np.divide(own, usual, out=np.ones_like(own), where=usual > 0.0), 1.0)
+
+
 def sampled(
     items: Iterable[Item], make: Callable[[Item], Made], *, most: int | None, rng: np.random.Generator | None
 ) -> tuple[list[Made], int]:
@@ -189,18 +227,22 @@ def sampled(
 def _linked(
     translations: Translations,
     tags: dict[str, int],
+    tagged: dict[tuple[str, str], int],
     marks: dict[Mark, int] | None,
     contractions: Contractions,
     sureness: float,
 ) -> tuple[Words, _Links]:
-    """Return a sentence with the links of its translations; adds new ones to ``tags`` and ``marks``."""
+    """Return a sentence with the links of its translations; adds to ``tags``, ``tagged`` and ``marks``."""
     words, places = _split(translations[0].target.forms, contractions)
     columns: list[tuple[NDArray[Any], ...]] = []
-    for pair in translations:
+    for number, pair in enumerate(translations):
         links, weights = pair.alignment.links, pair.alignment.weights
         source, place = links[:, 0] - 1, places[links[:, 1] - 1]
         weight = np.ones(len(links)) if weights is None else weights
-        tag = np.array([tags.setdefault(one, len(tags)) for one in source_tags(pair.source)], dtype=np.int64)
+        names = source_tags(pair.source)
+        tag = np.array([tags.setdefault(one, len(tags)) for one in names], dtype=np.int64)
+        forms = zip(map(lower_form, pair.source.forms), names, strict=True)
+        word = np.array([tagged.setdefault(one, len(tagged)) for one in forms], dtype=np.int64)
         mark = np.zeros(len(tag), dtype=np.int64)
         if marks is not None:
             likeliest = np.full(len(tag), NO_LINK, dtype=np.int64)
@@ -211,7 +253,8 @@ def _linked(
             mark[:] = [marks.setdefault(one, len(marks)) for one in found]
         vote = weight**sureness * trust_in_tags(pair.source)[source]
         kept = place >= 0
-        columns.append((place[kept], tag[source][kept], mark[source][kept], vote[kept]))
+        every = (place, tag[source], mark[source], word[source], np.full(len(place), number), vote)
+        columns.append(tuple(column[kept] for column in every))
     joined = _Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
     return tuple(map(plain_form, words)), joined
 
