@@ -204,3 +204,12 @@ def test_a_path_through_an_empty_node_is_an_edge():
     scores = ours(gold, system.replace("1.1\tgo\t_\t_\t_\t_\t_\t_\t1:conj\t_\n", ""))
     assert scores.parts["elas"].f1 == scores.parts["eulas"].f1 == 100.0
     assert ours(gold, gold.replace("1:conj\t_", "1:parataxis\t_")).parts["elas"].f1 == 50.0
+
+
+def test_a_word_without_a_head_is_wrong_also_where_the_gold_head_has_no_partner():
+    columns = "\tX\t_\t_\t"
+    gold = "1-2\txy" + "\t_" * 8 + "\n"
+    gold += f"1\tp\tp{columns}0\troot\t_\t_\n2\tq\tq{columns}1\tobj\t_\t_\n3\tz\tz{columns}1\tobj\t_\t_\n\n"
+    system = f"1\txy\txy{columns}0\troot\t_\t_\n2\tz\tz{columns}_\tobj\t_\t_\n\n"
+    parts = ours(gold, system).parts
+    assert (parts["words"].right, parts["uas"].right, parts["clas"].right) == (1, 0, 0)
