@@ -58,11 +58,9 @@ USUAL_TEMPERATURE = 2.3
 # Factors of the temperature between which that of learned sentences is interpolated.
 FACTORS = (1.0, 1.25, 1.5)
 # Shares of correct evidence, from free to literal translations, and the evidence share for each; interpolated
-# in between. On dev files with the tagger's own tags, .86 correct in Swedish, .91 to .93 in German, Spanish
-# and Czech, UAS at evidence shares .75, 1 and 1.25: Swedish 74.3, 74.1, 73.9; German 74.5, 74.6, 74.8;
-# Spanish 76.0, 76.5, 76.6; Czech 70.0, 73.0, 73.6. Gold tags fit a prior of other treebanks less: .76 correct
-# in German, .83 in Spanish, .71 in Swedish, and UAS at .5, .75, 1 and 1.25: 78.8, 80.9, 81.0, 80.4; 80.1,
-# 81.2, 82.0, 82.2; 78.8, 78.5, 77.0, 73.5. Fewer than ENOUGH_ARCS are inconclusive: from 1,000 pairs a share
+# in between. On dev files with the tagger's own tags, UAS was best at .75 in Swedish, .86 correct, and at
+# 1.25 in German, Spanish and Czech, .91 to .93; with gold tags at .5 in Swedish, .71 correct, and at 1 or
+# 1.25 in German and Spanish, .76 and .83. Fewer than ENOUGH_ARCS are inconclusive: from 1,000 pairs a share
 # of 1 instead of .75 gained .4 to 1.7 UAS in five of seven languages, and lost .1 in Swedish.
 FREE, LITERAL = 0.8, 0.9
 LEAST_SHARE, USUAL_SHARE, MOST_SHARE = 0.75, 1.0, 1.25
@@ -85,10 +83,7 @@ class Fit(NamedTuple):
 def overconfidence(
     parser: ArcParser, learned: Sequence[Sentence], new: Sequence[Sentence], *, temperature: float
 ) -> float:
-    """Return by which factor the temperature must rise for learned sentences to be no surer than new ones.
-
-    The sentences are of one text, so that their arcs are equally hard. 1 without new sentences.
-    """
+    """Return by which factor the temperature must rise for learned sentences to be no surer than new ones."""
 
     def sureness(scores: Iterable[Scores], temperature: float) -> np.floating:
         marginals = (parser.inference.infer(one / temperature)[1] for one in scores)
@@ -104,23 +99,19 @@ def overconfidence(
 def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
     """Fit the share of correct projected arcs to their likelihood; 1 without such arcs.
 
-    ``corpus``: close translations, held out from training. A projected arc is correct with probability r,
-    fitted with a temperature, and otherwise drawn from the parser's marginals flattened by FLATTENING,
-    because free translations have plausible but different trees. With uniform wrong arcs, plausible ones
-    would count as uncertainty.
-
-    *Source*: temperature scaling (Guo et al. 2017), extended to noisy labels.
+    ``corpus``: close translations, held out from training. A correct arc is drawn from the parser's marginals
+    at a fitted temperature, a wrong one from those flattened by FLATTENING, because free translations have
+    plausible but different trees. *Source*: temperature scaling (Guo et al. 2017), with noisy labels.
     """
     observed = [
-        (parser.scores(translations[0].target), soft_evidence.pooled_evidence(translations))
-        for translations in corpus
-        if len(translations[0].target)
+        (parser.scores(one[0].target), soft_evidence.pooled_evidence(one))
+        for one in corpus
+        if len(one[0].target)
     ]
     if not any((evidence > MIN_EVIDENCE).any() for _, evidence in observed):
         return Fit()
 
     def projected(temperature: float) -> NDArray[np.float64]:
-        """Return the probabilities of the projected arcs."""
         infer = parser.inference.infer
         return np.concatenate([infer(one / temperature)[1][of > MIN_EVIDENCE] for one, of in observed])
 
@@ -135,9 +126,8 @@ def fit(parser: ArcParser, corpus: Iterable[Translations]) -> Fit:
     return Fit(float(PRECISIONS[np.argmax(posterior) % len(PRECISIONS)]), len(wrong))
 
 
-# Trainings with other orders of the pairs whose mean is taken: it makes probabilities less overconfident. One
-# of 3 epochs had a calibration error of 8.4 on dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8
-# and .4 LAS less.
+# Trainings with other orders of the pairs whose mean is taken. One of 3 epochs had a calibration error of 8.4
+# on dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8 and .4 LAS less.
 REPEATS = 3
 # With 1 and 3 pairs, Turkish and Chinese, only the prior decided, and the calibration error of ArcProb was 24
 # and 13 points; with 458, Italian, it was 1.3.
@@ -198,12 +188,9 @@ def project_soft(
     labeller, labelled = soft_evidence.learn_relations(
         attached, chosen, prior=prior.labeller, template_set=TEMPLATE_SET, rng=rng, strength=options.strength
     )
-    # Shares above 1 inflate the scores. Calibration error on Wolof dev, from a New Testament with share 1.25:
-    # 2.2 with this factor, 8.6 without.
+    # Shares above 1 inflate the scores. Calibration error of Wolof with share 1.25: 2.2, without this 8.6.
     temperature = USUAL_TEMPERATURE * max(share, 1.0)
-    learned, new = (
-        [translations[0].target for translations in some] for some in (chosen[:: HELD_OUT - 1], unseen)
-    )
+    learned, new = ([one[0].target for one in some] for some in (chosen[:: HELD_OUT - 1], unseen))
     temperature *= overconfidence(parser, learned, new, temperature=temperature)
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()
     projected = replace(parser, labeller=labeller, temperature=temperature)
