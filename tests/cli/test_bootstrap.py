@@ -386,6 +386,9 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
     assert {"source-1", "source-2", "links-1", "links-2"} <= {
         line.partition(":")[0] for line in outcome.err.splitlines()
     }
+    # Treebanks of the sources vote on tags where they are related, and so does the other one.
+    judged = re.findall(r"(\w+)\.conllu: agrees with the tagger on", outcome.err)
+    assert judged == ["en", "es", "es"]
     # What was made of the first alone is not made again for a second.
     assert re.search(r"^source-1: .*\(kept\)$", outcome.err, re.MULTILINE)
     names = [one.sent_id for one in read_conllu(tmp_path / "trees")]

@@ -41,7 +41,8 @@ SUGGESTED = 20
 class BootstrapOptions:
     """Optional training data and settings of a bootstrap.
 
-    ``also``: treebanks of other languages, which vote on tags and in the prior. ``tagged``, ``annotated``:
+    ``also``: treebanks of other languages, which vote on tags and in the prior; those of several sources vote
+    on tags as well. ``tagged``, ``annotated``:
     target sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: gold trees over all or some
     lines of the source sides, CoNLL-U; several files count as one. ``lexicon``: target words with allowed
     tags, or with lemmas. ``lemmatizer``: see :func:`qsproj.corpus.language.lexicon.lexicon_of`. ``text``: raw
@@ -216,6 +217,8 @@ class _Bitexts:
         self.untagged = [
             AlignedFiles(trees.file, words.files[1], links.file) for words, links, trees in self.sides
         ]
+        # One source is rarely a relative, and training on its trees takes time.
+        of_sources = chain(*self._treebanks) if len(texts) > 1 else ()
         self.tagger = self._declare(
             tag_target,
             corpora=self.untagged,
@@ -225,7 +228,7 @@ class _Bitexts:
             text=options.text,
             paragraphs=options.paragraphs,
             learn_text=options.learn_text,
-            also=options.also,
+            also=(*of_sources, *options.also),
             language=self._language,
             attached=self._attached,
             seed=options.seed,
