@@ -330,8 +330,6 @@ class _Bitexts:
                 text=options.text,
                 paragraphs=options.paragraphs,
                 tagged=self._tagged,
-                language=self._language,
-                seed=options.seed,
                 model=model.file,
                 sentences=suggested_sentences,
                 aside=self._aside,

@@ -9,7 +9,6 @@ import numpy as np
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.parser import load_parser, load_tags
 from qsproj.models.storage import Provenance
@@ -21,7 +20,6 @@ from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.soft_projection import about_annotated
 from qsproj.pipelines.streams import parse_stream
-from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words
 
 # Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16
@@ -62,7 +60,7 @@ def learn(
     return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 
 
-@stage("examples", version=7, files=(".conllu", ".suggested.conllu", ".words.tsv"))
+@stage("examples", version=8, files=(".conllu", ".suggested.conllu", ".words.tsv"))
 def parse_examples(
     paths: Sequence[Path],
     *,
@@ -70,8 +68,6 @@ def parse_examples(
     text: Sequence[str],
     paragraphs: bool,
     tagged: Sequence[str],
-    language: str,
-    seed: int,
     model: str,
     sentences: int,
     workers: Workers,
@@ -81,19 +77,16 @@ def parse_examples(
     At most ``sentences`` sentences are suggested. Suggestions come from the raw text if there is any, because
     the text to be parsed differs from the bitext. Examples come from the first of the ``corpora``.
     """
-    sure = MeanConfidence()
-    words = corpora[0].target
-    bare = islice(read_conllu(words), EXAMPLE_SENTENCES)
+    sure, trained = MeanConfidence(), load_text_parser(model)
+    bare = islice(read_conllu(corpora[0].target), EXAMPLE_SENTENCES)
     examples = list(sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers)))
     write_conllu(examples, paths[0])
-    known, tagger = list(read_all(tagged)), load_tags(model)
-    candidates = examples[:CANDIDATES]
-    raw: list[Sentence] = []
+    candidates, raw = examples[:CANDIDATES], []
     if text:
-        shown = showing_words(known, read_conllu(words), language=language)
-        raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
+        raw = text_to_parse(trained, text, paragraphs=paragraphs, bitext=corpora)
         parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
-    write_conllu(suggested_sentences(candidates, tagger, known, count=sentences), paths[1])
-    write_words(paths[2], tagger=tagger, text=raw, corpora=corpora)
+    suggested = suggested_sentences(candidates, trained.tagger, list(read_all(tagged)), count=sentences)
+    write_conllu(suggested, paths[1])
+    write_words(paths[2], tagger=trained.tagger, text=raw, corpora=corpora)
     return sure.report
