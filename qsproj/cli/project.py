@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> None:
     if "treebank" in given:
         given["treebank"] = [read_treebanks(paths) for paths in options.treebank]
         given["also"] = read_treebanks(options.also)
-        given["annotated"] = read_all(options.annotated)
+        given["annotated"] = list(read_all(options.annotated))
     rng = np.random.default_rng(options.seed)
     if options.enhanced:
         check_enhanced(pair.source for source in sources for pair in source)

@@ -110,12 +110,11 @@ def fine_tuned(parser: ArcParser, trees: Sequence[Sentence], *, rng: np.random.G
             before, after = (one.scores(encoded, tree.heads) for one in (start.labeller, other.labeller))
             known = np.where(tree.heads > ROOT, known_relations(tree, start.labeller.relations), -1)
             relations.append(HeldOut(RelationLikelihood(known), before, after))
-    labeller = learned.labeller
-    if start.labeller is not None and labeller is not None:
-        labeller = replace(labeller, weights=_between(start.labeller, labeller, helpful_share(relations)))
-    return with_weights(
-        replace(learned, labeller=labeller), _between(start.scorer, learned.scorer, helpful_share(arcs))
-    )
+    found = with_weights(learned, _between(start.scorer, learned.scorer, helpful_share(arcs)))
+    if start.labeller is None or learned.labeller is None:
+        return found
+    weights = _between(start.labeller, learned.labeller, helpful_share(relations))
+    return replace(found, labeller=replace(learned.labeller, weights=weights))
 
 
 def _between(before: ArcScorer | Labeller, after: ArcScorer | Labeller, share: float) -> NDArray[np.float32]:

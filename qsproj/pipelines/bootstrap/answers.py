@@ -13,13 +13,14 @@ from functools import partial
 
 import numpy as np
 
+from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import learn_contractions
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_all
-from qsproj.corpus.language.lexicon import WordTags, read_lexicon
+from qsproj.corpus.language.lexicon import Lexicon, WordTags, read_lexicon
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import NothingToLearnError
@@ -91,22 +92,14 @@ def learned_tagger(
     tagger: Tagger, answers: Answers, *, raw: Sequence[Sequence[str]], rng: np.random.Generator
 ) -> Tagger:
     """Return a tagger that has learned from answers and from raw text as it tags it."""
-    found = {
-        tag
-        for cells in (*(one.upos for one in answers.sentences), *answers.lexicon.values())
-        for tag in cells
-    }
+    lexicon = answers.lexicon
+    found = {tag for cells in (*(one.upos for one in answers.sentences), *lexicon.values()) for tag in cells}
     # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.
     current = with_tags(with_temperature(tagger, 1.0 / TEMPERATURE), found - {UNSPECIFIED})
     known = [one for one in answers.sentences if set(one.upos) != {UNSPECIFIED}]
     contractions = {**tagger.contractions, **learn_contractions(known)}
     text = RawText.of(
-        raw,
-        tags=current.tags,
-        lexicon=answers.lexicon,
-        contractions=contractions,
-        most=RAW_SENTENCES,
-        rng=rng,
+        raw, tags=current.tags, lexicon=lexicon, contractions=contractions, most=RAW_SENTENCES, rng=rng
     )
     if not known and not text.sentences:
         return tagger
@@ -114,8 +107,7 @@ def learned_tagger(
 
     def corrected(strength: float) -> list[SetExample]:
         return [
-            SetExample(one.forms, _believed(current, one, answers.lexicon), strength, trusted=True)
-            for one in known
+            SetExample(one.forms, _believed(current, one, lexicon), strength, trusted=True) for one in known
         ]
 
     if known:
@@ -176,10 +168,16 @@ def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> L
     return np.where(possible, np.float32(0.0), np.float32(-np.inf))
 
 
-def given_answers(tagged: Sequence[str], annotated: Sequence[str], lexicon: str | None) -> Answers:
-    """Read the answers among the inputs of a bootstrap."""
-    tags = read_lexicon(lexicon).tags if lexicon else {}
-    return Answers(sentences=list(read_all((*tagged, *annotated))), lexicon=tags)
+def given_answers(tagged: Sequence[str], annotated: Sequence[str], *lexicons: str | None) -> Answers:
+    """Read the answers among the inputs of a bootstrap; later lexicons correct earlier ones.
+
+    Heads of ``tagged`` sentences are left out: they may be predicted, or in another style.
+    """
+    lexicon = Lexicon()
+    for path in filter(None, lexicons):
+        lexicon = lexicon.corrected(read_lexicon(path).tags)
+    tags_alone = (with_heads(one, [NO_HEAD] * (len(one) + 1)) for one in read_all(tagged))
+    return Answers(sentences=[*tags_alone, *read_all(annotated)], lexicon=lexicon.tags)
 
 
 def text_to_parse(

@@ -9,6 +9,7 @@ import numpy as np
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import has_tree
 from qsproj.errors import pluralise
 from qsproj.models.parser import load_parser, load_tags
 from qsproj.models.storage import Provenance
@@ -35,7 +36,7 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-@stage("learned", version=1)
+@stage("learned", version=2)
 def learn(
     paths: Sequence[Path],
     *,
@@ -54,8 +55,9 @@ def learn(
     answers = given_answers(tagged, annotated, lexicon)
     raw = [one.forms for one in text_to_parse(base, text, paragraphs=paragraphs, bitext=corpora)]
     learn_answers(base, answers, raw=raw, rng=np.random.default_rng(seed)).save(paths[0], made=made)
-    trees = list(read_all(annotated))
-    known = f"{pluralise(len(answers.sentences), 'sentence')} and {pluralise(len(answers.lexicon), 'word')}"
+    trees = list(filter(has_tree, answers.sentences))
+    counts = ((len(answers.sentences), "sentence"), (len(answers.lexicon), "word"))
+    known = " and ".join(pluralise(count, name) for count, name in counts if count) or "lemmas alone: nothing"
     about = about_annotated(trees, chain.from_iterable(corpora)) if trees else ()
     return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 

@@ -28,7 +28,7 @@ from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
 from qsproj.models.arc.residual import fine_tuned, train_residual
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection import soft_evidence
-from qsproj.pipelines.projection.priors import HELD_OUT, TEMPLATE_SET, join_priors
+from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, TEMPLATE_SET, join_priors
 from qsproj.pipelines.projection.projected import (
     ENOUGH_WORDS,
     Projected,
@@ -194,17 +194,15 @@ def project_soft(
     temperature *= overconfidence(parser, learned, new, temperature=temperature)
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()
     projected = replace(parser, labeller=labeller, temperature=temperature)
-    tuned: tuple[str, ...] = ()
     if annotated:
         projected = fine_tuned(projected, annotated, rng=rng)
-        tuned = about_annotated(annotated, itertools.chain.from_iterable(chosen))
     report = (
         f"{pluralise(len(priors), 'prior parser')}; trained on {pluralise(len(labelled), 'pair')} "
         f"of {pluralise(sum(map(len, labelled)), 'target word')}; "
         f"evidence weight {share:.2f}",
         f"left out: {listed_reasons(left_out)}; every tenth pair is held out for calibration",
         f"temperature of ArcProb {temperature:.2f}",
-        *tuned,
+        *(about_annotated(annotated, itertools.chain.from_iterable(chosen)) if annotated else ()),
         *warning,
     )
     numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
@@ -244,9 +242,11 @@ LEAST_KNOWN = 0.5
 
 def about_annotated(annotated: Sequence[Sentence], bitext: Iterable[SentencePair]) -> tuple[str, ...]:
     """Return lines with the number of trees, and warnings: other style, overlap with the bitext."""
-    forms, seen, sources = {sentence.forms for sentence in annotated}, set(), []
+    forms, seen = {sentence.forms for sentence in annotated}, set[tuple[str, ...]]()
+    sources = list[Sentence]()
     for pair in bitext:
-        sources.append(pair.source)
+        if len(sources) < SOURCE_TREES:
+            sources.append(pair.source)
         seen |= forms & {pair.target.forms}
     lines = [f"fine-tuned on {pluralise(len(annotated), 'annotated sentence')}"]
     if differences := different_style(annotated, sources):

@@ -12,12 +12,11 @@ import numpy as np
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
+from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
 from qsproj.models.text.text_parser import TextParser, load_text_parser
-from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import given_answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
@@ -134,10 +133,9 @@ class Relearning:
             self.begin()
         assert self._base is not None
         options, base = self.call.options, self._base
-        answers = Answers(
-            sentences=[*read_all((*options.tagged, *options.annotated)), *annotated],
-            lexicon=_lexicon(options.lexicon).corrected(_lexicon(self.lexicon).tags).tags,
-        )
+        words = self.lexicon if Path(self.lexicon).exists() else None
+        given = given_answers(options.tagged, options.annotated, options.lexicon, words)
+        answers = replace(given, sentences=[*given.sentences, *annotated])
         raw = [sentence.forms for sentence in base.raw]
         learned = learn_answers(base.model, answers, raw=raw, rng=np.random.default_rng(options.seed))
         learned.save(self.output)
@@ -159,7 +157,3 @@ def project_links_by_hand(pair: SentencePair) -> Sentence:
     heads, _ = through_links(replace(pair, alignment=pair.hand))
     unknown = [UNSPECIFIED] * len(pair.target)
     return replace(with_columns(pair.target, upos=unknown, deprels=unknown), heads=heads)
-
-
-def _lexicon(path: str | None) -> Lexicon:
-    return read_lexicon(path) if path is not None and Path(path).exists() else Lexicon()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from qsproj.conventions import frozen_heads
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.sentence import has_tree
 from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import text_parser
-from qsproj.pipelines.bootstrap.answers import Answers, learn_answers
+from qsproj.pipelines.bootstrap.answers import Answers, given_answers, learn_answers
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +43,19 @@ def right(model, gold):
 
 def test_without_answers_the_model_stays(model):
     assert learned(model) is model
+
+
+def test_of_tagged_sentences_the_trees_are_not_learned(gold, tmp_path):
+    """They may be predicted, or in another style: only --annotated teaches the parser."""
+    files = [str(tmp_path / name) for name in ("tagged", "annotated", "first", "second")]
+    for path, text in zip(files[2:], ("doch\tADV\nzu\tADP\n", "Zu\tPART\n")):
+        Path(path).write_text(text, encoding="utf-8")
+    write_conllu(gold[:3], files[0])
+    write_conllu(gold[3:5], files[1])
+    given = given_answers(files[:1], files[1:2], *files[2:], None)
+    assert [one.upos for one in given.sentences] == [one.upos for one in gold[:5]]
+    assert [has_tree(one) for one in given.sentences] == [False] * 3 + [True] * 2
+    assert given.lexicon == {"doch": ("ADV",), "Zu": ("PART",)}, "later lexicons correct earlier ones"
 
 
 def test_sentences_teach_tags_and_trees(model, gold):

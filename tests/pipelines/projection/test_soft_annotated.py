@@ -45,7 +45,7 @@ def test_another_style_is_named(german, english):
     assert different_style(renamed, english) == "relations such as xdet"
 
 
-def test_sentences_of_the_bitext_and_few_trees_are_told(sample, german):
+def test_sentences_of_the_bitext_are_named(sample, german):
     new = make_sentence("Neue Wörter", "ADJ NOUN", [2, 0], relations="amod root")
     assert about_annotated([*german[:9], new], sample)[1:] == (
         "9 annotated sentences are in the training bitext: do not use them for testing",
