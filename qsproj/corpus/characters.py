@@ -12,12 +12,8 @@ from functools import lru_cache
 
 # Soft hyphen, zero-width space, marks of direction, word joiner and invisible operators, byte order mark.
 # Joiners of letters are meaningful and kept.
-INVISIBLE = "".join(
-    map(
-        chr,
-        (0xAD, 0x34F, 0x61C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF),
-    )
-)
+_CODES = (0xAD, 0x34F, 0x61C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+INVISIBLE = "".join(map(chr, _CODES))
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
 # Marks that rarely compose with letters; emoji variation selectors and skin tones; the joiner of emoji.
 _LOOSE = re.compile(
@@ -41,11 +37,22 @@ _LIGATURE = re.compile(
     "\ufb20-\ufb28\ufb4f-\ufdfb\ufe70-\ufefc]"
 )
 # Marks that spelling may leave out: Hebrew accents and points, Arabic vowel marks, tatweel and signs of
-# recitation, Syriac points. Not hamza and madda, nor marks that make letters in other languages.
+# recitation, Syriac points. Not hamza and madda, nor marks that make letters in other languages, such as
+# the long vowels of Kashmiri.
 _OPTIONAL = re.compile(
-    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u0658\u0670"
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08d4-\u08e1\u08f0-\u08f2]"
 )
+# Words with points of Yiddish letters alone: on alef, pe, two yods and yod after yod. Pointed Hebrew has few.
+_POINTED = "[\u0591-\u05bd\u05bf-\u05f2\ufb1d-\ufb4f]"
+_YIDDISH = re.compile(
+    f"(?<!{_POINTED})(?:[\u05d0-\u05f2\ufb1f\ufb2e\ufb2f\ufb44\ufb4e]|(?<=\u05d0)[\u05b7\u05b8]"
+    f"|(?<=\u05d9\u05d9)[\u05b4\u05b7]|(?<=\u05f2)\u05b7|(?<=\u05e4)[\u05bc\u05bf])+(?!{_POINTED})"
+)
+_SPECIAL = re.compile(
+    "|".join([_INVISIBLE.pattern, _LOOSE.pattern, _OPTIONAL.pattern, _FLAG.pattern, _JOINER])
+)
+_LEFT_OUT = re.compile(f"({_YIDDISH.pattern})|{_OPTIONAL.pattern}")
 _ALEF = dict.fromkeys((0x0623, 0x0625, 0x0671), 0x0627)
 
 
@@ -53,26 +60,23 @@ _ALEF = dict.fromkeys((0x0623, 0x0625, 0x0671), 0x0627)
 def composed_form(form: str) -> str:
     """Return a word in one encoding; a word of only invisible characters is unchanged.
 
-    HTML escapes (``&quot;``, ``&#39;``), as some treebanks and bitexts have, become their characters.
+    HTML escapes (``&quot;``, ``&#39;``), as some treebanks and bitexts have, become their characters, but for
+    those of white space and control characters.
     """
     if "&" in form:
-        form = _ESCAPE.sub(lambda found: html.unescape(found[0]), form)
+        form = _ESCAPE.sub(lambda found: html.unescape(found[0]).strip() or found[0], form)
     if form.isascii():
         return form
-    seen = _LIGATURE.sub(_letters_of, _INVISIBLE.sub("", form))
-    return unicodedata.normalize("NFC", seen) or form
-
-
-def _letters_of(ligature: re.Match[str]) -> str:
     # An isolated Arabic mark has a space before it.
-    return unicodedata.normalize("NFKC", ligature[0]).strip()
+    seen = _LIGATURE.sub(lambda one: unicodedata.normalize("NFKC", one[0]).strip(), _INVISIBLE.sub("", form))
+    return unicodedata.normalize("NFC", seen) or form
 
 
 @lru_cache(maxsize=1 << 16)
 def plain_form(form: str) -> str:
     """Return a word in one encoding and without optional marks; one of only such characters keeps them."""
     composed = composed_form(form)
-    return composed if composed.isascii() else _OPTIONAL.sub("", composed) or composed
+    return composed if composed.isascii() else _LEFT_OUT.sub(r"\1", composed) or composed
 
 
 def lower_case(text: str) -> str:
@@ -110,21 +114,15 @@ def without_unseen_words(text: str) -> str:
 
 def readable(text: str) -> tuple[str, list[int] | None]:
     """Return the normalised text, and the place of each character in ``text`` (None: unchanged)."""
-    if text.isascii() or not (
-        _INVISIBLE.search(text)
-        or _LOOSE.search(text)
-        or _OPTIONAL.search(text)
-        or _FLAG.search(text)
-        or _JOINER in text
-        or not unicodedata.is_normalized("NFC", text)
-    ):
+    if text.isascii() or (unicodedata.is_normalized("NFC", text) and not _SPECIAL.search(text)):
         return text, None
     characters, starts = list[str](), list[int]()
+    letters = {at for word in _YIDDISH.finditer(text) for at in range(*word.span())}
     for begin, whole in _clusters(text):
-        seen = _INVISIBLE.sub("", whole)
-        shown = unicodedata.normalize("NFC", seen)
+        shown = unicodedata.normalize("NFC", _INVISIBLE.sub("", whole))
         first = shown[:1]
-        rest = "" if _is_symbol(first) else _OPTIONAL.sub("", _LOOSE.sub("", shown[1:]))
+        rest = "" if _is_symbol(first) else _LOOSE.sub("", shown[1:])
+        rest = rest if begin in letters else _OPTIONAL.sub("", rest)
         characters.append(first + rest)
         unchanged = first + rest == whole
         starts.append(begin)
@@ -138,12 +136,7 @@ def _clusters(text: str) -> list[tuple[int, str]]:
     base = ""
     for at, character in enumerate(text):
         before = text[at - 1] if at else " "
-        if (
-            at == 0
-            or before == " "
-            or character == " "
-            or not _goes_on(base, before, character, at - begins[-1])
-        ):
+        if " " in (before, character) or not _goes_on(base, before, character, at - begins[-1]):
             begins.append(at)
             base = ""
         if not base and character not in INVISIBLE:

@@ -47,6 +47,10 @@ def test_a_character_with_its_marks_is_one(text, shown, starts):
         ("&copy;", "&copy;"),
         ("&", "&"),
         ("R&D;", "R&D;"),
+        ("a&#10;b&#x20;c&#160;", "a&#10;b&#x20;c&#160;"),
+        ("&#1;", "&#1;"),
+        ("a&#10;b&#x20;c&#160;", "a&#10;b&#x20;c&#160;"),
+        ("&#1;", "&#1;"),
     ],
 )
 def test_escapes_are_read_as_what_they_stand_for(form, read):
@@ -109,7 +113,7 @@ def test_letters_in_one_character_are_read_as_two():
     assert [plain_form(sign) for sign in "½™…"] == ["½", "™", "…"]
 
 
-@pytest.mark.parametrize("piece", ["e\u0301", "\u0301", "\u00ad", "\u200d", "\U0001f468\u200d"])
+@pytest.mark.parametrize("piece", ["e\u0301", "\u0301", "\u00ad", "\u200d", "\U0001f468\u200d", "אַאֶ"])
 def test_time_is_linear_in_the_text(piece):
     assert_linear(readable, piece)
 
@@ -142,12 +146,25 @@ def test_optional_marks_are_not_compared(marked, plain):
     "form",
     [
         *("हिन्दी", "ภาษาไทย", "tiếng", "ἄνθρωπος", "பள்ளி", "ދިވެހި", "မြန်မာ", "ខ្មែរ", "бы\u0301л", "ñandú", "ə́"),
+        *("מײַן", "האָט", "פֿרײַנד", "ייִדיש", "פּען", "באַשאַפֿן", "ٖیٗ"),
         *("čeština", "שלום־עליכם", "سؤال", "آب", "ئاسمان", "ڕۆژ", "ـ", "ً"),
     ],
 )
 def test_marks_that_make_letters_stay(form):
     assert plain_form(form) == unicodedata.normalize("NFC", form)
     assert lower_form(form) == unicodedata.normalize("NFC", form).lower()
+
+
+def test_letters_of_yiddish_are_told_apart():
+    text = "מײַן מײן האָט, פֿרײַנד אַלֶף הוּא אַל־תִּירָא יַד \ufb1f"
+    assert tokenize(text, "yi")[0] != tokenize(text, "yi")[1]
+    assert [plain_form(form) for form in tokenize(text, "yi")] == [
+        plain_form(form) for form in written_words(text, "yi")
+    ]
+    assert [plain_form(form) for form in tokenize(unicodedata.normalize("NFC", "\ufb1f\ufb2e"), "yi")] == [
+        "ײַאַ"
+    ]
+    assert (plain_form("אַלֶף"), plain_form("הוּא"), plain_form("יַד")) == ("אלף", "הוא", "יד")
 
 
 def test_hamza_on_alef_is_compared_like_a_capital():
