@@ -4,13 +4,14 @@ Raw text from a treebank is often divided like its words. Where it has short fre
 lacks, and that many tokens of the bitext begin or end with, these tokens are divided as well.
 """
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, pairwise
 
 from qsproj.corpus.characters import lower_case, lower_form
 from qsproj.corpus.contractions import Contractions, token_key
+from qsproj.corpus.text import tokenize
 
 # Greatest length of an attached word, its least count and share of the raw text; its greatest share of the
 # bitext as a word of its own, by its share of the raw text.
@@ -22,31 +23,30 @@ BY_SHARE, BY_ATTACHED, LEAST_TOKENS = 0.2, 2.0, 30
 # Most words before a stem; least length of a stem that raw text has, and of one that only the bitext has.
 MOST_BEFORE, SHORTEST, SHORTEST_OF_BITEXT = 2, 2, 3
 
-_WORD = re.compile(r"\w+")
 
-
-def attached_words(raw: Iterable[str], bitext: Iterable[str]) -> Contractions:
+def attached_words(raw: Iterable[str], bitext: Iterable[str], *, language: str) -> Contractions:
     """Return the tokens of a bitext to divide, in plain lower case, with their words.
 
     ``raw``, ``bitext``: lines of text.
     """
-    lines = list(bitext)
-    tokens, known = _counts(lines, lower_form), _counts(raw, lower_form)
+    cut = partial(tokenize, language=language)
+    written = list(chain.from_iterable(map(cut, bitext)))
+    tokens, known = _counts(written), _counts(chain.from_iterable(map(cut, raw)))
+    size, raw_size = max(tokens.total(), 1), known.total()
     before, after = set[str](), set[str]()
     for word, count in known.items():
-        rate = count / known.total()
+        rate = count / raw_size
         rare = count < LEAST_COUNT or rate < LEAST_SHARE or len(word) > LONGEST
-        if rare or tokens[word] > MOST_ALONE * rate * tokens.total():
+        if rare or tokens[word] > MOST_ALONE * rate * size:
             continue
         for words, rest in ((before, str.removeprefix), (after, str.removesuffix)):
             found, of_raw = (
-                Counter(
-                    {token: n for token, n in counts.items() if _is_stem(rest(token, word), token, known)}
-                )
+                {token: n for token, n in counts.items() if _is_stem(rest(token, word), token, known)}
                 for counts in (tokens, known)
             )
             new = len(found.keys() - known.keys())
-            share, least = found.total() / tokens.total(), BY_ATTACHED * of_raw.total() / known.total()
+            share = sum(found.values()) / size
+            least = BY_ATTACHED * sum(of_raw.values()) / raw_size
             if share >= max(BY_SHARE * rate, least) and new >= LEAST_TOKENS:
                 words.add(word)
 
@@ -61,7 +61,7 @@ def attached_words(raw: Iterable[str], bitext: Iterable[str]) -> Contractions:
                     yield (1, len(limits), -tokens[stem]), limits
 
     table = {}
-    for token in sorted(_counts(lines, token_key)) if before or after else ():
+    for token in sorted(set(map(token_key, written))) if before or after else ():
         lower = lower_case(token)
         if lower not in known and (best := min(ways(lower), default=None)):
             table[token] = tuple(token[begin:end] for begin, end in pairwise(best[1]))
@@ -81,6 +81,5 @@ def _starts(token: str, before: Iterable[str], found: tuple[int, ...] = (0,)) ->
                 yield from _starts(token, before, (*found, found[-1] + len(word)))
 
 
-def _counts(lines: Iterable[str], form: Callable[[str], str]) -> Counter[str]:
-    chunks = chain.from_iterable(map(str.split, lines))
-    return Counter(filter(str.isalpha, chain.from_iterable(_WORD.findall(form(one)) for one in chunks)))
+def _counts(tokens: Iterable[str]) -> Counter[str]:
+    return Counter(lower_form(token) for token in tokens if any(map(str.isalpha, token)))

@@ -50,7 +50,9 @@ def shown_cuts(
         return (), contractions, {}
     with ExitStack() as files:
         lines = chain.from_iterable(files.enter_context(open_text(path)) for path in raw)
-        return (), contractions, attached_words(lines, (target for _, target in text.pairs()))
+        bitext = (target for _, target in text.pairs())
+        found = attached_words(lines, bitext, language=language)
+    return (), contractions, {token: found[token] for token in found if token not in contractions}
 
 
 def _cut_at_spaces(line: str) -> Sentence | None:

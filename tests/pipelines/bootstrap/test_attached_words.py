@@ -1,19 +1,29 @@
 """Tokens of a bitext that raw text divides: a made language with two words before nouns and one after."""
 
+from functools import partial
+from itertools import product
+from string import ascii_lowercase
+from time import process_time
+
 import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output, open_text
-from qsproj.pipelines.bootstrap.attached_words import attached_words
+from qsproj.pipelines.bootstrap.attached_words import attached_words as attached_in
 from qsproj.pipelines.bootstrap.bitext import shown_cuts
 from qsproj.pipelines.bootstrap.texts import SourceText
 
 STEMS = [f"{first}{vowel}{last}" for first in "bdgklmnprst" for vowel in "aeio" for last in "nrstx"]
 
+attached_words = partial(attached_in, language="und")
 
-def made_lines(size, *, divided, seed=0):
-    """Return lines of stems, some of them with *w* or *u* before or *hu* after, apart or attached."""
+
+def made_lines(size, *, divided, seed=0, between=" "):
+    """Return lines of stems, some of them with *w* or *u* before or *hu* after, apart or attached.
+
+    ``between``: what stands between the words that are apart.
+    """
     rng = np.random.default_rng(seed)
     lines = []
     for _ in range(size):
@@ -21,7 +31,7 @@ def made_lines(size, *, divided, seed=0):
         for at in rng.choice(8, 3, replace=False):
             before, after = rng.choice(["w", "u", ""]), rng.choice(["hu", ""])
             parts = [part for part in (before, words[at], after) if part]
-            words[at] = (" " if divided else "").join(parts)
+            words[at] = (between if divided else "").join(parts)
         lines.append(" ".join(words).capitalize() + ".")
     return [*lines, "w ban u ban hu" if divided else "wban ubanhu"]
 
@@ -47,9 +57,28 @@ def test_texts_that_divide_alike_stay(divided):
     assert attached_words(made_lines(200, divided=divided), made_lines(300, divided=divided, seed=1)) == {}
     assert (
         attached_words([], made_lines(300, divided=False))
-        == attached_words(made_lines(9, divided=True), [])
+        == attached_words(made_lines(300, divided=True), [])
         == {}
     )
+
+
+@pytest.mark.parametrize("between", ["\u200c", "-", "'", "’", "\u02bc"])
+def test_parts_of_tokens_are_not_words(between):
+    """As Persian *mi-* with a joiner or Uzbek *o'* with an apostrophe, which other texts leave out."""
+    raw = made_lines(300, divided=True, between=between)
+    assert attached_words(raw, made_lines(300, divided=False, seed=1)) == {}
+
+
+def test_words_with_vowel_signs_are_divided():
+    letters = dict(zip("aeiowuxhbdgklmnprst", "\u093e\u0947\u093f\u094bवउषहबदगकलमनपरसत", strict=True))
+    raw, bitext = (
+        [
+            "".join(letters.get(one, one) for one in line.lower())
+            for line in made_lines(300, divided=way, seed=way)
+        ]
+        for way in (True, False)
+    )
+    assert attached_words(raw, bitext)["वबान"] == ("व", "बान")
 
 
 def test_little_raw_text_divides_nothing():
@@ -70,6 +99,16 @@ def test_vowel_marks_and_hamza_are_not_compared():
     assert found == attached_words(*written) != {}
 
 
+def test_time_is_linear_in_the_kinds_of_words():
+    words = list(map("".join, product(ascii_lowercase, repeat=3)))
+    seconds = []
+    for size in (2_000, 16_000):
+        begin = process_time()
+        attached_words(words[:size], ["word"])
+        seconds.append(process_time() - begin)
+    assert seconds[1] < 0.05 + 24 * seconds[0], seconds
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("code", "dev"), [("ar", "treebanks/arabic-padt"), ("uk", "bible/uk"), ("wo", "bible/wo")]
@@ -77,7 +116,7 @@ def test_vowel_marks_and_hamza_are_not_compared():
 def test_of_real_texts_those_of_one_language_differ(code, dev, data_dir):
     raw = (" ".join(one.forms) for one in read_conllu(data_dir / f"{dev}-dev.conllu.gz"))
     with open_text(data_dir / f"bible/verses/{code}.tsv.xz") as verses:
-        found = attached_words(raw, (line.partition("\t")[2] for line in verses))
+        found = attached_words(raw, (line.partition("\t")[2] for line in verses), language=code)
     assert bool(found) == (code == "ar")
     if found:
         assert (found["وقال"], found["فيه"], found["باسمه"]) == (("و", "قال"), ("في", "ه"), ("ب", "اسم", "ه"))
@@ -99,3 +138,9 @@ def test_the_bitext_of_a_bootstrap_is_divided(tmp_path):
     assert (
         shown_cuts((), "xx", raw=[], text=text) == shown_cuts((), "zh", raw=[raw], text=text) == ((), {}, {})
     )
+    rows = ("1-2\tubanhu", "1\tub", "2\tanhu")
+    sentence = "".join(row + 8 * "\t_" + "\n" for row in rows)
+    (shown := tmp_path / "shown.conllu").write_text(f"{sentence}\n", encoding="utf-8")
+    _, contractions, others = shown_cuts((str(shown),), "xx", raw=[raw], text=text)
+    assert contractions == {"ubanhu": ("ub", "anhu")}
+    assert others == {token: words for token, words in attached.items() if token != "ubanhu"}
