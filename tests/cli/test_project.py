@@ -13,6 +13,7 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.pipelines.projection.methods import METHODS
 
 GERMAN = "corpora/de.conllu"
+TAGGED = "1\tJa\t_\tINTJ\t_\t_\t_\t_\t_\t_\n\n"
 SAMPLE = ("--source", "corpora/en.conllu", "--target", GERMAN, "--alignment", "corpora/en-de.pharaoh")
 
 
@@ -71,6 +72,19 @@ def test_other_treebanks_vote_beside_the_treebank_of_the_source(run_cli, tmp_pat
     outcome = run_cli("project", *SAMPLE, "--also", GERMAN, "-o", tmp_path / "m")
     assert outcome.code == 2
     assert "--also votes beside the treebanks of the sources" in outcome.err
+
+
+def test_faults_of_annotated_trees_are_found_before_training(run_cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("qsproj.pipelines.projection.priors.train_on_draws", lambda *_, **__: 1 / 0)
+    given = tmp_path / "given.conllu"
+    for content, message in (
+        ("x\ty\n", "given.conllu:1: found 2 columns"),
+        (TAGGED, "given.conllu: no usable annotated sentence"),
+    ):
+        given.write_text(content, encoding="utf-8")
+        outcome = run_cli("project", *SAMPLE, "--annotated", given, "-o", tmp_path / "m")
+        assert outcome.code == 2
+        assert message in outcome.err
 
 
 def test_sentences_in_the_place_of_links_are_told_with_their_format(run_cli, tmp_path):

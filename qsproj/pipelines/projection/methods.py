@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
+from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.projection.projected import (
     DRAWS,
     EM_FROM_ARCS,
@@ -46,7 +47,7 @@ def _soft(
     also: Sequence[Treebank] = (),
     draws: int | None = None,
     seed: int | None = None,
-    annotated: Iterable[Sentence] = (),
+    annotated: Sequence[Sentence] = (),
     nonprojective: bool = False,
     **given: Any,
 ) -> Projected:
@@ -55,6 +56,8 @@ def _soft(
     from qsproj.pipelines.projection.soft_projection import project_soft
     from qsproj.pipelines.tagging.conventions import Conventional, unshared_conventions
 
+    if annotated and not any(map(has_tree, annotated)):
+        raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
     options = SoftProjectionOptions(**given, projective=not nonprojective)
     unshared = unshared_conventions(chain.from_iterable(sources))
     draws = draws or DRAWS
@@ -73,7 +76,7 @@ def _soft(
         priors = tuple(map(load_prior, prior))
     else:
         priors = (translated_prior(conventional, rng=rng, draws=draws),)
-    projected = project_soft(conventional, priors=priors, rng=rng, options=options, annotated=list(annotated))
+    projected = project_soft(conventional, priors=priors, rng=rng, options=options, annotated=annotated)
     hints = () if treebank or prior else (NO_TREEBANK,)
     return replace(projected, report=(*projected.report, *hints))
 
