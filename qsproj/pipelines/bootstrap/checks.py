@@ -11,7 +11,7 @@ from qsproj.alignment.aligners import align_words
 from qsproj.alignment.reading import is_conllu
 from qsproj.conventions import is_whole
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import lower_form
+from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_all, read_sentences
@@ -360,7 +360,8 @@ def known_shares(text: texts.SourceText, vocabulary: set[str]) -> tuple[float, f
     known, words = [0, 0], [0, 0]
     for sides in islice(text.pairs(), LOOKED_AT):
         for side, (line, code) in enumerate(zip(sides, text.languages, strict=True)):
-            letters = [lower_form(word) for word in tokenize(line, code) if word.isalpha()]
-            known[side] += sum(word in vocabulary for word in letters)
-            words[side] += len(letters)
+            for word in tokenize(line, code):
+                if all(one.isalpha() or belongs_to_neighbour(one) for one in word):
+                    known[side] += lower_form(word) in vocabulary
+                    words[side] += 1
     return known[0] / max(words[0], 1), known[1] / max(words[1], 1)

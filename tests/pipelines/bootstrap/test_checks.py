@@ -127,6 +127,14 @@ def test_tagged_sentences_of_the_source_are_told(sides):
         check_tagged(text, [str(CORPORA / "de.conllu"), str(CORPORA / "en.conllu")])
 
 
+def test_words_with_vowel_signs_are_words(tmp_path):
+    """All words of Dhivehi, most of Hindi and Tamil."""
+    lines = {"en.txt": ["peace 12 words"], "dv.txt": ["ދިވެހި 12 ބަސް"]}
+    english, dhivehi = (write_lines(tmp_path / name, content) for name, content in lines.items())
+    text = SourceText(treebanks=(), bitext=(english, dhivehi), languages=("en", "dv"))
+    assert checks.known_shares(text, {"ދިވެހި", "peace", "12"}) == (0.5, 0.5)
+
+
 def test_raw_text_in_another_script_is_told(sides, tmp_path):
     text = SourceText(treebanks=(), bitext=sides, languages=("en", "qaa"))
     check_raw([write_lines(tmp_path / "latin", ["Ein Satz.", "А"])], text)
