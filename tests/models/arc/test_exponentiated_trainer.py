@@ -78,7 +78,7 @@ def test_steps_fit_however_much_a_missed_margin_costs(sentences, cost):
     right = sum(
         one[s.heads[1:], np.arange(1, len(s) + 1)].sum() for one, s in zip(scores, sentences, strict=True)
     )
-    expected = sum((one * e.tree._in_weights).sum() for one, e in zip(scores, examples, strict=True))
+    expected = sum((one * e.objective._in_weights).sum() for one, e in zip(scores, examples, strict=True))
     weights = trainer.rule.weights.astype(np.float64)
     assert weights @ weights == pytest.approx(cost * (right - expected), rel=1e-3)
 
@@ -120,8 +120,8 @@ def test_an_epoch_that_lowers_the_dual_objective_halves_the_steps(sentences):
             trainer.regularise()
         one, other = dual_examples([sentences[0]] * 2)
         trainer.step(one)
-        other.tree.ascend(np.zeros((len(sentences[0]) + 1,) * 2), share=0.5**halvings)
-        assert one.tree.wrong == pytest.approx(other.tree.wrong, rel=1e-9)
+        other.objective.ascend(np.zeros((len(sentences[0]) + 1,) * 2), share=0.5**halvings)
+        assert one.objective.wrong == pytest.approx(other.objective.wrong, rel=1e-9)
 
 
 def test_a_tree_that_is_not_whole_is_left_out():
@@ -139,7 +139,7 @@ def test_weights_hear_of_all_that_counts(sentences, cost):
             trainer.step(example)
         trainer.regularise()
     unheard = sum(
-        (e.tree._handicap * np.abs(TREES.infer(e.tree._scores)[1] - e.tree._in_weights)).sum()
+        (e.objective._handicap * np.abs(TREES.infer(e.objective._scores)[1] - e.objective._in_weights)).sum()
         for e in examples
     )
     assert cost * unheard < 0.1 * trainer.dual

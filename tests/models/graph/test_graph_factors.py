@@ -143,11 +143,12 @@ def test_a_relaxed_parser_agrees_with_the_full_one(sample):
 def test_the_scores_of_arcs_start_from_first_order(sample):
     base, _ = train_arc_parser(sample, rng=np.random.default_rng(1), options=TrainingOptions(epochs=1))
     before = base.scorer.weights.copy()
+    sentences = sentences_with_trees(sample, base)
     trained = {
         epochs: train_factors(
-            sentences_with_trees(sample, base),
+            sentences,
             base,
-            [base],
+            [base] * len(sentences),
             rng=np.random.default_rng(1),
             options=TrainingOptions(epochs=epochs),
             graph_options=GraphOptions(),
