@@ -118,7 +118,9 @@ def relative_voter(
     ``treebanks``: as :func:`tagged_sentences` returns them. ``sentences``: of the target.
     """
     # A seed from a child: treebanks that do not vote change nothing, neither later draws nor other voters.
-    seed = int(rng.spawn(1)[0].integers(2**63))
+    # Generator.spawn and the public name of these seeds came with NumPy 1.25.
+    seeds: np.random.SeedSequence = getattr(rng.bit_generator, "_seed_seq")  # noqa: B009
+    seed = int(np.random.default_rng(seeds.spawn(1)[0]).integers(2**63))
     script = commonest_script(form for forms in sentences for form in forms)
     voters, lines = [], []
     for treebank in treebanks:
