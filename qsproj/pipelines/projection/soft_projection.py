@@ -24,8 +24,8 @@ from qsproj.corpus.pairs.translations import Translations, join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, aligned_weights
-from qsproj.models.arc.residual import fine_tuned, train_residual
+from qsproj.models.arc.arc_scorer import ArcExample
+from qsproj.models.arc.residual import fine_tuned, train_residual, with_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection import soft_evidence
 from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, TEMPLATE_SET, join_priors
@@ -183,7 +183,7 @@ def project_soft(
     unseen = held_out.chosen
     share = fit(prior, unseen).share if options.share is None else options.share
     weights = prior.scorer.weights + np.float32(share) * (above - prior.scorer.weights)
-    parser = replace(prior, scorer=replace(prior.scorer, weights=aligned_weights(weights)))
+    parser = with_weights(prior, weights)
     attached = list(map(best_tree, chosen, evidence, itertools.repeat(parser)))
     labeller, labelled = soft_evidence.learn_relations(
         attached, chosen, prior=prior.labeller, template_set=TEMPLATE_SET, rng=rng, strength=options.strength
