@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from types import ModuleType
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,21 @@ from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
 from qsproj.pipelines.projection import priors, soft_evidence, soft_projection
-from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links
+from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links, type_dictionary
+from qsproj.pipelines.tagging.link_noise import Channel
+from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.self_training import SelfTraining
+from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.pipelines.tagging.votes import normalised
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """Values to put in place of names of modules; ``stage`` is the first stage that they change."""
+    """Values to put in place of names of modules and classes; ``stage`` is the first stage that they change."""
 
     stage: Make
-    values: tuple[tuple[ModuleType, str, Any], ...]
+    values: tuple[tuple[object, str, Any], ...]
 
 
 def _tag_options(**changes: Any) -> Ablation:
@@ -39,7 +44,7 @@ def _tag_options(**changes: Any) -> Ablation:
     return Ablation(tag_target, ((tagger, "TagProjectionOptions", changed),))
 
 
-def _tags(*values: tuple[ModuleType, str, Any]) -> Ablation:
+def _tags(*values: tuple[object, str, Any]) -> Ablation:
     return Ablation(tag_target, values)
 
 
@@ -47,7 +52,13 @@ def _no_relations(_: object, heads: NDArray[np.int32], numbers: Mapping[str, int
     return np.zeros((len(heads), len(numbers)))
 
 
+def _same_noise(text: LinkedText, *_: object) -> Channel:
+    """Return the noise that a link of any tag has before a tagger is seen."""
+    return normalised(np.eye(len(text.tags)) + 1.0 / len(text.tags))
+
+
 ABLATIONS = {
+    "features": _tags((tagger, "project_tags", partial(project_tags, columns=()))),
     "function words": _tags((tags_through_links, "with_function_tags", lambda text, shares, options: shares)),
     "prior of unknown words": _tags(
         (tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
@@ -58,12 +69,18 @@ ABLATIONS = {
     "loose relations": _tags((conventions, "LOOSE", frozenset())),
     "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
     "sureness of links": _tag_options(sureness=1.0),
+    "similar forms": _tags((type_dictionary, "ALIKE", 0.0)),
+    "noise of links by tag": _tags((tags_through_links, "learn_channel", _same_noise)),
+    "several taggers": _tag_options(taggers=1),
+    "self-training": _tags((SelfTraining, "again", lambda _, tagger, *more, **others: tagger)),
+    "rounds of raw text": _tag_options(rounds_of_raw=1),
     "translated words": Ablation(
         train_priors, ((priors, "way_to_translate", lambda pairs: lambda trees, rng: trees),)
     ),
     "reordered trees": Ablation(
         train_priors, ((translated_trees, "FEW_PAIRS", 0), (translated_trees, "LIKE_ORDER", 1.0))
     ),
+    "relative clauses": Ablation(project, ((soft_evidence, "MORE", 0.0),)),
     "evidence of relations": Ablation(project, ((soft_evidence, "relation_evidence", _no_relations),)),
     "overconfidence": Ablation(project, ((soft_projection, "FACTORS", (1.0,)),)),
     "share of far text": Ablation(project, ((bootstrap, "FAR_APART", 1.0),)),

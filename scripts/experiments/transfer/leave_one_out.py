@@ -1,0 +1,116 @@
+"""Measure what each ingredient of a bootstrap is worth: leave one out at a time, with the rest as in use.
+
+Ingredients of the tagger are measured by UPOS on Testaments with raw text, those of the parser by UAS and LAS on fewer of
+them, since stages before the parser are kept. Development files are scored. Stages of ``--work`` are shared with
+``many_bench``, whose languages and other options hold here, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+from qsproj.errors import pluralise
+from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.transfer.many_bench import Runs, every_run, gains
+from scripts.experiments.transfer.many_languages import LANGUAGES, TESTAMENT
+
+# Features are not scored and change no tag; learning them takes a third of the time of a tagger.
+TAGS = "--without features"
+OF_TAGS = {
+    "several taggers": "--without several taggers",
+    "fourth power of probabilities of links": "--without sureness of links",
+    "votes of similar forms": "--without similar forms",
+    "nouns before nouns as adjectives": "--without words of either tag",
+    "function words": "--without function words",
+    "noise of links by tag": "--without noise of links by tag",
+    "self-training": "--without self-training",
+    "division by frequency": "--without balance",
+    "raw text": "--learn-text never",
+    "more than one round of raw text": "--without rounds of raw text",
+    "prior of unknown words": "--without prior of unknown words",
+    "word classes": "--without word classes",
+    "numbers in digits": "--without sentences in digits",
+}
+OF_TREES = {
+    "evidence of links": "--share 0",
+    "evidence of relations": "--without evidence of relations",
+    "relative clauses": "--without relative clauses",
+    "translated words in the prior": "--without translated words",
+    "more than one draw of translations": "--draws 1",
+}
+
+
+def run(lab: Lab) -> Figures:
+    options = lab.options
+    tags = _changes(lab, {name: f"{TAGS} {way}" for name, way in OF_TAGS.items()}, tags=True)
+    trees = _changes(lab, OF_TREES, tags=False)
+    measures = ("UAS", "LAS", "UAS, gold tags", "LAS, gold tags")
+    return Figures(
+        tables={"tags": worth_table(tags, ("UPOS",)), "trees": worth_table(trees, measures, each="LAS")},
+        values={"run": f"{pluralise(len(options.seeds), 'seed')}, {options.tested} sentences"},
+    )
+
+
+def _changes(lab: Lab, ways: Mapping[str, str], *, tags: bool) -> dict[str, tuple[Runs, Runs]]:
+    """Return the runs of what is in use and of each way without an ingredient."""
+    languages = lab.options.languages if tags else lab.options.of_trees
+    options = argparse.Namespace(**{**vars(lab.options), "languages": languages, "tags": tags})
+    every = every_run(replace(lab, options=options), ["", *ways.values()])
+    return {name: (every[""], every[way]) for name, way in ways.items()}
+
+
+def worth_table(
+    left_out: Mapping[str, tuple[Runs, Runs]], measures: Sequence[str], each: str = "UPOS"
+) -> Table:
+    """Lay out the mean change of measures without an ingredient, and of one in each language; largest losses first."""
+    of = {
+        name: {measure: gains(*runs, measure) for measure in {*measures, each}}
+        for name, runs in left_out.items()
+    }
+    measured = [name for name, found in of.items() if found[each]]
+    codes = list(dict.fromkeys(code for name in measured for code in of[name][each]))
+    return table(
+        ["left out", *measures, *(f"{each}, {LANGUAGES[code].name}" for code in codes)],
+        [
+            [
+                name,
+                *(_signed(mean(of[name][measure].values())) for measure in measures),
+                *(_signed(of[name][each].get(code)) for code in codes),
+            ]
+            for name in sorted(measured, key=lambda name: mean(of[name][each].values()))
+        ],
+    )
+
+
+def _signed(number: float | None) -> str:
+    # No minus sign before a zero.
+    return "" if number is None else f"{round(number, 1) + 0.0:+.1f}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    codes = [code for code, language in LANGUAGES.items() if language.kind == TESTAMENT]
+    for name, default, help_ in (
+        ("--languages", ["hy", "uk", "wo", "it"], "of taggers (default: hy uk wo it)"),
+        ("--of-trees", ["hy", "uk"], "of parsers (default: hy uk)"),
+    ):
+        add(name, nargs="+", default=default, choices=codes, metavar="CODE", help=help_)
+    add("--seeds", nargs="+", type=int, default=[1], metavar="N")
+    add("--tested", type=int, default=500, metavar="N", help="sentences to score (default: %(default)s)")
+    add("--kept", action="store_true", help="show what is kept, and measure nothing")
+    add("--jobs", type=int, default=1, metavar="N", help="languages at once (default: %(default)s)")
+    folder = DEFAULT_CACHE / "many-bench"
+    add("--work", type=Path, default=folder, metavar="FOLDER", help="where stages are kept")
+    parser.set_defaults(pairs=8000, again=None)
+
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)
+
+if __name__ == "__main__":
+    EXPERIMENT.main()
