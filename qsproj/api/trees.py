@@ -172,7 +172,7 @@ def suggest(
     >>> len(qsproj.suggest(parser, english[20:60], count=3, annotated=english[:20]))
     3
     """
-    from qsproj.pipelines.suggest import candidates_of, kinds_for, rank, with_uncertainty
+    from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
 
     if not hasattr(model, "arc_probabilities"):
         raise WrongTypeError(f"found {described(model)} as model, expected a parser or a converter")
@@ -185,7 +185,7 @@ def suggest(
         annotated=sentences_of(annotated, "annotated", least=0),
         count=limits["count"],
         words=limits["words"],
-        sentence_cost=sentence_cost,
+        costs=Costs.in_words(sentence_cost),
         kinds=None if plain else kinds_for(model),
     )
     return list(with_uncertainty(ranked, model, predict=predict))

@@ -47,7 +47,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.models.parser import load_parser
-    from qsproj.pipelines.suggest import candidates_of, kinds_for, rank, with_uncertainty
+    from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
 
     parser = load_parser(options.model)
     with adding_lines(options.input) as sentences:
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
         annotated=read_all(options.annotated),
         count=options.count,
         words=options.words,
-        sentence_cost=options.sentence_cost,
+        costs=Costs.in_words(options.sentence_cost),
         kinds=None if options.plain else kinds_for(parser),
     )
     write_conllu(with_uncertainty(ranked, parser, predict=options.predict), options.output)

@@ -34,6 +34,13 @@ class Costs:
     correction: float = 3.0
     confirmation: float = 2.0
 
+    @classmethod
+    def in_words(cls, sentence: float) -> "Costs":
+        """Return the costs of a sentence as its words plus a fixed number; UsageError for a negative one."""
+        if not sentence >= 0.0:
+            raise UsageError(f"the cost of a sentence is {sentence}, expected at least 0")
+        return cls(correction=0.0, confirmation=sentence)
+
     def of_draft(self, words: int, corrections: float) -> float:
         return self.read_word * words + self.correction * corrections + self.confirmation
 
@@ -110,21 +117,19 @@ def rank(
     annotated: Iterable[Sentence] = (),
     count: int | None = None,
     words: int | None = None,
-    sentence_cost: float = 2.0,
     costs: Costs | None = None,
     kinds: Callable[[Sentence], list[Kind]] | None = tag_kinds,
 ) -> Iterator[Candidate]:
     """Yield the candidates in the best order of annotation.
 
     Greedily maximises the sum over words of uncertainty x occurrences of the kind among the candidates /
-    (1 + occurrences in annotated or yielded sentences), per word or second of cost. Ties go to the earlier
+    (1 + occurrences in annotated or yielded sentences), per second of cost. Ties go to the earlier
     candidate. Values only decrease, so only those at the top are updated.
 
     ``annotated``: training data of the parser. ``count``, ``words``: maximum number of sentences, and of
-    words in total; sentences too long for the rest are skipped. ``sentence_cost``: fixed annotation cost per
-    sentence, in words; higher costs prefer long sentences. ``costs``: expected seconds instead. ``kinds``:
-    :func:`tag_kinds` or :func:`source_kinds`; None: ranked by uncertainty alone. Raises UsageError for a
-    limit out of range.
+    words in total; sentences too long for the rest are skipped. ``costs``: a higher fixed cost prefers long
+    sentences. ``kinds``: :func:`tag_kinds` or :func:`source_kinds`; None: ranked by uncertainty alone. Raises
+    UsageError for a limit out of range.
 
     *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
     search: Minoux 1978.
@@ -132,12 +137,10 @@ def rank(
     for name, limit in (("count", count), ("words", words)):
         if limit is not None and limit < 1:
             raise UsageError(f"{name} is {limit}, expected at least 1")
-    if not sentence_cost >= 0.0:
-        raise UsageError(f"the cost of a sentence is {sentence_cost}, expected at least 0")
     shortest = min((len(candidate.sentence) for candidate in candidates), default=0)
     if words is not None and shortest > words:
         raise UsageError(f"words is {words}, expected at least {shortest}, as the shortest sentence has")
-    numbers: dict[Kind, int] = {}
+    costs, numbers = costs or Costs(), dict[Kind, int]()
     kinds_of = [
         np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds(candidate.sentence)])
         for candidate in candidates
@@ -154,10 +157,8 @@ def rank(
         candidate = candidates[index]
         of_candidate = kinds_of[index] if kinds else None
         weights = 1.0 if of_candidate is None else occurrences[of_candidate] / (1.0 + known[of_candidate])
-        worth = float((candidate.uncertainties * weights).sum())
-        if costs is None:
-            return worth / (len(candidate.sentence) + sentence_cost)
         corrections = CORRECTIONS * float(candidate.uncertainties.sum())
+        worth = float((candidate.uncertainties * weights).sum())
         return worth / costs.of_draft(len(candidate.sentence), corrections)
 
     heap = [(-gain(index), index) for index in range(len(candidates))]

@@ -10,6 +10,7 @@ from qsproj.models.converter.converter import Converter
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.suggest import (
     Candidate,
+    Costs,
     kinds_for,
     rank,
     source_kinds,
@@ -43,7 +44,7 @@ def test_the_order_is_that_of_plain_python(seed, sentence_cost):
     annotated = [one.sentence for one in random_candidates(seed + 100, size=5)]
     plain = [(one.sentence.upos, one.uncertainties.tolist()) for one in candidates]
     for kinds in (tag_kinds, None):
-        found = order(candidates, annotated=annotated, sentence_cost=sentence_cost, kinds=kinds)
+        found = order(candidates, annotated=annotated, costs=Costs.in_words(sentence_cost), kinds=kinds)
         tags = [sentence.upos for sentence in annotated]
         assert found == oracle.ranking(plain, tags, sentence_cost=sentence_cost, variety=kinds is not None)
 
@@ -79,8 +80,8 @@ def test_common_kinds_count_more():
 
 def test_a_sentence_costs_more_than_its_words():
     short, long = candidate("A", [0.9]), candidate("B C D E", [0.6] * 4)
-    assert order([short, long], sentence_cost=0.0) == [0, 1]
-    assert order([short, long], sentence_cost=2.0) == [1, 0]
+    assert order([short, long], costs=Costs.in_words(0.0)) == [0, 1]
+    assert order([short, long], costs=Costs.in_words(2.0)) == [1, 0]
 
 
 def test_the_earlier_of_equals_comes_first():
@@ -97,7 +98,7 @@ def test_no_more_sentences_than_asked_for():
 
 def test_no_more_words_than_asked_for_and_what_does_not_fit_is_passed_over():
     candidates = [candidate("A B C", [0.9] * 3), candidate("D E F G", [0.8] * 4), candidate("H", [0.1])]
-    assert order(candidates, words=5, sentence_cost=0.0) == [0, 2]
+    assert order(candidates, words=5, costs=Costs.in_words(0.0)) == [0, 2]
     assert order(candidates, words=2) == [2]
 
 
@@ -111,13 +112,17 @@ def test_without_tags_there_is_one_order_still():
     [
         ({"count": 0}, "count is 0, expected at least 1"),
         ({"words": -3}, "words is -3, expected at least 1"),
-        ({"sentence_cost": -1.0}, "the cost of a sentence is -1.0, expected at least 0"),
-        ({"sentence_cost": float("nan")}, "the cost of a sentence is nan"),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(options, message):
     with pytest.raises(UsageError, match=message):
         next(rank([candidate("A", [0.5])], **options))
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("nan")])
+def test_a_sentence_costs_no_less_than_its_words(cost):
+    with pytest.raises(UsageError, match=f"the cost of a sentence is {cost}, expected at least 0"):
+        Costs.in_words(cost)
 
 
 def test_a_budget_that_no_sentence_fits_is_refused():

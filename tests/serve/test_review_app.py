@@ -293,8 +293,8 @@ def test_most_to_learn_comes_first(page, path, monkeypatch):
         return [next(index for index, two in kept.items() if two is one.sentence) for one in found]
 
     # By the second, as suggestions of a bootstrap; by words another order comes out.
-    expected = ranked(costs=Costs())
-    assert expected != ranked(sentence_cost=10.0)
+    expected = ranked()
+    assert expected != ranked(costs=Costs.in_words(10.0))
     rows = page.ask("sentences?order=worth&shown=all").json["sentences"]
     assert [row["index"] for row in rows] == expected
     assert sorted(expected) == list(range(10)) != expected

@@ -21,7 +21,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
+from qsproj.pipelines.suggest import Candidate, Kind, rank, tag_kinds, word_kinds
 
 MOST_WORDS = 500
 # Number of candidates for suggested sentences.
@@ -302,7 +302,7 @@ def suggested_sentences(
     def kinds(sentence: Sentence) -> list[Kind]:
         return [*word_kinds(sentence), *tag_kinds(sentence)]
 
-    for candidate in rank(candidates, annotated=annotated, count=count, costs=Costs(), kinds=kinds):
+    for candidate in rank(candidates, annotated=annotated, count=count, kinds=kinds):
         yield candidate.sentence
 
 

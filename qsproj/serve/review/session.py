@@ -13,7 +13,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import QsprojError, UsageError, check_name
-from qsproj.pipelines.suggest import Candidate, Costs, rank
+from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review import correction
 from qsproj.serve.review.companions import Companions
 from qsproj.serve.review.correction import Belief, Decided, Tree, belief_of
@@ -126,7 +126,7 @@ class Session:
             candidates.append(Candidate(sentence, np.array(doubts)))
             places[id(sentence)] = index
         known = [self.draft.sentences[index] for index in reviewed]
-        ranked = rank(candidates, annotated=known, count=_RANKED, costs=Costs())
+        ranked = rank(candidates, annotated=known, count=_RANKED)
         first = [places[id(one.sentence)] for one in ranked]
         later = set(left).difference(first)
         return [*first, *(index for index in self._order if index in later), *reviewed]

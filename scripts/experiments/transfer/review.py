@@ -34,7 +34,7 @@ from qsproj.errors import SentenceError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
-from qsproj.pipelines.suggest import Candidate, rank
+from qsproj.pipelines.suggest import Candidate, Costs, rank
 from qsproj.serve.review.correction import belief_of
 from qsproj.serve.review.inference import Fixed, Inferred, infer_rest
 from qsproj.serve.review.retraining import parsed_as_used
@@ -262,7 +262,7 @@ def learned_trees(
     places = {id(draft): index for index, draft in enumerate(drafts)}
     chosen = {
         f"worth {cost:g}": [
-            places[id(one.sentence)] for one in rank(candidates, count=CHOSEN, sentence_cost=cost)
+            places[id(one.sentence)] for one in rank(candidates, count=CHOSEN, costs=Costs.in_words(cost))
         ]
         for cost in costs
     }
