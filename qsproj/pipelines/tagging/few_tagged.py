@@ -27,14 +27,14 @@ from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import SetExample, TaggerOptions, train_tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.options import HALF
 
 # Minimum number of tagged sentences to set some aside for testing.
 FEWEST = 50
 # Significance threshold in standard deviations: one difference in twenty exceeds it by chance.
 SURELY = 1.64
-# Tagged words needed to learn the features of a tag; probability from which their features count as certain.
+# Tagged words needed to learn the features of a tag.
 FEWEST_WORDS = 5
-SURE = 0.5
 Words = tuple[str, ...]
 
 
@@ -125,7 +125,7 @@ def with_tagged_features(
     corrected = []
     for sentence in sentences:
         own = [one.feats for one in learned.analyses(sentence.forms, sentence.upos)]
-        sure = learned.feature_probabilities(sentence.forms, sentence.upos, own) >= SURE
+        sure = learned.feature_probabilities(sentence.forms, sentence.upos, own) >= HALF
         cells = []
         for form, tag, linked, own_cell, certain in zip(
             sentence.forms, sentence.upos, sentence.feats, own, sure.tolist(), strict=True

@@ -14,7 +14,7 @@ from qsproj.conventions import Mask
 from qsproj.corpus.characters import lower_form
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.linked_text import LinkedText
-from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.options import HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.votes import Shares, Words, normalised, words_of
 
 # Most untranslated words have one of these tags.
@@ -83,10 +83,6 @@ def _contexts(text: LinkedText, words: Words, known: NDArray[np.int64]) -> NDArr
     return np.sqrt(normalised(counts))
 
 
-# Majority, of links for one tag and of occurrences tagged otherwise, that makes a contradiction.
-MOST = 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class Contradiction:
     """A frequent word whose usual tag differs from that of its links, with the shares of both."""
@@ -118,7 +114,7 @@ def contradictions(
     for word, counts in given.items():
         best = int(shares[word].argmax())
         tag, count = min(counts.items(), key=lambda one: (-one[1], one[0]))
-        if tag != text.tags[best] and shares[word, best] >= MOST and count > MOST * counts.total():
+        if tag != text.tags[best] and shares[word, best] >= HALF and count > HALF * counts.total():
             linked = text.tags[best], float(shares[word, best])
             share = count / counts.total()
             found.append(Contradiction(names[word], int(words.counts[word]), linked, (tag, share)))

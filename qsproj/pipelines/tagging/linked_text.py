@@ -25,9 +25,6 @@ from qsproj.pipelines.tagging.conventions import (
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
-# Minimum probability of a link to count as the translation of an auxiliary.
-LIKELY = 0.15
-
 Words = tuple[str, ...]
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -247,7 +244,6 @@ def _linked(
         if marks is not None:
             likeliest = np.full(len(tag), NO_LINK, dtype=np.int64)
             order = np.argsort(weight, kind="stable")
-            order = order[weight[order] >= LIKELY]
             likeliest[source[order]] = place[order]
             found = marks_of(pair.source, likeliest.tolist())
             mark[:] = [marks.setdefault(one, len(marks)) for one in found]

@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from qsproj.models.tagging.tagger_training import SetTrainingOptions
+from qsproj.models.tagging.tagger_training import FINE_EPOCHS, FINE_RATE, SetTrainingOptions, TaggerOptions
+
+# A majority: of the words of a sentence that have links, of the votes of a word, of its occurrences.
+HALF = 0.5
+# A negligible share: of unknown words in raw text, of words tagged otherwise than before, of a tag's
+# probability relative to the likeliest.
+FEW = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,28 +58,26 @@ class TagProjectionOptions:
     taggers: int = 3
     fewest: int = 1200
     # Number of word classes of the target that are features.
-    classes: int = 64
-    # Minimum share of linked words in a training sentence.
-    covered: float = 0.5
+    classes: int = TaggerOptions().lower_classes
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
     # Power that discounts frequent tags in self-training, see
     # :func:`qsproj.pipelines.tagging.self_training.balanced`.
     balance: float = 0.4
-    # Whether raw text is learned from; None: if its share of unknown words is at least ``least_unknown``, and
-    # the share of held-out words that are tagged as linked falls by at most ``most_fall``
+    # Whether raw text is learned from; None: if its share of unknown words is at least FEW, and the share of
+    # held-out words that are tagged as linked falls by at most FEW.
     learn_raw: bool | None = None
-    least_unknown: float = 0.05
-    most_fall: float = 0.05
     rounds_of_raw: int = 3  # rounds of self-training with raw text, one without
-    raw_sentences: int = 8000  # maximum number of raw training sentences; a sample of more
+    raw_sentences: int = (
+        TaggerOptions().self_training
+    )  # maximum number of raw training sentences; a sample of more
     raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
     # Copies of sentences of each part with a number in digits, where the bitext spells numbers out.
     in_digits: int = 300
     tagged_strength: float = 5.0  # weight of a tagged sentence, 1 for one of the bitext
     # Final tuning on tagged sentences alone.
-    tuning: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=5, rate=0.05))
-    # Divisor of the averaged potentials, because self-training makes the tagger overconfident; and after
-    # rounds with raw text.
+    tuning: SetTrainingOptions = field(
+        default_factory=lambda: SetTrainingOptions(epochs=FINE_EPOCHS, rate=FINE_RATE)
+    )
+    # Divisor of the averaged potentials for each round of self-training, which makes taggers overconfident.
     temperature: float = 1.3
-    temperature_of_raw: float = 2.2
     features: FeatureProjectionOptions = field(default_factory=FeatureProjectionOptions)

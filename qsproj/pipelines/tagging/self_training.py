@@ -22,7 +22,7 @@ from qsproj.models.tagging.tagger_training import (
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.link_noise import Channel, channel_evidence
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words
-from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.options import FEW, TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
 from qsproj.pipelines.tagging.votes import Sets
@@ -30,9 +30,6 @@ from qsproj.progress import track
 
 # Lower bound of a tag's frequency where probabilities are divided by it.
 RAREST = 0.03
-# Tags below this log-probability (natural) are ruled out for spelled-out numbers. Links alone never go this
-# low; type sets and a confident tagger do.
-UNLIKELY = -3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,8 @@ def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int)
     """
     found: list[SetExample] = []
     for example in examples if NUMERAL in tags else ():
-        possible = example.log_evidence >= UNLIKELY
+        # Links alone never make a tag negligible; type sets and a confident tagger do.
+        possible = example.log_evidence >= np.log(FEW)
         numbers = np.flatnonzero(possible[:, tags.index(NUMERAL)] & (possible.sum(axis=1) == 1))
         if len(numbers) and len(found) < most:
             forms = list(example.forms)

@@ -29,7 +29,7 @@ from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_a
 from qsproj.pipelines.tagging.function_words import Contradiction, contradictions, with_function_tags
 from qsproj.pipelines.tagging.link_noise import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
-from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.options import FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.relatives import relative_voter, tagged_sentences
 from qsproj.pipelines.tagging.self_training import (
@@ -54,8 +54,6 @@ PROJECTED_COLUMNS = ("feats", "lemma")
 HELD_OUT = 100
 # Maximum number of words named in the report.
 NAMED = 10
-# Minimum total vote of a word with evidence, in the report.
-EVIDENT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def project_tags(
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
     shares = with_function_tags(text, type_shares(text, allowed), options)
     unknown = raw_text.share_unknown(text.vocabulary)
-    learns_raw = unknown >= options.least_unknown if options.learn_raw is None else options.learn_raw
+    learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
     classes = class_sets_of(read, lower=options.classes)
     learner = SelfTraining(
@@ -171,16 +169,16 @@ def project_tags(
 
     again = partial(learner.again, first, allowed, channel, few, raw_text, voter=voter, adapted=adapted)
     tagger = again(drawn)
-    on_raw = decision_on_raw(raw_text, unknown, drawn, options)
+    on_raw = decision_on_raw(raw_text, unknown, drawn, options.learn_raw)
     if drawn and options.learn_raw is None:
         before, after = (agreement(one, text, held_out) or 0.0 for one in (first, tagger))
-        if before - after > options.most_fall:
+        if before - after > FEW:
             drawn, tagger = [], again([])
             on_raw = (
                 f", raw text not learned from: fewer held-out words would be tagged as linked, "
                 f"{100 * after:.1f}% instead of {100 * before:.1f}%"
             )
-    tagger = with_temperature(tagger, options.temperature_of_raw if drawn else options.temperature)
+    tagger = with_temperature(tagger, options.temperature ** (options.rounds_of_raw if drawn else 1))
     tagger = adapted(tagger, chain.from_iterable(drawn))
     report = [
         summary(text) + on_raw,
@@ -218,7 +216,7 @@ def choose_sentences(
     If no sentence is sufficiently covered, as in a bitext of a few lines, all that are not held out are used.
     """
     linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
-    covered = np.diff(linked[text.starts]) >= options.covered * np.diff(text.starts)
+    covered = np.diff(linked[text.starts]) >= HALF * np.diff(text.starts)
     held_out = np.arange(len(covered)) % HELD_OUT == HELD_OUT - 1
     usable = np.nonzero(covered & ~held_out)[0]
     if not len(usable):
@@ -229,7 +227,7 @@ def choose_sentences(
 
 def summary(text: LinkedText) -> str:
     words = len(text.types)
-    evident = np.mean(text.votes.sum(axis=1) >= EVIDENT)
+    evident = np.mean(text.votes.sum(axis=1) >= HALF)
     kept = len(text.sentences)
     drawn = f"{kept:,} of {kept + text.left_out:,} sentences drawn by chance: " if text.left_out else ""
     return drawn + (
@@ -239,15 +237,15 @@ def summary(text: LinkedText) -> str:
 
 
 def decision_on_raw(
-    raw: RawText, unknown: float, drawn: Sequence[Sequence[str]], options: TagProjectionOptions
+    raw: RawText, unknown: float, drawn: Sequence[Sequence[str]], learn_raw: bool | None
 ) -> str:
     """Return a clause on whether raw text is learned from, and why; empty without raw text."""
     if not raw.sentences:
         return ""
     lacking = f"{100 * unknown:.0f}% of its words are not in the bitext"
-    if drawn or options.learn_raw is not None:
+    if drawn or learn_raw is not None:
         return f", raw text {'' if drawn else 'not '}learned from: {lacking}"
-    least = f", fewer than {100 * options.least_unknown:.0f}%" if unknown < options.least_unknown else ""
+    least = f", fewer than {100 * FEW:.0f}%" if unknown < FEW else ""
     return f", raw text not learned from: {lacking}{least}"
 
 
@@ -257,7 +255,7 @@ def agreement(tagger: Tagger, text: LinkedText, sentences: Sequence[int]) -> flo
     for sentence in sentences:
         votes = text.votes[text.words_of(sentence)]
         for tag, row in zip(tagger.tag_words(text.sentences[sentence]), votes, strict=True):
-            if row.sum() >= EVIDENT:
+            if row.sum() >= HALF:
                 total += 1
                 agreed += text.tags[int(row.argmax())] == tag
     return agreed / total if total else None

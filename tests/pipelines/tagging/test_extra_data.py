@@ -127,7 +127,7 @@ RAW = [
 def test_raw_text_teaches_words_that_the_bitext_lacks():
     pairs = made_pairs(300, wrong=0.1)
     word = Sentence.from_words(["Wagner"])
-    options = TagProjectionOptions(temperature=1.0, temperature_of_raw=1.0)
+    options = TagProjectionOptions(temperature=1.0)
     without, with_raw = projected(pairs, options=options), projected(pairs, raw=RAW, options=options)
     column = without.tagger.tags.index("NOUN")
     chances = [result.tagger.tag_distribution(word)[0, column] for result in (without, with_raw)]

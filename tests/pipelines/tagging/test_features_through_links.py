@@ -19,7 +19,7 @@ from qsproj.pipelines.tagging.features_through_links import (
     written_attributes,
 )
 from qsproj.pipelines.tagging.few_tagged import with_tagged_features
-from qsproj.pipelines.tagging.linked_text import LIKELY, read_linked_text
+from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import FeatureProjectionOptions
 from qsproj.pipelines.tagging.source_features import CARRIED, NONE, UNKNOWN, marks_of
 from qsproj.pipelines.tagging.tags_through_links import project_tags
@@ -175,14 +175,15 @@ def test_an_auxiliary_is_translated_by_what_it_is_linked_to():
         feats=["Mood=Ind|Tense=Past|VerbForm=Fin", "VerbForm=Inf"],
     )
 
-    def marks(*weights):
-        alignment = make_alignment(2, 2, [(1, 1), (2, 2)], weights=weights)
+    def marks(links, weights):
+        alignment = make_alignment(2, 2, links, weights=weights)
         pair = SentencePair(source, Sentence.from_words(["a", "b"]), alignment)
         marked = read_linked_text([(pair,)], marked=True).marked
-        return {"Fin" if "Fin" in marked.names[mark].values else "Inf" for mark in marked.marks[1:]}
+        return {"Fin" if "Fin" in marked.names[mark].values else "Inf" for mark in marked.marks[-1:]}
 
-    assert marks(LIKELY - 0.01, 0.9) == {"Fin"}
-    assert marks(LIKELY, 0.9) == {"Inf"}
+    assert marks([(2, 2)], [0.9]) == {"Fin"}
+    assert marks([(1, 1), (2, 2)], [0.2, 0.9]) == {"Inf"}
+    assert marks([(1, 1), (1, 2), (2, 2)], [0.2, 0.3, 0.9]) == {"Fin"}
 
 
 @pytest.mark.parametrize(
@@ -243,7 +244,7 @@ FEW = [
     ],
 )
 def test_few_tagged_sentences_correct_links(monkeypatch, sure, cells):
-    monkeypatch.setattr(few_tagged, "SURE", sure)
+    monkeypatch.setattr(few_tagged, "HALF", sure)
     linked = with_columns(
         Sentence.from_words(["flofi", "zaka", "runs"], upos=["NOUN", "NOUN", "VERB"]),
         feats=["Number=Sing", "Definite=Def|Number=Plur", "Tense=Past"],
