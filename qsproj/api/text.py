@@ -85,10 +85,7 @@ def _reader(language: str | None, model: Any, name: str) -> Callable[[Iterable[s
 
 
 def tokenize(
-    text: str | Iterable[str],
-    *,
-    language: str | None = None,
-    model: Tagger | TextParser | None = None,
+    text: str | Iterable[str], *, language: str | None = None, model: Tagger | TextParser | None = None
 ) -> list[tuple[str, ...]]:
     """Return the words of each line of a text; none for a blank line.
 

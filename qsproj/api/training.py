@@ -27,11 +27,7 @@ LABELS = ("after", "joint")
 
 @overload
 def train_parser(
-    sentences: Iterable[Sentence],
-    *,
-    features: str | None = None,
-    dev: Iterable[Sentence] = (),
-    seed: int = 1,
+    sentences: Iterable[Sentence], *, features: str | None = None, dev: Iterable[Sentence] = (), seed: int = 1
 ) -> ArcParser: ...
 
 

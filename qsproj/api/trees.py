@@ -53,11 +53,7 @@ if TYPE_CHECKING:
 
 
 def convert(
-    sentences: Iterable[Sentence],
-    to: str | Converter,
-    *,
-    source: str = "ud",
-    confidence: bool = False,
+    sentences: Iterable[Sentence], to: str | Converter, *, source: str = "ud", confidence: bool = False
 ) -> list[Sentence]:
     """Convert trees to another annotation style, by rules or by a trained converter.
 

@@ -18,14 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qsproj.alignment.aligners import (
-    DEFAULT_THRESHOLD,
-    KNOWN,
-    METHODS,
-    THRESHOLD,
-    align_words,
-    check_symmetrization,
-)
+from qsproj.alignment import aligners
 from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
@@ -76,15 +69,16 @@ def add_arguments(parser: CommandParser) -> None:
     )
     add_pairing(text)
     links = parser.add_argument_group("links")
-    links.option("--method NAME", f"{', '.join(METHODS)} (default: hmm)", default="hmm")
-    usual = "; ".join(f"{name} for {method}" for method, name in METHODS.items())
+    links.option("--method NAME", f"{', '.join(aligners.METHODS)} (default: hmm)", default="hmm")
+    usual = "; ".join(f"{name} for {method}" for method, name in aligners.METHODS.items())
     links.option(
-        "--symmetrize NAME", f"combination of the two directions: {', '.join(KNOWN)} (default: {usual})"
+        "--symmetrize NAME",
+        f"combination of the two directions: {', '.join(aligners.KNOWN)} (default: {usual})",
     )
     threshold = links.option(
         "--threshold P",
         f"minimum probability of a link; lower for more recall, less precision (default: "
-        f"{DEFAULT_THRESHOLD})",
+        f"{aligners.DEFAULT_THRESHOLD})",
     )
     add_seed(links)
     by_hand = add_link_learning(parser)
@@ -94,16 +88,18 @@ def add_arguments(parser: CommandParser) -> None:
     only_with("hand_alignment", *taught, saved)
     # These need link probabilities.
     only_with("method", weights, hand, model, add_workers(parser), among=["hmm"])
-    only_where(f"--symmetrize {THRESHOLD}", _weighs, threshold, hand, model)
+    only_where(f"--symmetrize {aligners.THRESHOLD}", _weighs, threshold, hand, model)
 
 
 def _weighs(options: argparse.Namespace) -> bool:
-    return (options.symmetrize or METHODS.get(options.method)) == THRESHOLD
+    return (options.symmetrize or aligners.METHODS.get(options.method)) == aligners.THRESHOLD
 
 
 def run(options: argparse.Namespace) -> None:
-    check_name("alignment method", options.method, METHODS)
-    check_symmetrization(options.symmetrize or METHODS[options.method], DEFAULT_THRESHOLD)
+    check_name("alignment method", options.method, aligners.METHODS)
+    aligners.check_symmetrization(
+        options.symmetrize or aligners.METHODS[options.method], aligners.DEFAULT_THRESHOLD
+    )
     if options.linked is not None:
         if (
             options.target is None
@@ -114,7 +110,7 @@ def run(options: argparse.Namespace) -> None:
                 "--linked needs two files of CoNLL-U; leave it out, or tag the text first: qsproj tag"
             )
         check_has_misc(options.linked, "--linked")
-    threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+    threshold = aligners.DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     by_hand = options.hand_alignment is not None
     if by_hand and options.model is not None:
         raise UsageError("-m selects links by a trained model; leave out --hand-alignment, or -m")
@@ -141,7 +137,7 @@ def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignmen
         languages=tuple(options.tokenize) if options.tokenize else None,
         pairing=options.pair,
     )
-    return align_words(
+    return aligners.align_words(
         pairs,
         method=options.method,
         symmetrization=options.symmetrize,

@@ -21,35 +21,17 @@ from typing import Any
 
 from qsproj.cli.command_parser import CommandParser, print_lines
 from qsproj.cli.options.declare import only_where, only_with
+from qsproj.corpus import formats
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of
-from qsproj.corpus.formats import (
-    ALIGNMENTS,
-    DEFAULT_ALIGNMENT_FORMAT,
-    WITH_WORDS,
-    names_of,
-    read_alignments,
-    read_sentences,
-)
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, pluralise
+from qsproj.evaluation import score_tables
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import confidences_of, relations_can_be_judged, reliability, share_stated
 from qsproj.evaluation.common_sentences import Files, on_common_sentences
 from qsproj.evaluation.conll18 import CutScores, cut_scores
-from qsproj.evaluation.score_tables import (
-    alignment_scores_as_json,
-    alignment_scores_as_table,
-    calibration_as_json,
-    calibration_as_table,
-    columns_as_json,
-    cut_scores_as_json,
-    cut_scores_as_table,
-    scores_as_json,
-    scores_as_table,
-    systems_as_table,
-)
 from qsproj.progress import notice, notices
 
 EXAMPLES = """examples:
@@ -104,9 +86,9 @@ def add_arguments(parser: CommandParser) -> None:
         "--language CODE", "for --validate: two or three letters (default: any)", default="ud"
     )
     gold_format = kinds.option("--gold-format NAME", "format of the links in GOLD, as --alignment-format")
+    known = ", ".join(formats.names_of(formats.ALIGNMENTS))
     alignment_format = kinds.option(
-        "--alignment-format NAME",
-        f"format of links: {', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT})",
+        "--alignment-format NAME", f"format of links: {known} (default: {formats.DEFAULT_ALIGNMENT_FORMAT})"
     )
     for action in (more, by, report, at):
         only_where("scores of trees", lambda options: _kind(options) is None, action)
@@ -181,7 +163,7 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
     scores = attachment_scores(gold, systems, punctuation=punctuation, names=paths)
     _check_something_scored(options, paths, scores)
     write_report(options.report, Compared(paths, gold, systems, punctuation, options.at))
-    _print(systems_as_table(paths[1:], scores))
+    _print(score_tables.systems_as_table(paths[1:], scores))
 
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
@@ -205,10 +187,10 @@ def _print_trees(options: argparse.Namespace, paths: list[str], files: Sequence[
         return
     _check_something_scored(options, paths, scores)
     if options.json:
-        columns = columns_as_json(of_words(files[0](), files[1]()), trees=trees)
-        _print({**scores_as_json(paths, scores), **columns})
+        columns = score_tables.columns_as_json(of_words(files[0](), files[1]()), trees=trees)
+        _print({**score_tables.scores_as_json(paths, scores), **columns})
     else:
-        _print(scores_as_table(paths, scores, punctuation=punctuation, trees=trees))
+        _print(score_tables.scores_as_table(paths, scores, punctuation=punctuation, trees=trees))
 
 
 def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
@@ -223,8 +205,8 @@ def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
 
 def _readable_twice(path: str, *, kept: bool) -> Files:
     if Path(path).is_file() and not kept:
-        return partial(read_sentences, path)
-    sentences = list(read_sentences(path))
+        return partial(formats.read_sentences, path)
+    sentences = list(formats.read_sentences(path))
     return lambda: sentences
 
 
@@ -233,13 +215,9 @@ def _check_something_scored(
 ) -> None:
     count, what = ("with_gold_tag", "UPOS") if options.tags else ("tokens", "heads")
     if scores[0].total(count) == 0:
-        raise DataError(
-            options.gold,
-            None,
-            found="no word to score",
-            expected=f"words with {what}" + (" other than punctuation" if options.no_punct else ""),
-            remedy=f"check that GOLD is the file with the {'tags' if options.tags else 'trees'}",
-        )
+        expected = f"words with {what}" + (" other than punctuation" if options.no_punct else "")
+        remedy = f"check that GOLD is the file with the {'tags' if options.tags else 'trees'}"
+        raise DataError(options.gold, None, "no word to score", expected, remedy)
     for path, system in zip(paths[1:], scores):
         if not options.tags and system.total("without_head") == system.tokens:
             raise _without_trees(path)
@@ -259,18 +237,20 @@ def _print_conll18(options: argparse.Namespace, scores: CutScores) -> None:
         if missing == count and not options.tags:
             raise _without_trees(path)
     paths, trees = (options.gold, options.system), not options.tags
-    table = cut_scores_as_table(paths, scores, trees=trees, columns=options.columns)
-    _print(cut_scores_as_json(scores, trees=trees) if options.json else table)
+    table = score_tables.cut_scores_as_table(paths, scores, trees=trees, columns=options.columns)
+    _print(score_tables.cut_scores_as_json(scores, trees=trees) if options.json else table)
 
 
 def _run_alignments(options: argparse.Namespace) -> None:
-    gold_format = options.gold_format or DEFAULT_ALIGNMENT_FORMAT
+    gold_format = options.gold_format or formats.DEFAULT_ALIGNMENT_FORMAT
     lines: list[str] = []
     with notices(lines.append):
-        gold = list(read_alignments(options.gold, gold_format))
+        gold = list(formats.read_alignments(options.gold, gold_format))
         # If GOLD holds the words, links outside them are errors.
-        sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in WITH_WORDS else None
-        system = read_alignments(options.system, options.alignment_format or DEFAULT_ALIGNMENT_FORMAT, sizes)
+        sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in formats.WITH_WORDS else None
+        system = formats.read_alignments(
+            options.system, options.alignment_format or formats.DEFAULT_ALIGNMENT_FORMAT, sizes
+        )
         scores = alignment_scores(gold, system, names=(options.gold, options.system))
     if scores.possible == 0:
         remedy = "check that GOLD is the file with the right links"
@@ -284,7 +264,11 @@ def _run_alignments(options: argparse.Namespace) -> None:
     else:  # Notices about the format of one file, unless the scores already suggest it.
         deque(map(notice, lines), maxlen=0)
     paths = (options.gold, options.system)
-    _print(alignment_scores_as_json(scores) if options.json else alignment_scores_as_table(paths, scores))
+    _print(
+        score_tables.alignment_scores_as_json(scores)
+        if options.json
+        else score_tables.alignment_scores_as_table(paths, scores)
+    )
 
 
 def _print(lines: Mapping[str, object] | list[str]) -> None:
@@ -304,8 +288,8 @@ def _run_calibration(options: argparse.Namespace) -> None:
         stated = confidences_of(gold, system, key, punctuation=not options.no_punct, name=options.system)
         tables[key] = reliability(*stated)
     if options.json:
-        scored = {key: calibration_as_json(table) for key, table in tables.items()}
+        scored = {key: score_tables.calibration_as_json(table) for key, table in tables.items()}
         _print({**scored.pop(ARC_PROBABILITY), **scored})
     else:
-        lines = ["\n".join(calibration_as_table(key, table)) for key, table in tables.items()]
+        lines = ["\n".join(score_tables.calibration_as_table(key, table)) for key, table in tables.items()]
         _print(["\n\n".join(lines)])

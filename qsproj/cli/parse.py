@@ -123,13 +123,8 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         raise UsageError("--fixed is for CoNLL-U with some heads, found plain text; leave it out")
     tagger = parser.word_tagger
     if tagger is None:
-        raise DataError(
-            source.name,
-            1,
-            found="plain text",
-            expected="CoNLL-U, as this parser reads tags",
-            remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle",
-        )
+        remedy = "tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle"
+        raise DataError(source.name, 1, "plain text", "CoNLL-U, as this parser reads tags", remedy)
     lines = source.lines
     if not (options.paragraphs or options.segmentations):
         starts = tagger.splitter.starts if tagger.splitter else partial(rule_starts, language=tagger.language)

@@ -14,17 +14,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options import shared
 from qsproj.cli.options.declare import add_fields, only_with
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import languages_of, made_by
-from qsproj.cli.options.shared import (
-    add_checkpoint,
-    add_pairing,
-    add_seed,
-    add_workers,
-    checkpoint_of,
-    workers_of,
-)
 from qsproj.corpus.enhanced import warn_emptied
 from qsproj.corpus.formats import read_all, read_sentences, write_sentences
 from qsproj.errors import UsageError, check_name, pluralise
@@ -60,13 +53,13 @@ def add_arguments(parser: CommandParser) -> None:
     parser.option("--target FILE", "target sentences with UPOS, CoNLL-U", required=True, action="append")
     parser.option("--alignment FILE", "word links, one file for each --source", action="append")
     add_alignment_format(parser)
-    add_pairing(parser)
+    shared.add_pairing(parser)
     parser.option("-o, --output MODEL", "where the parser is written", required=True)
     parser.option("--trees FILE", "also write the target sentences with their projected trees", writes="")
     parser.option("--enhanced", "also project enhanced dependencies (DEPS)")
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
     parser.option("--method NAME", f"{methods} (default: {DEFAULT_METHOD})", default=DEFAULT_METHOD)
-    add_seed(parser)
+    shared.add_seed(parser)
     soft = parser.add_argument_group("--method soft")
     soft.option(
         "--prior MODEL",
@@ -81,10 +74,7 @@ def add_arguments(parser: CommandParser) -> None:
     soft.option(
         "--also FILE ...", "with --treebank: treebanks of other languages, best related ones, vote too"
     )
-    soft.option(
-        "--draws N",
-        "passes over the prior's trees, translated anew for each (default: 6)",
-    )
+    soft.option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)")
     soft.option(
         "--annotated FILE ...", "target trees in the annotation style of the source, to fine-tune the parser"
     )
@@ -108,8 +98,8 @@ def add_arguments(parser: CommandParser) -> None:
         "--punctuation NAME",
         f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
     )
-    add_checkpoint(em, kept="the state of EM after each iteration")
-    for group in (soft, hard, em, add_workers(parser)):
+    shared.add_checkpoint(em, kept="the state of EM after each iteration")
+    for group in (soft, hard, em, shared.add_workers(parser)):
         for action in group._group_actions:
             known = [name for name, method in METHODS.items() if action.dest in method.reads]
             only_with("method", action, among=known)
@@ -136,12 +126,12 @@ def run(options: argparse.Namespace) -> None:
         name: getattr(options, name) for name in method.reads if name not in RUN and hasattr(options, name)
     }
     if "checkpoint" in method.reads:
-        checkpoint = checkpoint_of(options)
+        checkpoint = shared.checkpoint_of(options)
         if checkpoint is not None and options.iterations == 0:
             raise UsageError(
                 "--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out"
             )
-        given["run"] = EMRun(workers=workers_of(options), checkpoint=checkpoint)
+        given["run"] = EMRun(workers=shared.workers_of(options), checkpoint=checkpoint)
     if "treebank" in given:
         given["treebank"] = [read_treebanks(paths) for paths in options.treebank]
         given["also"] = read_treebanks(options.also)

@@ -156,13 +156,8 @@ def run(options: argparse.Namespace) -> None:
     train = _training(options)
     dev = list(read_all([options.dev])) if options.dev else []
     if options.dev and not any(map(has_tree, dev)):
-        raise DataError(
-            options.dev,
-            None,
-            found="no word with a head",
-            expected="trees for early stopping",
-            remedy="name a treebank, or leave --dev out",
-        )
+        advice = "name a treebank, or leave --dev out"
+        raise DataError(options.dev, None, "no word with a head", "trees for early stopping", advice)
     read = read_tagged if options.joint_tags else read_all
     treebanks = [Treebank(name_of(path), list(read([path]))) for path in options.treebanks]
     if options.unlabelled:

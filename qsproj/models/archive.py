@@ -62,13 +62,9 @@ def reporting_damage(path: str | Path) -> Iterator[None]:
             reason = f"no {reason}"
         in_line = " ".join(reason.split())
         shown = in_line if len(in_line) <= 200 else f"{in_line[:200]}..."
-        raise DataError(
-            str(path),
-            None,
-            found=f"a damaged or foreign file ({shown})",
-            expected="a model written by qsproj",
-            remedy="train it again, or copy it again",
-        ) from error
+        found = f"a damaged or foreign file ({shown})"
+        remedy = "train it again, or copy it again"
+        raise DataError(str(path), None, found, "a model written by qsproj", remedy) from error
 
 
 @contextmanager
@@ -155,13 +151,8 @@ class ArchivedArrays(UnreadArrays):
             shape, dtype, n_bytes = _declared(content, self._entries[name])
             array: NDArray[Any] = np.ndarray(shape, dtype, buffer=bytearray(content.read(n_bytes)))
         if dtype.kind == "f" and array.size and not np.isfinite((array.min(), array.max())).all():
-            raise DataError(
-                self._path,
-                None,
-                found=f"NaN or infinite numbers among {name}",
-                expected="finite weights",
-                remedy="train the model again",
-            )
+            found = f"NaN or infinite numbers among {name}"
+            raise DataError(self._path, None, found, "finite weights", "train the model again")
         return array.astype(np.float32) if dtype == np.float16 else array
 
 

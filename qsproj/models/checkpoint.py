@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.archive import reporting_damage
-from qsproj.models.packing import nested, unnested
 from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
 from qsproj.models.storage import load_archive, save_model
 from qsproj.parallel import THIS_PROCESS, Workers
@@ -32,18 +31,9 @@ EM, EPOCHS = "em", "epochs"
 # Checks of the records of iterations and epochs in a state file.
 MOST = 1e300
 _NUMBER = number(-MOST, MOST)
-_ITERATION = {
-    "iteration": whole(1, 1 << 31),
-    "log_likelihood": _NUMBER,
-    "objective": _NUMBER,
-    "held_out": optional(_NUMBER),
-}
-_EPOCH = {
-    "epoch": whole(1, 1 << 31),
-    "loss": _NUMBER,
-    "score": optional(_NUMBER),
-    "seconds": number(0.0, MOST),
-}
+_COUNT = whole(1, 1 << 31)
+_ITERATION = {"iteration": _COUNT, "log_likelihood": _NUMBER, "objective": _NUMBER}
+_EPOCH = {"epoch": _COUNT, "loss": _NUMBER, "score": optional(_NUMBER), "seconds": number(0.0, MOST)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +86,8 @@ class Checkpoint:
             return None
         kind, header, arrays = load_archive(path)
         if kind != _kind(stage) or header.get("fingerprint") != self.fingerprint:
-            raise DataError(
-                str(path),
-                None,
-                found="a checkpoint of other data or options, or of another version of qsproj",
-                expected="one of these",
-                remedy="name another folder to start anew",
-            )
+            found = "a checkpoint of other data or options, or of another version of qsproj"
+            raise DataError(str(path), None, found, "one of these", "name another folder to start anew")
         if rng is not None:
             with reporting_damage(path):
                 rng.bit_generator.state = header["generator"]
@@ -163,13 +148,9 @@ def _restored(
         records = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
         trainer.restore(arrays)
     if len(records) > epochs:
-        raise DataError(
-            str(path),
-            None,
-            found=f"a checkpoint after {pluralise(len(records), 'epoch')}",
-            expected=f"{epochs} at most",
-            remedy="ask for more epochs, or name another folder to start anew",
-        )
+        what = f"a checkpoint after {pluralise(len(records), 'epoch')}"
+        remedy = "ask for more epochs, or name another folder to start anew"
+        raise DataError(str(path), None, what, f"{epochs} at most", remedy)
     notice(f"{path}: continuing after {pluralise(len(records), 'epoch')}")
     return records
 
@@ -193,25 +174,16 @@ def run_em_kept(
     fingerprint: str,
 ) -> EMState[Parameters]:
     """Run EM from the beginning or a saved state; ``start`` makes the parameters, a dataclass of arrays."""
-    if checkpoint is None:
-        return run_em(start(), problem)
     beginning = start()
+    if checkpoint is None:
+        return run_em(beginning, problem)
     stages = checkpoint.of(fingerprint)
-    state = _read_em(stages, beginning)
-    return run_em(
-        state.parameters if state else beginning,
-        problem,
-        resume=state,
-        after_iteration=lambda state: _write_em(stages, state),
-    )
 
+    def keep(state: EMState[Any]) -> None:
+        arrays = {one.name: getattr(state.parameters, one.name) for one in fields(state.parameters)}
+        stages.write(EM, _header(state.records), arrays)
 
-def _write_em(stages: Checkpoint, state: EMState[Any]) -> None:
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, parameters in (("parameters", state.parameters), ("best", state.best)):
-        own = {field.name: getattr(parameters, field.name) for field in fields(parameters)}
-        arrays |= nested(f"{name}-", own)
-    stages.write(EM, _header(state.records), arrays)
+    return run_em(beginning, problem, resume=_read_em(stages, beginning), after_iteration=keep)
 
 
 def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None:
@@ -221,14 +193,10 @@ def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None
     header, arrays = found
     shapes = {field.name: getattr(like, field.name).shape for field in fields(like)}  # type: ignore[arg-type]
     with reporting_damage(stages.path(EM)):
-        parts = [unnested(f"{part}-", arrays) for part in ("parameters", "best")]
-        parameters, best = (
-            type(like)(*(shaped(own, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()))
-            for own in parts
-        )
+        own = [shaped(arrays, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()]
         records = tuple(EMRecord(**checked(record, _ITERATION)) for record in header["records"])
     notice(f"{stages.path(EM)}: continuing after {pluralise(len(records), 'iteration')} of EM")
-    return EMState(parameters, best, records)
+    return EMState(type(like)(*own), records)
 
 
 def _header(records: Sequence[Any]) -> dict[str, Any]:

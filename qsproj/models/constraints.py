@@ -170,11 +170,9 @@ class Constraints:
     def _cases(self, allowed: Mask) -> list[Mask]:
         spans = sorted(self.spans)
         if prod(last - first + 1 for first, last in spans) > MOST_CASES:
-            raise SentenceError(
-                found=f"{pluralise(len(spans), 'span')}, with too many combinations of possible heads",
-                expected=f"{MOST_CASES:,} ways at most",
-                remedy="leave some spans out, or give some heads",
-            )
+            found = f"{pluralise(len(spans), 'span')}, with too many combinations of possible heads"
+            remedy = "leave some spans out, or give some heads"
+            raise SentenceError(found=found, expected=f"{MOST_CASES:,} ways at most", remedy=remedy)
         cases = []
         for heads in product(*(range(first, last + 1) for first, last in spans)):
             case = allowed.copy()
@@ -207,11 +205,8 @@ class Constraints:
                 word=int(first),
             )
         what = "heads and spans" if self.spans else "heads and relations"
-        return SentenceError(
-            found=f"{what} that no tree of the model has together",
-            expected="a part of one of its trees",
-            remedy=remedy,
-        )
+        found = f"{what} that no tree of the model has together"
+        return SentenceError(found=found, expected="a part of one of its trees", remedy=remedy)
 
 
 def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
@@ -239,12 +234,10 @@ def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
             match = _SPAN.fullmatch(text)
             first, last = map(int, match.groups()) if match else (0, 0)
             if not 1 <= first <= last <= len(sentence):
-                raise SentenceError(
-                    found=f"{SPAN}={cell} in MISC",
-                    expected=f"first and last word of a span, as {SPAN}=1-{len(sentence)}",
-                    remedy="name words of the sentence",
-                    word=word,
-                )
+                found = f"{SPAN}={cell} in MISC"
+                expected = f"first and last word of a span, as {SPAN}=1-{len(sentence)}"
+                remedy = "name words of the sentence"
+                raise SentenceError(found=found, expected=expected, remedy=remedy, word=word)
             spans.add((first, last))
     return spans
 
@@ -263,10 +256,7 @@ def span_arcs(links: NDArray[np.int32], spans: Sequence[tuple[int, int]]) -> lis
 
 
 def decode_blocks(
-    inferences: Sequence[TreeDecoder],
-    scores: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    decode: str,
+    inferences: Sequence[TreeDecoder], scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Run :meth:`TreeDecoder.decode_block` for sentences whose inferences differ in constraints only."""
     constrained = {

@@ -308,10 +308,6 @@ def load_alone(path: str | Path) -> "tuple[Tagger | None, Parser | None]":
         return model, None
     if isinstance(model, Parser) and not model.parses_pairs and "heads" not in model.reads:
         return model.word_tagger, model
-    raise DataError(
-        str(path),
-        None,
-        found=f"a model of kind {kind_of(model)}",
-        expected="one that tags or parses a sentence alone",
-        remedy="give a parser, a tagger, or both in one (qsproj bundle)",
-    )
+    expected = "one that tags or parses a sentence alone"
+    remedy = "give a parser, a tagger, or both in one (qsproj bundle)"
+    raise DataError(str(path), None, f"a model of kind {kind_of(model)}", expected, remedy)

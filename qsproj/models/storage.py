@@ -173,13 +173,8 @@ def _check_header(path: str, header: Any) -> None:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise DataError(path, None, found="another kind of archive", expected="a model written by qsproj")
     if header.get("version") != VERSION:
-        raise DataError(
-            path,
-            None,
-            found=f"model version {header.get('version')!r}",
-            expected=f"version {VERSION}",
-            remedy="train the model again with this version of qsproj, or install the version that wrote it",
-        )
+        remedy = "train the model again with this version of qsproj, or install the version that wrote it"
+        raise DataError(path, None, f"model version {header.get('version')!r}", f"version {VERSION}", remedy)
 
 
 def load_model(path: str | Path) -> Model:

@@ -60,14 +60,6 @@ def test_a_likelihood_that_is_no_number_is_caught():
         em(0, e_step=lambda step: (step, math.nan if step else 0.0), m_step=lambda step: step + 1)
 
 
-def test_it_stops_on_held_out_data_with_the_best_parameters():
-    scores = [-10.0, -5.0, -3.0, -4.0, -1.0]
-    result = em(
-        0, e_step=lambda step: (step, float(step)), m_step=lambda step: step + 1, held_out=scores.__getitem__
-    )
-    assert (result.parameters, result.converged, len(result.records)) == (2, True, 4)
-
-
 def test_iterations_run_out():
     seen = []
     result = em(
@@ -79,18 +71,6 @@ def test_iterations_run_out():
     )
     assert (result.parameters, result.converged) == (3, False)
     assert seen == [(1, 1), (2, 2), (3, 3)]
-
-
-def test_the_last_parameters_are_not_taken_when_held_out_data_like_them_less():
-    scores = [-10.0, -5.0, -6.0]
-    result = em(
-        0,
-        e_step=lambda step: (step, float(step)),
-        m_step=lambda step: step + 1,
-        held_out=scores.__getitem__,
-        iterations=2,
-    )
-    assert (result.parameters, result.converged) == (1, False)
 
 
 def test_smoothing_counts_in_the_objective():
@@ -109,14 +89,12 @@ def test_smoothing_counts_in_the_objective():
         em((0.85, 0.15), e_step=e_step, m_step=smoothed)
 
 
-@pytest.mark.parametrize("held_out", [None, [-10.0, -5.0, -6.0, -4.0, -7.0, -3.0].__getitem__])
 @pytest.mark.parametrize("stopped_after", [1, 2, 3, 4])
-def test_going_on_gives_what_never_stopping_gives(held_out, stopped_after):
+def test_going_on_gives_what_never_stopping_gives(stopped_after):
     states = []
     steps = {
         "e_step": lambda step: (step, float(step)),
         "m_step": lambda step: step + 1,
-        "held_out": held_out,
         "tolerance": -1e9,
     }
     whole = em(0, iterations=5, after_iteration=states.append, **steps)
@@ -165,14 +143,3 @@ def test_without_a_prior_the_objective_is_the_likelihood():
     assert [record.objective for record in result.records] == [
         record.log_likelihood for record in result.records
     ]
-
-
-def test_of_parameters_that_held_out_data_like_alike_the_first_are_taken():
-    scores = [-10.0, -5.0, -5.0]
-    result = em(
-        0,
-        e_step=lambda step: (step, float(step)),
-        m_step=lambda step: step + 1,
-        held_out=scores.__getitem__,
-    )
-    assert (result.parameters, result.converged, len(result.records)) == (1, True, 3)

@@ -32,8 +32,7 @@ def add_text_reading(parser: Options) -> None:
         "--language CODE", "language of plain text, two or three letters (default: the model's language)"
     )
     parser.option(
-        "--paragraphs",
-        "split running text into sentences, by the tagger if it was trained to, else by rules",
+        "--paragraphs", "split running text into sentences, by the tagger if it was trained to, else by rules"
     )
     parser.option(
         "--segmentations K",

@@ -133,13 +133,10 @@ def training_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[Example | None]:
     """Encode sentences, each with the objective of its tree; None for a sentence without one."""
-    objective = objective_named(options.objective)
-    examples: list[Example | None] = []
-    for sentence in sentences:
-        right = gold_trees(sentence.heads, inference)
-        lesson = right and objective.taught_by(right, options)
-        examples.append(LossExample(scorer.encode(sentence), lesson) if lesson else None)
-    return examples
+    taught_by = objective_named(options.objective).taught_by
+    trees = ((sentence, gold_trees(sentence.heads, inference)) for sentence in sentences)
+    lessons = ((sentence, right and taught_by(right, options)) for sentence, right in trees)
+    return [LossExample(scorer.encode(one), lesson) if lesson else None for one, lesson in lessons]
 
 
 def weighed_example(example: Example, weight: float, options: TrainingOptions) -> ArcExample:
@@ -175,14 +172,8 @@ def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:
 
 def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
     """Return a function that scores a parser by correct heads on held-out trees; None without such trees."""
-    if not dev:
-        return None
-
-    def score(parser: Parser) -> float:
-        # ``parse`` refuses sentences without tags; training does not.
-        return right_heads(dev, (sentence.heads for sentence in parser.parse_all(dev)))
-
-    return score
+    # ``parse`` refuses sentences without tags; training does not.
+    return (lambda parser: right_heads(dev, (one.heads for one in parser.parse_all(dev)))) if dev else None
 
 
 def scorer_score(
@@ -193,15 +184,13 @@ def scorer_score(
     decode: str = "mbr",
 ) -> Callable[[ArcWeights], float] | None:
     """Return a function that scores arc weights as :func:`dev_score` does parsers; None without trees."""
-    if not dev:
-        return None
     encoded = [encode(sentence) for sentence in dev]
 
     def score(scorer: ArcWeights) -> float:
         matrices = (scorer.scores(scorer.features(one)) for one in encoded)
         return right_heads(dev, (inference.decode(matrix, decode) for matrix in matrices))
 
-    return score
+    return score if dev else None
 
 
 def check_finite(*scores: NDArray[Any]) -> None:

@@ -9,14 +9,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Scores
 from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
-from qsproj.models.arc.arc_scorer import (
-    ArcExample,
-    ArcLearner,
-    ArcScorer,
-    LossExample,
-    aligned_weights,
-    zero_weights,
-)
+from qsproj.models.arc import arc_scorer
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 from qsproj.training.margins import NEGLIGIBLE, TOLERANCE, DualTree, FeatureRows, LeastChange, Margins
@@ -28,10 +21,10 @@ FEW = 64
 ROUNDS = 10
 
 
-class MarginTrainer(ArcLearner[Margins, LeastChange]):
+class MarginTrainer(arc_scorer.ArcLearner[Margins, LeastChange]):
     """Learns the weights of an arc scorer by MIRA, one sentence a step. Mutable; final."""
 
-    def step(self, example: LossExample[Margins]) -> float:
+    def step(self, example: arc_scorer.LossExample[Margins]) -> float:
         features = self.live.features(example.encoded)
         scores = self.live.scores(features)
         constraints = example.objective.constraints(scores)
@@ -62,7 +55,7 @@ SHORTEST = 1e-6
 ROUNDING = 1e-3
 
 
-class ExponentiatedTrainer(ArcLearner[DualTree, PlainSteps]):
+class ExponentiatedTrainer(arc_scorer.ArcLearner[DualTree, PlainSteps]):
     """Learns the weights of an arc scorer by exponentiated gradient, one sentence a step. Mutable; final.
 
     ``cost`` is C: the cost of a missed margin, relative to half the squared norm of the weights. ``dual`` is
@@ -84,7 +77,7 @@ class ExponentiatedTrainer(ArcLearner[DualTree, PlainSteps]):
         self._share = 1.0
         self._wrong = 0.0
 
-    def step(self, example: LossExample[DualTree]) -> float:
+    def step(self, example: arc_scorer.LossExample[DualTree]) -> float:
         features, tree = self.live.features(example.encoded), example.objective
         scores = self.live.scores(features)
         for halving in range(HALVINGS):
@@ -121,8 +114,8 @@ class ExponentiatedTrainer(ArcLearner[DualTree, PlainSteps]):
             )
         self.dual, self._wrong, self._shares = dual, 0.0, []
 
-    def averaged(self) -> ArcScorer:
-        return ArcScorer(self.live.template_set, aligned_weights(self.rule.weights))
+    def averaged(self) -> arc_scorer.ArcScorer:
+        return arc_scorer.ArcScorer(self.live.template_set, arc_scorer.aligned_weights(self.rule.weights))
 
 
 # For each optimiser, scipy's method and its options. L-BFGS keeps five pairs of vectors: each has one entry
@@ -142,7 +135,7 @@ class GradientSum(SparseOptimiser):
         self.used = 0
 
 
-class BatchLoss(ArcLearner[Objective, GradientSum]):
+class BatchLoss(arc_scorer.ArcLearner[Objective, GradientSum]):
     """The loss of all sentences under given weights, with the L2 penalty. Mutable; final.
 
     The penalty, half of ``l2`` times the squared norm of the weights, is the one that AdaGrad minimises
@@ -152,11 +145,11 @@ class BatchLoss(ArcLearner[Objective, GradientSum]):
     def __init__(self, template_set: str, support: NDArray[np.uint64] | None = None, *, l2: float) -> None:
         super().__init__(template_set, support, rule=GradientSum)
         self._l2 = l2
-        self._examples: Sequence[ArcExample] = ()
+        self._examples: Sequence[arc_scorer.ArcExample] = ()
         self._last = 0.0
         self.buckets = np.zeros(0, np.int64)
 
-    def prepare(self, examples: Sequence[ArcExample]) -> None:
+    def prepare(self, examples: Sequence[arc_scorer.ArcExample]) -> None:
         self._examples = examples
         self.rule.gradient[:] = 0.0
         for example in examples:
@@ -164,7 +157,7 @@ class BatchLoss(ArcLearner[Objective, GradientSum]):
             self.rule.gather(gather_arcs, self.live.features(example.encoded), everywhere, self.support, 0.0)
         self.buckets = np.flatnonzero(self.rule.gradient)
 
-    def step(self, example: ArcExample) -> float:
+    def step(self, example: arc_scorer.ArcExample) -> float:
         features = self.live.features(example.encoded)
         loss, slopes = example.objective.value_and_gradient(self.live.scores(features))
         self.rule.gather(gather_arcs, features, slopes, self.support, 0.0)
@@ -181,20 +174,20 @@ class BatchLoss(ArcLearner[Objective, GradientSum]):
     def mean(self) -> float:
         return self._last / len(self._examples)
 
-    def scorer(self, weights: Floats) -> ArcScorer:
-        all_weights = zero_weights(len(self.rule.weights))
+    def scorer(self, weights: Floats) -> arc_scorer.ArcScorer:
+        all_weights = arc_scorer.zero_weights(len(self.rule.weights))
         all_weights[self.buckets] = weights
-        return ArcScorer(self.live.template_set, all_weights)
+        return arc_scorer.ArcScorer(self.live.template_set, all_weights)
 
 
 def minimise(
     loss: BatchLoss,
-    examples: Sequence[ArcExample],
+    examples: Sequence[arc_scorer.ArcExample],
     *,
     optimizer: str,
     iterations: int,
-    score: Callable[[ArcScorer], float] | None = None,
-) -> tuple[ArcScorer, list[EpochRecord]]:
+    score: Callable[[arc_scorer.ArcScorer], float] | None = None,
+) -> tuple[arc_scorer.ArcScorer, list[EpochRecord]]:
     """Minimise the loss of all sentences by a key of METHODS, in ``iterations`` of a few passes at most.
 
     Returns the scorer with the best score on held-out data, or the last one, and records.
@@ -204,7 +197,7 @@ def minimise(
     method, more = METHODS[optimizer]
     loss.prepare(examples)
     records: list[EpochRecord] = []
-    best: tuple[float, ArcScorer] | None = None
+    best: tuple[float, arc_scorer.ArcScorer] | None = None
     began = process_time()
 
     def after(weights: Floats) -> None:

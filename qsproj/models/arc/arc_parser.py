@@ -1,7 +1,7 @@
 """The first-order parser: an arc scorer, exact tree inference, and a labeller."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -10,20 +10,11 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence, columns_read
+from qsproj.models import parser
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.constraints import Constraints, decode_blocks
 from qsproj.models.packing import joined
-from qsproj.models.parser import (
-    BLOCK,
-    ArcPosterior,
-    KnownPart,
-    Lesson,
-    Parser,
-    Posterior,
-    length_checked,
-    trees_of,
-)
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
 from qsproj.parallel import blocks_of
@@ -32,7 +23,7 @@ Scorer = TypeVar("Scorer", bound=ArcWeights)
 
 
 @dataclass(frozen=True)
-class FirstOrderParser(Parser, Generic[Scorer]):
+class FirstOrderParser(parser.Parser, Generic[Scorer]):
     """A parser whose tree scores are sums of arc scores; ``labeller`` None: trained without relations."""
 
     scorer: Scorer
@@ -107,8 +98,7 @@ class FirstOrderParser(Parser, Generic[Scorer]):
 
     def to_archive(self) -> Archive:
         header, arrays = joined({"scorer": ("", self.scorer), "labeller": ("", self.labeller)})
-        own = {"projective": self.inference.projective, "single_root": self.inference.single_root}
-        return {**header, **own}, arrays
+        return header | asdict(self.inference), arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,9 +146,9 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         """
         return self.scorer.scores(self.scorer.features(self.encode(sentence)))
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> parser.Posterior:
         inference = self.constrained(sentence, given)
-        return ArcPosterior(inference.infer(self.scores(sentence) / self.temperature)[1])
+        return parser.ArcPosterior(inference.infer(self.scores(sentence) / self.temperature)[1])
 
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
         return self.inference.decode(scores, decode)
@@ -169,18 +159,18 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         *,
         decode: str = "mbr",
         confidence: bool = False,
-        known: KnownPart | None = None,
+        known: parser.KnownPart | None = None,
     ) -> Iterator[Sentence]:
         """Parse sentences in order, a fifth faster than one by one.
 
         Blocks of BLOCK sentences are scored, then decoded, then labelled, so that each table of weights is
         read while it is in the cache.
         """
-        for block in blocks_of(map(length_checked, sentences), BLOCK if known is None else 1):
+        for block in blocks_of(map(parser.length_checked, sentences), parser.BLOCK if known is None else 1):
             yield from self._parsed(block, decode=decode, confidence=confidence, known=known)
 
     def _parsed(
-        self, sentences: list[Sentence], *, decode: str, confidence: bool, known: KnownPart | None
+        self, sentences: list[Sentence], *, decode: str, confidence: bool, known: parser.KnownPart | None
     ) -> Iterator[Sentence]:
         block = self.scorer.encode_block(sentences)
         scores = self.scorer.score_block(block)
@@ -203,10 +193,10 @@ class ArcParser(FirstOrderParser[ArcScorer]):
                 parsed = with_probabilities(parsed, ARC_PROBABILITY, stated.tolist())
             yield parsed
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ArcParser":
+    def fine_tuned(self, trees: Sequence[parser.Lesson], *, rng: np.random.Generator) -> "ArcParser":
         from qsproj.models.arc.residual import fine_tuned
 
-        return fine_tuned(self, trees_of(trees), rng=rng)
+        return fine_tuned(self, parser.trees_of(trees), rng=rng)
 
     def to_archive(self) -> Archive:
         header, arrays = super().to_archive()

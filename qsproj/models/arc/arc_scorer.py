@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -218,23 +218,19 @@ class ArcTrainer(ArcLearner[Objective, SparseOptimiser]):
 SHORT = 5
 
 
-def short_arcs(heads: Heads, most: int) -> Mask:
+def short_arcs(heads: Heads, most: float) -> Mask:
     places = np.arange(len(heads))
     short: Mask = np.abs(places[:, None] - places) <= most
     short[ROOT] = True
     return short
 
 
-def candidate_arcs(heads: Heads) -> Mask:
-    return np.ones((len(heads),) * 2, dtype=np.bool_)
-
-
 # The arcs that each criterion counts.
 SUPPORTS: Mapping[str, Callable[[Heads], Mask]] = {
     "trees": arcs_in,
-    "links": candidate_arcs,
-    "short": lambda heads: short_arcs(heads, SHORT),
-    "sentences": candidate_arcs,
+    "links": partial(short_arcs, most=np.inf),
+    "short": partial(short_arcs, most=SHORT),
+    "sentences": partial(short_arcs, most=np.inf),
 }
 
 

@@ -85,19 +85,10 @@ def train_arc_parser(
     if training_options.objective_named(options.objective).scaled:
         scaled = scaled_to_likelihood(scorer, dev, prepared.inference)
         if dev and scaled is None:
-            remarks = (
-                "the parser can build no tree of the dev file, so probabilities are fitted on training trees",
-            )
+            reason = "the parser can build no tree of the dev file"
+            remarks = (f"{reason}, so probabilities are fitted on training trees",)
         scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, prepared.inference) or scorer
-    return finished(
-        ArcParser,
-        scorer,
-        prepared,
-        records,
-        rng=rng,
-        remarks=remarks,
-        label_epochs=label_epochs,
-    )
+    return finished(ArcParser, scorer, prepared, records, rng=rng, remarks=remarks, label_epochs=label_epochs)
 
 
 def train_on_passes(
@@ -132,18 +123,13 @@ def finished(
     label_epochs: int = LABEL_EPOCHS,
 ) -> tuple[Trained, training_options.TrainingReport]:
     """Train relations for a scorer, if asked; return the parser and the report of its training."""
-    labeller = (
-        None
-        if not label_epochs
-        else train_labeller(
-            prepared.sentences,
-            rng=rng,
-            template_set=f"{prepared.template_set}{IN_TREE}",
-            epochs=label_epochs,
-            ignored=prepared.ignored,
+    labeller, ignored = None, prepared.ignored
+    if label_epochs:
+        templates = f"{prepared.template_set}{IN_TREE}"
+        labeller = train_labeller(
+            prepared.sentences, rng=rng, template_set=templates, epochs=label_epochs, ignored=ignored
         )
-    )
-    parser = kind(replace(scorer, ignored=prepared.ignored), labeller, prepared.inference)
+    parser = kind(replace(scorer, ignored=ignored), labeller, prepared.inference)
     return parser, training_options.TrainingReport(tuple(records), prepared.skipped, remarks)
 
 
@@ -161,11 +147,8 @@ def prepare(
     weighted = zip(checked_weights(weights, sentences), sentences, strict=True)
     given = [weight for weight, sentence in weighted if not arc_examples.why_unusable(sentence)]
     template_set = _template_set(usable, options.template_set)
-    inference = choose_inference(
-        [sentence.heads for sentence in usable],
-        projective=options.projective,
-        single_root=options.single_root,
-    )
+    shape = {"projective": options.projective, "single_root": options.single_root}
+    inference = choose_inference([sentence.heads for sentence in usable], **shape)
     untrained = arc_scorer.ArcScorer.untrained(template_set)
     made = arc_examples.training_examples(usable, untrained, inference, options)
     rows = [row for row in zip(usable, made, given, strict=True) if row[1]]
@@ -263,10 +246,8 @@ def checked_weights(weights: Sequence[float] | None, sentences: Sequence[Sentenc
 
 def richest_template_set(sentences: Sequence[Sentence]) -> str:
     """Return ``morphology`` when any word has a lemma, XPOS or FEATS, else ``words``."""
-    for sentence in sentences:
-        if any(cell != "_" for cell in (*sentence.lemmas, *sentence.xpos, *sentence.feats)):
-            return "morphology"
-    return "words"
+    rich = any(set(one.lemmas + one.xpos + one.feats) - {UNSPECIFIED} for one in sentences)
+    return "morphology" if rich else "words"
 
 
 # A sample is enough for one number. Scores are scaled to this spread, natural log.

@@ -14,7 +14,6 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.features import arc_templates, atoms
 from qsproj.kernels.features import label_features
 from qsproj.kernels.features.arc_features import ArcFeatures
-from qsproj.kernels.features.label_features import step_label_evidence
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, labels, one_of
 from qsproj.training.loop import Trainer, learn
@@ -36,20 +35,14 @@ class RelationWeights:
 
     @cached_property
     def templates(self) -> arc_templates.CompiledTemplates:
-        arcs = arc_templates.compile_templates(
-            arc_templates.TEMPLATE_SETS[self.template_set.removesuffix(arc_templates.IN_TREE)]
-        )
-        return arc_templates.compile_templates(
-            arc_templates.LABEL_TEMPLATE_SETS[self.template_set], arcs.attributes
-        )
+        of_arcs = arc_templates.TEMPLATE_SETS[self.template_set.removesuffix(arc_templates.IN_TREE)]
+        attributes = arc_templates.compile_templates(of_arcs).attributes
+        own = arc_templates.LABEL_TEMPLATE_SETS[self.template_set]
+        return arc_templates.compile_templates(own, attributes)
 
     def to_archive(self) -> Archive:
-        header = {
-            "template_set": self.template_set,
-            "relations": list(self.relations),
-            "buckets": len(self.weights),
-        }
-        return header, packed_weights(self.prefix, self.weights)
+        header = {"template_set": self.template_set, "relations": list(self.relations)}
+        return {**header, "buckets": len(self.weights)}, packed_weights(self.prefix, self.weights)
 
     @classmethod
     def fields_from(
@@ -167,12 +160,8 @@ class Labeller(RelationWeights):
 
 
 def relations_in(sentences: Iterable[Sentence]) -> set[str]:
-    return {
-        relation
-        for sentence in sentences
-        for relation, head in zip(sentence.deprels, sentence.heads[1:], strict=True)
-        if relation != UNSPECIFIED and head >= 0
-    }
+    words = (pair for one in sentences for pair in zip(one.deprels, one.heads[1:], strict=True))
+    return {relation for relation, head in words if relation != UNSPECIFIED and head >= 0}
 
 
 def train_labeller(
@@ -193,10 +182,8 @@ def train_labeller(
     if not found and start is None:
         return None
     first = with_relations(start, found) if start else untrained(template_set, found, ignored=ignored)
-    examples = [
-        (first.encode_tree(sentence), sentence.heads, known_relations(sentence, first.relations))
-        for sentence in sentences
-    ]
+    names = first.relations
+    examples = [(first.encode_tree(one), one.heads, known_relations(one, names)) for one in sentences]
     trainer = LabelTrainer(first, label_features.step_labels, rate=RATE)
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
 
@@ -273,8 +260,7 @@ def train_on_evidence(
     ``evidence`` float64[n+1, L] of each tree: log-likelihood ratios of the relations, 0 where nothing is
     known. The trees' own relations are not read.
     """
-    examples = [
-        (start.encode_tree(tree), tree.heads, known) for tree, known in zip(trees, evidence, strict=True)
-    ]
-    trainer = LabelTrainer(start, step_label_evidence, rate=EVIDENCE_RATE)
+    pairs = zip(trees, evidence, strict=True)
+    examples = [(start.encode_tree(tree), tree.heads, known) for tree, known in pairs]
+    trainer = LabelTrainer(start, label_features.step_label_evidence, rate=EVIDENCE_RATE)
     return learn(trainer, examples, epochs=EVIDENCE_EPOCHS, rng=rng, description="training labels")[0]

@@ -18,13 +18,7 @@ from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, aligned_weights
-from qsproj.models.arc.labeller import (
-    Labeller,
-    known_relations,
-    relations_in,
-    train_labeller,
-    with_relations,
-)
+from qsproj.models.arc.labeller import Labeller, known_relations, relations_in, train_labeller, with_relations
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share
 from qsproj.training.loop import Trainer, learn
@@ -96,12 +90,13 @@ def fine_tuned(parser: ArcParser, trees: Sequence[Sentence], *, rng: np.random.G
         return learned
     held_out = rng.permutation(len(usable))[:MOST_HELD_OUT].tolist()
     arcs, relations = list[HeldOut](), list[HeldOut]()
-    for at, other in cross_fit(
+    fitted = cross_fit(
         len(held_out),
         lambda rest: tuned([held_out[one] for one in rest]),
         lambda model, _: model,
         folds=FOLDS,
-    ):
+    )
+    for at, other in fitted:
         tree, example = usable[held_out[at]], examples[held_out[at]]
         if example is not None:
             arcs.append(HeldOut(example.objective, start.scores(tree), other.scores(tree)))
@@ -137,11 +132,5 @@ def fine_tuned_labeller(
     parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: np.random.Generator
 ) -> Labeller | None:
     """Return a parser's labeller fine-tuned on the relations of some more trees."""
-    labeller = train_labeller(
-        trees,
-        rng=rng,
-        template_set=f"{parser.scorer.template_set}{IN_TREE}",
-        start=parser.labeller,
-        ignored=parser.scorer.ignored,
-    )
-    return labeller or parser.labeller
+    templates, start, ignored = f"{parser.scorer.template_set}{IN_TREE}", parser.labeller, parser.ignored
+    return train_labeller(trees, rng=rng, template_set=templates, start=start, ignored=ignored) or start

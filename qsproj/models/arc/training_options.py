@@ -154,10 +154,8 @@ def names_of(which: Callable[[ArcObjective], bool] = lambda _: True) -> list[str
 
 
 def objective_named(name: str) -> ArcObjective:
-    for objective in OBJECTIVES:
-        if objective.name == name:
-            return objective
-    raise unknown_name("objective", name, names_of())
+    check_name("objective", name, names_of())
+    return next(objective for objective in OBJECTIVES if objective.name == name)
 
 
 def margin_of(name: str, parser: str) -> float:
@@ -208,13 +206,10 @@ class TrainingOptions:
     )
     cost: float = option_field(0.01, least=1e-6, metavar="C", help="of eg: cost of a missed margin")
     clusters: int = option_field(
-        2,
-        least=1,
-        help="of hidden: number of clusters of arcs, up to 64, 80 MB of memory each",
+        2, least=1, help="of hidden: number of clusters of arcs, up to 64, 80 MB of memory each"
     )
     optimizer: str = option_field(
-        "sgd",
-        help="sgd (default), or lbfgs, cg: batch optimisers, 60 steps unless --epochs is given",
+        "sgd", help="sgd (default), or lbfgs, cg: batch optimisers, 60 steps unless --epochs is given"
     )
     entropy: float = option_field(0.1, least=0.0, most=1e6, help="weight of a sentence of --unlabelled")
     l1: float = option_field(0.0, least=0.0, most=1e6, help="strength of the L1 penalty: makes small models")
@@ -222,9 +217,7 @@ class TrainingOptions:
     rate: float = 0.1
     l2: float = option_field(15.0, least=0.0, most=1e6, help="strength of the L2 penalty")
     cutoff: int = option_field(
-        0,
-        least=0,
-        help="keep features with N occurrences or more; 1 or more makes small models",
+        0, least=0, help="keep features with N occurrences or more; 1 or more makes small models"
     )
     support: str = option_field(
         "trees",
@@ -235,13 +228,8 @@ class TrainingOptions:
     single_root: bool | None = None
 
     def with_shape(self, template_set: str, inference: TreeDecoder) -> TrainingOptions:
-        """Return the options with these templates and this kind of trees."""
-        return replace(
-            self,
-            template_set=template_set,
-            projective=inference.projective,
-            single_root=inference.single_root,
-        )
+        projective, single_root = inference.projective, inference.single_root
+        return replace(self, template_set=template_set, projective=projective, single_root=single_root)
 
     def rule(self, *, share: float = 1.0, first_squares: float = 0.0) -> Rule:
         """Return the update rule: the objective's own, or AdaGrad with a share of the rate."""
@@ -280,10 +268,7 @@ class TrainingReport:
     def summary(self, inference: TreeDecoder) -> str:
         best = max(self.epochs, key=lambda record: record.score or 0.0)
         dev = "" if best.score is None else f", dev UAS {best.score:.2f} after epoch {best.epoch}"
-        left_out = "".join(
-            f"; {pluralise(count, 'sentence')} left out: {reason}" for reason, count in self.skipped.items()
-        )
-        remarks = "".join(f"; {remark}" for remark in self.remarks)
-        return (
-            f"{inference.described('parser')}, {pluralise(len(self.epochs), 'epoch')}{dev}{left_out}{remarks}"
-        )
+        skipped = self.skipped.items()
+        left_out = [f"{pluralise(count, 'sentence')} left out: {reason}" for reason, count in skipped]
+        learned = f"{inference.described('parser')}, {pluralise(len(self.epochs), 'epoch')}{dev}"
+        return "; ".join([learned, *left_out, *self.remarks])

@@ -59,15 +59,11 @@ class ClusterScorer(arc_scorer.ArcWeights):
 
     @classmethod
     def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> "ClusterScorer":
-        checked(
-            header,
-            {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets, "clusters": whole(1, MOST_CLUSTERS)},
-        )
+        sizes = {"buckets": buckets, "clusters": whole(1, MOST_CLUSTERS)}
+        checked(header, {"template_set": one_of(TEMPLATE_SETS), **sizes})
         check_cells(header["buckets"], header["clusters"])
-        rows = zero_rows(header["buckets"], header["clusters"])
-        return cls(
-            header["template_set"], unpack_weights(cls.prefix, arrays, rows), arc_scorer.ignored_in(header)
-        )
+        weights = unpack_weights(cls.prefix, arrays, zero_rows(header["buckets"], header["clusters"]))
+        return cls(header["template_set"], weights, arc_scorer.ignored_in(header))
 
 
 def zero_rows(buckets: int, clusters: int) -> NDArray[np.float32]:
@@ -202,29 +198,22 @@ def train_cluster_parser(
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     examples = cast(list[arc_scorer.ArcExample], prepared.lessons)
-    known = zip(examples, prepared.sentences, strict=False)
-    in_trees = arc_scorer.supported_by(
-        prepared.template_set,
-        ((example.encoded, sentence.heads) for example, sentence in known),
-        cutoff=1,
-        criterion="trees",
+    pairs = zip(examples, prepared.sentences, strict=False)
+    known = ((example.encoded, sentence.heads) for example, sentence in pairs)
+    support = prepared.support & arc_scorer.supported_by(
+        prepared.template_set, known, cutoff=1, criterion="trees"
     )
-    support = in_trees & prepared.support
     start = random_start(prepared.template_set, options.clusters, support, rng)
     shared = replace(options, l2=options.l2 / options.clusters, l1=options.l1 / options.clusters)
     trainer = ClusterTrainer(start, prepared.support, rule=shared.rule())
+    score = scorer_score(prepared.readable(dev), trainer.live.encode, prepared.inference)
     scorer, records = learn(
-        trainer,
-        examples,
-        epochs=options.epochs,
-        rng=rng,
-        score=scorer_score(prepared.readable(dev), trainer.live.encode, prepared.inference),
-        description="training arcs in clusters",
+        trainer, examples, epochs=options.epochs, rng=rng, score=score, description=_TRAINING
     )
     return finished(ClusterParser, scorer, prepared, records, rng=rng)
 
 
-MORE_EPOCHS = 3
+_TRAINING, MORE_EPOCHS = "training arcs in clusters", 3
 
 
 def fine_tuned_clusters(
@@ -236,6 +225,6 @@ def fine_tuned_clusters(
     support = arc_scorer.supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
     options = TrainingOptions(l2=0.0)
     trainer = ClusterTrainer(parser.scorer, support, rule=options.rule())
-    scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description="training arcs in clusters")
+    scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description=_TRAINING)
     scorer = replace(parser.scorer, weights=scorer.weights)
     return replace(parser, scorer=scorer, labeller=fine_tuned_labeller(parser, usable, rng=rng))

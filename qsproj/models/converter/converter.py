@@ -8,7 +8,7 @@ the source tree.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
@@ -26,7 +26,7 @@ from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.constraints import Constraints
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
-from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
+from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
 from qsproj.models.storage import KINDS, described, kind_of, load_model_of, model_from
@@ -159,28 +159,16 @@ class Converter(Parser):
         return self.convert_sentence(sentence, decode=decode, confidence=confidence)
 
     def to_archive(self) -> Archive:
-        header, arrays = self.relations.to_archive()
-        return {
-            "relations": header,
-            "projective": self.inference.projective,
-            "single_root": self.inference.single_root,
-            "prior": self.prior,
-            "source_relations": list(self.source_relations),
-        }, {**packed_weights("", self.weights), **arrays, **self.turns.to_archive()}
+        header, arrays = joined({"relations": ("", self.relations)})
+        header |= asdict(self.inference) | {"prior": self.prior}
+        header["source_relations"] = list(self.source_relations)
+        return header, {**packed_weights("", self.weights), **arrays, **self.turns.to_archive()}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "Converter":
         header = {"source_relations": [], **header}
-        checked(
-            header,
-            {
-                "projective": flag,
-                "single_root": flag,
-                "prior": number(),
-                "relations": anything,
-                "source_relations": labels(0),
-            },
-        )
+        checked(header, {"projective": flag, "single_root": flag, "prior": number()})
+        checked(header, {"relations": anything, "source_relations": labels(0)})
         weights = unpack_weights("", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))
         return Converter(
             TurnModel.from_archive(arrays),
@@ -209,9 +197,7 @@ def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) 
 
 def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence: bool) -> Sentence:
     result = with_predicted_heads(sentence, conversion.heads, conversion.relations)
-    if not confidence:
-        return result
-    return with_probabilities(result, ARC_PROBABILITY, conversion.probabilities)
+    return with_probabilities(result, ARC_PROBABILITY, conversion.probabilities) if confidence else result
 
 
 def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
@@ -289,12 +275,8 @@ class AdaptedParser(Wrapper[Parser]):
         return replace(self, converter=free)
 
     def to_archive(self) -> Archive:
-        source_header, source_arrays = self.base.to_archive()
-        header, arrays = self.converter.to_archive()
-        return {"source_kind": kind_of(self.base), "source": source_header, "converter": header}, {
-            **arrays,
-            **nested(SOURCE_PREFIX, source_arrays),
-        }
+        header, arrays = joined({"source": (SOURCE_PREFIX, self.base), "converter": ("", self.converter)})
+        return {"source_kind": kind_of(self.base), **header}, arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,20 +87,15 @@ def train_converter(
     sources, targets = [sources[i] for i in usable], [targets[i] for i in usable]
     posteriors = [source_posteriors[i] if source_posteriors is not None else None for i in usable]
     epochs = options.epochs or min(max(STEPS // len(usable), FEWEST_EPOCHS), MOST_EPOCHS)
-    inference = choose_inference(
-        [target.heads for target in targets], projective=options.projective, single_root=options.single_root
-    )
+    heads = [target.heads for target in targets]
+    inference = choose_inference(heads, projective=options.projective, single_root=options.single_root)
     plain = [encode_sources(*pair) for pair in zip(sources, posteriors, strict=True)]
-    turns = train_turns(
-        [trees[0].nodes for trees in plain], [target.heads for target in targets], rng=rng, epochs=epochs
-    )
+    turns = train_turns([trees[0].nodes for trees in plain], heads, rng=rng, epochs=epochs)
     encoded = [[WeightedSource(share, turns.turned(nodes)) for share, nodes in trees] for trees in plain]
     trainer = _ArcTrainer(options, rng)
-    examples: list[_Example] = []
-    for one, target in zip(encoded, targets, strict=True):
-        objective = tree_objective(target.heads, inference_for(inference, one), "likelihood")
-        if objective is not None:
-            examples.append((one, objective))
+    pairs = zip(encoded, heads, strict=True)
+    judged = ((one, tree_objective(tree, inference_for(inference, one))) for one, tree in pairs)
+    examples: list[_Example] = [(one, objective) for one, objective in judged if objective]
     weights, records = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
     relations = train_relations(
         sources, [trees[0].nodes for trees in encoded], targets, rng=rng, epochs=epochs

@@ -87,11 +87,7 @@ def turned_arcs(source: Heads, target: Heads) -> Mask:
 
 
 def train_turns(
-    nodes: Sequence[SourceNodes],
-    targets: Sequence[Heads],
-    *,
-    rng: np.random.Generator,
-    epochs: int,
+    nodes: Sequence[SourceNodes], targets: Sequence[Heads], *, rng: np.random.Generator, epochs: int
 ) -> TurnModel:
     """Train on source trees and the target trees int32[n+1] of the same words, whole or partial."""
     live = TurnModel.untrained()

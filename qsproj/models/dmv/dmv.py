@@ -370,13 +370,9 @@ class Dmv(Parser):
         except NoTreeError:
             heads = search(0.0)[0]
         whole = attach_stripped(heads, kept, len(sentence))
-        relations = tuple(
-            relation if head == known and relation != UNSPECIFIED else other
-            for head, known, relation, other in zip(
-                whole[1:], sentence.heads[1:], sentence.deprels, self.relations(sentence, whole), strict=True
-            )
-        )
-        return with_predicted_heads(sentence, whole, relations)
+        kept_arcs = zip(whole[1:] == sentence.heads[1:], sentence.deprels, self.relations(sentence, whole))
+        relations = (own if same and own != UNSPECIFIED else other for same, own, other in kept_arcs)
+        return with_predicted_heads(sentence, whole, tuple(relations))
 
     def relations(self, sentence: Sentence, heads: Heads) -> tuple[str, ...]:
         if self.labeller is None:
@@ -413,13 +409,12 @@ class Dmv(Parser):
             shaped(arrays, "child", (tags, 2, tags), least=0.0, most=1.0),
             shaped(arrays, "root", (tags,), least=0.0, most=1.0),
         )
-        siblings = None
+        siblings, relations = None, header.get("labeller")
         if "sibling_stop" in arrays:
             siblings = SiblingParameters(
                 shaped(arrays, "sibling_stop", (tags, 2, tags + 1), least=0.0, most=1.0),
                 shaped(arrays, "sibling_child", (tags, 2, tags + 1, tags), least=0.0, most=1.0),
             )
-        relations = header.get("labeller")
         labeller = None if relations is None else Labeller.from_archive(relations, arrays)
         return Dmv(inventory, parameters, header["punctuation"], labeller, siblings)
 

@@ -35,20 +35,15 @@ class DmvReport(EMReport):
 
 
 def train_dmv(
-    sentences: Iterable[Sentence],
-    *,
-    dev: Sequence[Sentence] = (),
-    options: DmvOptions | None = None,
-    run: EMRun = LOCAL_RUN,
+    sentences: Iterable[Sentence], *, options: DmvOptions | None = None, run: EMRun = LOCAL_RUN
 ) -> tuple[dmv.Dmv, DmvReport]:
     """Train on tagged sentences, by default ignoring their heads.
 
-    ``dev``: sentences whose likelihood determines convergence. Raises UsageError for an unknown name or
-    without a usable sentence; DataError when a checkpoint is of other data or options.
+    Raises UsageError for an unknown name or without a usable sentence; DataError when a checkpoint is of
+    other data or options.
     """
     options = options or DmvOptions()
     parts, inventory, skipped = _packed_parts(sentences, options)
-    held_out = dmv.pack(dev, partial(dmv.tag_numbers, inventory=inventory), punctuation=options.punctuation)
     e_step, free = E_STEP_OF[options.e_step], parts
     if not options.keep_heads:
         free = [replace(part, heads=np.full_like(part.heads, NO_HEAD)) for part in parts]
@@ -58,12 +53,8 @@ def train_dmv(
         e_step=lambda parameters: dmv.summed(partial(e_step, parameters=parameters), free, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-        # Unseen events get a small probability.
-        held_out=(lambda parameters: sum_e_step(held_out, parameters.floored(1e-9))[1]) if dev else None,
     )
-    crc = 0
-    for part in (*parts, held_out):
-        crc = checksum((part.tags, part.starts, part.heads), crc)
+    crc = checksum(array for part in parts for array in (part.tags, part.starts, part.heads))
     result = run_em_kept(
         lambda: initial_parameters(parts, len(inventory), options),
         problem,
@@ -150,11 +141,8 @@ def initial_parameters(parts: Sequence[dmv.TagCorpus], tags: int, options: DmvOp
                 "no training sentence has all its heads, which --start trees counts; choose --start harmonic "
                 "or uniform"
             )
-        found = [
-            dmv.DmvCounts(*dmv_tree_counts(part.tags, part.starts, part.heads, tags))
-            for part in whole
-            if len(part)
-        ]
+        counted = (dmv_tree_counts(part.tags, part.starts, part.heads, tags) for part in whole if len(part))
+        found = [dmv.DmvCounts(*counts) for counts in counted]
     return reduce(add, found).estimate(options.smoothing)
 
 
@@ -174,11 +162,8 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
     corpus = corpus.select(_is_whole(corpus))
     seen = dmv.DmvCounts(*dmv_tree_counts(corpus.tags, corpus.starts, corpus.heads, len(parser.inventory)))
     own = parser.parameters
-    counts = dmv.DmvCounts(
-        OWN_DECISIONS * np.stack([own.stop, 1.0 - own.stop], axis=-1),
-        OWN_DECISIONS * own.child,
-        OWN_DECISIONS * own.root,
-    )
+    stops = np.stack([own.stop, 1.0 - own.stop], axis=-1)
+    counts = dmv.DmvCounts(*(OWN_DECISIONS * values for values in (stops, own.child, own.root)))
     start = parser.labeller
     templates = start.template_set if start else f"delexicalised{IN_TREE}"
     labeller = train_labeller(whole, rng=rng, template_set=templates, start=start)

@@ -13,7 +13,7 @@ from qsproj.corpus.enhanced import with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.constraints import Constraints
 from qsproj.models.enhanced.enhancer import Enhancer, train_enhancer
-from qsproj.models.packing import nested, unnested
+from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import BLOCK, Parser, Wrapper, always
 from qsproj.models.schema import Archive, Arrays, anything, checked, one_of
 from qsproj.models.storage import KINDS, described, kind_of, model_from
@@ -49,15 +49,13 @@ class EnhancedParser(Wrapper[Parser]):
     ) -> Sentence:
         graph, chances = self.enhancer.graph(sentence, arcs)
         found = with_graph(sentence, graph)
-        if not confidence:
-            return found
-        return with_misc(found, "DepsProb", [",".join(f"{own:.4f}" for own in row) for row in chances])
+        if confidence:
+            found = with_misc(found, "DepsProb", [",".join(f"{own:.4f}" for own in row) for row in chances])
+        return found
 
     def to_archive(self) -> Archive:
-        header, arrays = self.base.to_archive()
-        own, own_arrays = self.enhancer.to_archive()
-        part = {"kind": kind_of(self.base), "model": header}
-        return {"parser": part, "enhancer": own}, {**nested("parser_", arrays), **own_arrays}
+        header, arrays = joined({"parser": ("parser_", self.base), "enhancer": ("", self.enhancer)})
+        return header | {"parser": {"kind": kind_of(self.base), "model": header["parser"]}}, arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

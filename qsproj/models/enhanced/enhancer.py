@@ -85,19 +85,16 @@ class Tree:
         return (self.sentence.forms[word - 1] if lemma == UNSPECIFIED else lemma).lower()
 
     def feature(self, word: int, name: str) -> str:
-        for pair in self.sentence.feats[word - 1].split("|") if word else ():
-            key, _, value = pair.partition("=")
-            if key == name:
-                return value.lower()
-        return ""
+        pairs = (pair.partition("=") for pair in self.sentence.feats[word - 1].split("|")) if word else ()
+        return next((value.lower() for key, _, value in pairs if key == name), "")
 
     def marker(self, word: int, relation: str) -> str:
         """Return the lemmas of a word's first dependent by this relation, and of its fixed dependents."""
-        for child in self.children[word]:
-            if self.bare[child] == relation:
-                fixed = [other for other in self.children[child] if self.relation(other) == "fixed"]
-                return "_".join(self.lemma(one) for one in (child, *fixed))
-        return ""
+        child = next((one for one in self.children[word] if self.bare[one] == relation), None)
+        if child is None:
+            return ""
+        fixed = [other for other in self.children[child] if self.relation(other) == "fixed"]
+        return "_".join(self.lemma(one) for one in (child, *fixed))
 
     def conjunction(self, word: int) -> str:
         own = self.marker(word, "cc")
@@ -127,10 +124,8 @@ class Tree:
                 if len(path) > 1 or len(above) == 1 or child != above[-2]
             ]
         for path in paths:
-            head = path[-1]
-            if way[1] == 0 or head != ROOT:
-                passed = (*above[1:], *path[1:])[:-1]
-                yield Candidate(above[0], head, way, passed)
+            if way[1] == 0 or path[-1] != ROOT:
+                yield Candidate(above[0], path[-1], way, (*above[1:], *path[1:])[:-1])
 
     def signature(self, one: Candidate) -> str:
         """Return the path of a candidate and the relations on it; of a tree arc its relation alone."""
@@ -272,14 +267,8 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
             if len(options) > 1:
                 features, of_options = _hashes(_features(tree, one, way, filler)), _hashes(options)
                 choices.append((features, of_options, _nothing(len(options)), options.index(pattern)))
-    weights, _ = learn(
-        ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT),
-        choices,
-        epochs=EPOCHS,
-        rng=rng,
-        patience=None,
-        description="learning edges",
-    )
+    trainer, what = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT), "learning edges"
+    weights, _ = learn(trainer, choices, epochs=EPOCHS, rng=rng, patience=None, description=what)
     return Enhancer(patterns, weights)
 
 
@@ -289,11 +278,8 @@ def check_enhanced(sentences: Iterable[Sentence]) -> None:
 
 
 def _known(tree: Tree) -> Iterator[tuple[Candidate, str, Mapping[str, str]]]:
-    relations = {
-        (word, head): relation
-        for word, edges in enumerate(graph_of(tree.sentence), start=1)
-        for head, relation in edges
-    }
+    graph = enumerate(graph_of(tree.sentence), start=1)
+    relations = {(word, head): relation for word, edges in graph for head, relation in edges}
     for one in tree.candidates():
         relation = relations.get((one.dependent, str(one.head)))
         filling = tree.filling(one) if relation or one.way == BASIC else {}

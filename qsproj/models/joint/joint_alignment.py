@@ -47,12 +47,8 @@ class LinkChooser(Stored):
         if not len(links.links):
             return links
         prepared = self.prepare(pair)
-        beliefs = infer_jointly(
-            prepared.structure,
-            self.weights.scores(prepared),
-            known_states(prepared.structure),
-            propagation=Propagation(),
-        )
+        structure, scores = prepared.structure, self.weights.scores(prepared)
+        beliefs = infer_jointly(structure, scores, known_states(structure), Propagation())
         return likely_links(links, beliefs.links, threshold)
 
     def prepare(self, pair: SentencePair) -> joint_weights.PreparedPair:
@@ -80,11 +76,8 @@ class LinkChooser(Stored):
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "LinkChooser":
         checked(header, {"families": names, "tagged": flag})
-        return LinkChooser(
-            joint_weights.JointWeights.from_arrays(arrays),
-            tuple(header["families"]),
-            header["tagged"],
-        )
+        weights = joint_weights.JointWeights.from_arrays(arrays)
+        return LinkChooser(weights, tuple(header["families"]), header["tagged"])
 
 
 def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> joint_weights.PreparedPair:

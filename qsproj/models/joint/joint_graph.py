@@ -141,9 +141,11 @@ def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGrap
         tags = TagFactors(structure.tags, structure.link_variables[structure.tags.links], known)
     m, n = (len(side.arcs) - 1 for side in (structure.source, structure.target))
     fertile = np.concatenate([structure.links[:, 0], structure.links[:, 1] + m])
+    sides = [side for side in (structure.source, structure.target) if is_free(side, known)]
+    trees = [group for side in sides if side.trees for group in CONSTRAINTS["tree"](side.arcs, side.trees)]
     # In the order in which they send messages.
     parts: dict[str, list[FactorGroup]] = {
-        "sides": [_unary(structure, known), *_trees(structure, known)],
+        "sides": [_unary(structure, known), *trees],
         "source families": _families(structure.source, known),
         "target families": _families(structure.target, known),
         "tags": [] if tags is None else tags.groups(no_scores(tags.tags)),
@@ -175,14 +177,6 @@ def _families(side: Side, known: NDArray[np.int8]) -> list[FactorGroup]:
     return [family.group for family in side.families] if is_free(side, known) else []
 
 
-def _trees(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
-    groups: list[FactorGroup] = []
-    for side in (structure.source, structure.target):
-        if side.trees is not None and is_free(side, known):
-            groups += CONSTRAINTS["tree"](side.arcs, side.trees)
-    return groups
-
-
 def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
     groups: list[FactorGroup] = []
     undecided = known[structure.results] == UNKNOWN
@@ -204,15 +198,8 @@ def _align_hmms(structure: JointStructure) -> list[FactorGroup]:
             sides, words, positions = sides[::-1], positions, words
         n, n_positions = (len(side.arcs) - 1 for side in sides)
         order = np.argsort(words, kind="stable")
-        groups.append(
-            align_hmm(
-                structure.link_variables[order],
-                word_starts(words, n),
-                positions[order],
-                np.zeros(JUMP_SCORES),
-                n_source=n_positions,
-            )
-        )
+        links = structure.link_variables[order], word_starts(words, n), positions[order]
+        groups.append(align_hmm(*links, np.zeros(JUMP_SCORES), n_source=n_positions))
     return groups
 
 
@@ -238,11 +225,10 @@ def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: Jo
 
 
 def infer_jointly(
-    structure: JointStructure, scores: JointScores, known: NDArray[np.int8], *, propagation: Propagation
+    structure: JointStructure, scores: JointScores, known: NDArray[np.int8], propagation: Propagation
 ) -> JointBeliefs:
     """Build the graph of a pair over the variables unknown in ``known`` int8[V], and propagate beliefs."""
-    graph = joint_graph(structure, known)
-    return pass_messages(graph, scores, propagation)
+    return pass_messages(joint_graph(structure, known), scores, propagation)
 
 
 def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagation) -> JointBeliefs:

@@ -110,9 +110,12 @@ class JointLabeller:
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":
         weights = np.zeros((_n_rows(len(source_relations)), len(relations)), dtype=np.float32)
-        like = [[_likeness(source, target) for target in relations] for source in source_relations]
+        whole, bare = (
+            np.equal.outer([*map(form, source_relations)], [*map(form, relations)])
+            for form in (str, bare_relation)
+        )
         first, last = len(CONFIGURATIONS), len(CONFIGURATIONS) * (1 + len(source_relations))
-        weights[first:last] = np.tile(SAME * np.array(like), (len(CONFIGURATIONS), 1))
+        weights[first:last] = np.tile(SAME * 0.5 * (1.0 * whole + bare), (len(CONFIGURATIONS), 1))
         return JointLabeller(source_relations, relations, SenseWeights(weights))
 
     def grown(self, relations: tuple[str, ...]) -> "JointLabeller":
@@ -135,12 +138,8 @@ class JointLabeller:
         return SenseRows(words, chances[senses, relations], np.stack(rows, axis=1).astype(np.int32))
 
     def to_archive(self) -> Archive:
-        header = {
-            "source_relations": list(self.source_relations),
-            "relations": list(self.relations),
-            "scale": self.table.scale,
-        }
-        return header, packed_weights("", self.table.weights)
+        header = {"source_relations": list(self.source_relations), "relations": list(self.relations)}
+        return {**header, "scale": self.table.scale}, packed_weights("", self.table.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "JointLabeller":
@@ -157,10 +156,6 @@ def _n_rows(n_source_relations: int) -> int:
     return len(CONFIGURATIONS) * (1 + n_source_relations * (1 + _N_TAGS))
 
 
-def _likeness(source: str, target: str) -> float:
-    return 0.5 * ((source == target) + (bare_relation(source) == bare_relation(target)))
-
-
 def relation_senses(
     labeller: JointLabeller,
     source: TreeParser,
@@ -169,13 +164,8 @@ def relation_senses(
     beliefs: JointBeliefs,
     target_heads: Heads,
 ) -> SenseRows:
-    relations = relation_chances(
-        source,
-        pair.source,
-        source.inference.best(beliefs.source),
-        names=labeller.source_relations,
-        given=prepared.source_relations,
-    )
+    tree, names = source.inference.best(beliefs.source), labeller.source_relations
+    relations = relation_chances(source, pair.source, tree, names=names, given=prepared.source_relations)
     return labeller.senses(pair.target, expected_senses(prepared.structure, beliefs, target_heads), relations)
 
 

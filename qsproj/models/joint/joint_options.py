@@ -1,6 +1,6 @@
 """Options of joint models: the graph of a pair, and the training of its weights."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from qsproj.bp.run import BPOptions
@@ -35,12 +35,7 @@ class Propagation:
     damping: float = 0.0
 
     def passing(self) -> BPOptions:
-        return BPOptions(
-            schedule="sequential",
-            max_iterations=self.max_iterations,
-            tolerance=self.tolerance,
-            damping=self.damping,
-        )
+        return BPOptions(schedule="sequential", **asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -131,10 +131,8 @@ def train_on_more_pairs(
         return parser
     least = parser.options.least_probability
     target = joint_trees.given_target(usable, parser.target, least_probability=least)
-    examples = [
-        joint_example(parser, pair, scores, None, None)
-        for pair, scores in zip(usable, target.scores, strict=True)
-    ]
+    scored = zip(usable, target.scores, strict=True)
+    examples = [joint_example(parser, pair, scores, None, None) for pair, scores in scored]
     options = replace(parser.training or joint_options.JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
     weights, *_ = joint_training.train_joint_weights(examples, rng=rng, options=options, start=parser.weights)
     return replace(parser, weights=weights)
@@ -162,19 +160,12 @@ def joint_example(
 ) -> joint_training.JointExample:
     heads = reachable(pair.target.heads, parser.target.inference)
     prepared = parser.prepare(pair, target_scores=scores, choices=choices)
-    states = (
-        None
-        if pair.hand is None
-        else joint_training.observed_links(pair.alignment, pair.hand, parser.options.families)
-    )
-    inferred = not prepared.structure.source.observed
-    return joint_training.JointExample(
-        prepared,
-        heads,
-        states,
-        joint_trees.monolingual_heads(parser.source, pair.source) if inferred else None,
-        target_tags,
-    )
+    states = source_heads = None
+    if pair.hand is not None:
+        states = joint_training.observed_links(pair.alignment, pair.hand, parser.options.families)
+    if not prepared.structure.source.observed:
+        source_heads = joint_trees.monolingual_heads(parser.source, pair.source)
+    return joint_training.JointExample(prepared, heads, states, source_heads, target_tags)
 
 
 def usable_pairs(

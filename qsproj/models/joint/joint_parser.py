@@ -12,30 +12,22 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.joint import joint_weights
+from qsproj.models.joint import joint_trees, joint_weights
 from qsproj.models.joint.joint_graph import JointBeliefs, infer_jointly
 from qsproj.models.joint.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.joint.joint_options import LINK_FACTORS, SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_structure import beyond_itg, known_states, observed_side
-from qsproj.models.joint.joint_trees import (
-    TreeParser,
-    TreeScores,
-    first_order,
-    given_source_heads,
-    tree_scores,
-)
 from qsproj.models.joint.tag_choices import N_TAG_SCALES, NEUTRAL, TagChoices, tag_choices
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import Lesson, Wrapper
 from qsproj.models.schema import Archive, Arrays, checked, number, optional, whole
-from qsproj.models.storage import described, load_model_of
+from qsproj.models.storage import described, load_model_of, model_from
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 # Prefixes of the arrays of labeller and tagger.
 RELATIONS, TAGS = "relations_", "tags_"
-# Class of a side's parser by its order in the model file; older files have none.
-_ORDERS: dict[int, type[ArcParser] | type[GraphParser]] = {1: ArcParser, 2: GraphParser}
+# Kind of a side's parser by its order in the model file; older files have none.
+_KINDS, _SIDES = {1: "arc-parser", 2: "graph-parser"}, ("source", "target")
 
 
 def _tag_scales(value: Any) -> None:
@@ -60,7 +52,7 @@ class ParsedPair(SentencePair):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointParser(Wrapper[TreeParser]):
+class JointParser(Wrapper[joint_trees.TreeParser]):
     """A trained joint model (thesis 4.7).
 
     Its parsers are trained monolingually; second-order factors of either side take part. ``training``: None
@@ -71,15 +63,15 @@ class JointParser(Wrapper[TreeParser]):
 
     takes = "pairs of sentences: parse_pair(source, target, alignment)"
 
-    source: TreeParser
-    target: TreeParser
+    source: joint_trees.TreeParser
+    target: joint_trees.TreeParser
     weights: joint_weights.JointWeights
     options: JointOptions = field(default_factory=JointOptions)
     training: JointTrainingOptions | None = None
     labeller: JointLabeller | None = None
     tagger: LinkTagger | None = None
 
-    def of_parsers(self, source: TreeParser, target: TreeParser) -> "JointParser":
+    def of_parsers(self, source: joint_trees.TreeParser, target: joint_trees.TreeParser) -> "JointParser":
         """Return this model with the parsers of two other languages.
 
         Joint weights depend on tags and links, almost never on words. The target's scores count in full: the
@@ -96,25 +88,24 @@ class JointParser(Wrapper[TreeParser]):
         *,
         source_tree: str | None = None,
         source_heads: Heads | None = None,
-        target_scores: TreeScores | None = None,
+        target_scores: joint_trees.TreeScores | None = None,
         choices: TagChoices | None = None,
     ) -> joint_weights.PreparedPair:
         """Build the graph of a pair; a tree ``source_heads`` int32[m+1] is not pruned away."""
         kind = source_tree or self.options.source_tree
-        given = given_source_heads(kind, self.source, pair.source)
+        given = joint_trees.given_source_heads(kind, self.source, pair.source)
         least = self.options.least_probability
-        source_scores = tree_scores(self.source, pair.source, required=source_heads, least_probability=least)
+        source_scores = joint_trees.tree_scores(
+            self.source, pair.source, required=source_heads, least_probability=least
+        )
         source = source_scores.side(1, self.source.inference) if given is None else observed_side(given)
         if target_scores is None:
-            target_scores = tree_scores(self.target, pair.target, least_probability=least, choices=choices)
+            target_scores = joint_trees.tree_scores(
+                self.target, pair.target, least_probability=least, choices=choices
+            )
         target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
         prepared = joint_weights.prepare_pair(
-            pair,
-            source,
-            target,
-            source_scores,
-            target_scores,
-            families=self.options.families,
+            pair, source, target, source_scores, target_scores, families=self.options.families
         )
         if choices is not None and self.tagger is not None:
             prepared = joint_weights.with_tag_variables(prepared, pair, self.tagger, choices, target_scores)
@@ -128,12 +119,9 @@ class JointParser(Wrapper[TreeParser]):
         target_tags: NDArray[np.int8] | None = None,
     ) -> JointBeliefs:
         """Run belief propagation, given a target tree int32[n+1] and tags int8[U] where they are known."""
-        return infer_jointly(
-            prepared.structure,
-            self.weights.scores(prepared),
-            known_states(prepared.structure, target_heads, target_tags=target_tags),
-            propagation=self.options.propagation,
-        )
+        structure, scores = prepared.structure, self.weights.scores(prepared)
+        known = known_states(structure, target_heads, target_tags=target_tags)
+        return infer_jointly(structure, scores, known, self.options.propagation)
 
     def _relation_evidence(
         self,
@@ -187,13 +175,13 @@ class JointParser(Wrapper[TreeParser]):
         else:
             if kind != "observed":
                 heads = self.source.inference.best(beliefs.source)
-                parsed_source = first_order(self.source).attached(
+                parsed_source = joint_trees.first_order(self.source).attached(
                     pair.source, heads, probabilities=beliefs.source
                 )
             target_heads = self.target.inference.best(beliefs.target)
             pair, tags = _decided(pair, choices, beliefs)
             evidence = self._relation_evidence(pair, prepared, target_heads, tags)
-            parsed_target = first_order(self.target).attached(
+            parsed_target = joint_trees.first_order(self.target).attached(
                 pair.target, target_heads, probabilities=beliefs.target, evidence=evidence
             )
             link_chances = beliefs.links
@@ -210,7 +198,7 @@ class JointParser(Wrapper[TreeParser]):
     parses_pairs = True
 
     @property
-    def base(self) -> TreeParser:  # type: ignore[override]
+    def base(self) -> joint_trees.TreeParser:  # type: ignore[override]
         return self.target
 
     def prepared(self, sentence: Sentence) -> Sentence:
@@ -222,8 +210,8 @@ class JointParser(Wrapper[TreeParser]):
             return self.base.reads
         return ("forms", *(name for name in self.base.reads if name not in ("forms", "upos", "xpos")))
 
-    def over(self, base: TreeParser) -> "JointParser":
-        own, of_target = self.labeller, first_order(base).labeller
+    def over(self, base: joint_trees.TreeParser) -> "JointParser":
+        own, of_target = self.labeller, joint_trees.first_order(base).labeller
         if own is not None and of_target is not None:
             own = own.grown(of_target.relations)
         return replace(self, target=base, labeller=own)
@@ -284,37 +272,23 @@ class JointParser(Wrapper[TreeParser]):
             "weight_of_the_target_parser": header["target_scale"],
             "propagation": asdict(options.propagation),
             "training": None if training is None else asdict(training),
-            **{
-                side: described(
-                    "graph-parser" if header.get(f"{side}_order") == 2 else "arc-parser", header[side]
-                )
-                for side in ("source", "target")
-            },
+            **{side: described(_KINDS[header.get(f"{side}_order") or 1], header[side]) for side in _SIDES},
         }
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "JointParser":
-        scale, order = number(0.0), optional(whole(1, 2))
-        checked(
-            header,
-            {
-                "target_scale": scale,
-                "aligner_scale": optional(scale),
-                "tag_scales": optional(_tag_scales),
-                "source_order": order,
-                "target_order": order,
-            },
-        )
+        scales = {"target_scale": number(0.0), "aligner_scale": optional(number(0.0))}
+        orders = dict.fromkeys((f"{side}_order" for side in _SIDES), optional(whole(1, 2)))
+        checked(header, {**scales, "tag_scales": optional(_tag_scales), **orders})
         weights = joint_weights.JointWeights.from_arrays(
             arrays,
             target_scale=header["target_scale"],
             aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
             tag_scales=tuple(header.get("tag_scales") or NEUTRAL),
         )
-        kinds = {side: _ORDERS[header.get(f"{side}_order") or 1] for side in ("source", "target")}
-        sides = {
-            side: kind.from_archive(header[side], unnested(f"{side}_", arrays))
-            for side, kind in kinds.items()
+        kinds = {side: _KINDS[header.get(f"{side}_order") or 1] for side in _SIDES}
+        sides: dict[str, Any] = {
+            side: model_from(kind, header[side], unnested(f"{side}_", arrays)) for side, kind in kinds.items()
         }
         labeller, tagger = header.get("labeller"), header.get("tagger")
         return JointParser(
@@ -327,7 +301,7 @@ class JointParser(Wrapper[TreeParser]):
         )
 
 
-def synchronous_parser(source: TreeParser, target: TreeParser) -> JointParser:
+def synchronous_parser(source: joint_trees.TreeParser, target: joint_trees.TreeParser) -> JointParser:
     """Join two parsers by the hard constraint SYNCH alone (thesis 4.7.4); nothing is trained.
 
     Links are dropped where a tree would become impossible, so no pair contradicts the constraint.
@@ -346,6 +320,5 @@ def _decided(
 
 
 def load_joint_parser(path: str) -> JointParser:
-    return load_model_of(
-        path, JointParser, expected="a joint parser", remedy="train one: qsproj train-biparser"
-    )
+    remedy = "train one: qsproj train-biparser"
+    return load_model_of(path, JointParser, expected="a joint parser", remedy=remedy)

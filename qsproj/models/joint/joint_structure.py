@@ -417,15 +417,9 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
     links[structure.links[:, 0], structure.links[:, 1]] = structure.link_variables
     of_source, of_target = structure.links[:, 0], structure.links[:, 1]
     shape = (len(structure.links), *links.shape)
-    columns = [
-        np.broadcast_to(column, shape)
-        for column in (
-            structure.link_variables[:, None, None],
-            links,
-            source.T[of_source][:, :, None],
-            target.T[of_target][:, None, :],
-        )
-    ]
+    arcs = source.T[of_source][:, :, None], target.T[of_target][:, None, :]
+    variables = structure.link_variables[:, None, None], links, *arcs
+    columns = [np.broadcast_to(column, shape) for column in variables]
     possible = np.stack([column != NO_VARIABLE for column in columns[1:]])
     # No word is its own head: the diagonal holds no arcs rather than false ones, which would forbid nothing
     # more, but by more factors.

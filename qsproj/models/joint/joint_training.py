@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -110,13 +110,12 @@ class JointExample:
 
     def known(self) -> list[NDArray[np.int8]]:
         """Return int8[V] for each graph: nothing known; target and hand links; the source's tree, too."""
-        structure, observed = self.pair.structure, (self.target_heads, self.link_states)
-        tags = self.target_tags
-        known = [known_states(structure), known_states(structure, *observed, target_tags=tags)]
-        if self.source_heads is not None:
-            heads = self.source_heads
-            known.append(known_states(structure, *observed, source_heads=heads, target_tags=tags))
-        return known
+        structure = self.pair.structure
+        seen = partial(
+            known_states, structure, self.target_heads, self.link_states, target_tags=self.target_tags
+        )
+        trees = [] if self.source_heads is None else [seen(source_heads=self.source_heads)]
+        return [known_states(structure), seen(), *trees]
 
     def graphs(self) -> list[JointGraph]:
         return [joint_graph(self.pair.structure, known) for known in self.known()]
@@ -167,6 +166,11 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         )
         self._scale = DenseAdaGrad(np.array([self.weights.target_scale]), rate=SCALE_RATE)
         self._tag_scales = DenseAdaGrad(np.array(self.weights.tag_scales), rate=SCALE_RATE)
+        self._descents: dict[str, AdaGrad | DenseAdaGrad] = {
+            "joint_": self._descent,
+            "scale_": self._scale,
+            "tags_": self._tag_scales,
+        }
         self.statuses: list[Counter[Status]] = [Counter()]
 
     def step(self, example: JointExample) -> float:
@@ -194,10 +198,8 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return beliefs
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
-        parts = [
-            (pair.buckets[name], (getattr(free, name) - getattr(clamped, name)).reshape(-1))
-            for name in LEARNED
-        ]
+        slopes_of = {name: (getattr(free, name) - getattr(clamped, name)).reshape(-1) for name in LEARNED}
+        parts = [(pair.buckets[name], slopes) for name, slopes in slopes_of.items()]
         if pair.tags is not None and free.tags is not None and clamped.tags is not None:
             tags = free.tags.less(clamped.tags)
             parts.append((pair.tags.buckets, tags.links.reshape(-1)))
@@ -227,17 +229,14 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 
     def state(self) -> dict[str, NDArray[Any]]:
         ends = [[statuses[status] for status in Status] for statuses in self.statuses]
-        return {
-            **nested("joint_", self._descent.state()),
-            **nested("scale_", self._scale.state()),
-            **nested("tags_", self._tag_scales.state()),
-            "statuses": np.array(ends),
-        }
+        arrays = {"statuses": np.array(ends)}
+        for prefix, descent in self._descents.items():
+            arrays |= nested(prefix, descent.state())
+        return arrays
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        self._descent.restore(unnested("joint_", state))
-        self._scale.restore(unnested("scale_", state))
-        self._tag_scales.restore(unnested("tags_", state))
+        for prefix, descent in self._descents.items():
+            descent.restore(unnested(prefix, state))
         self.weights = self._weights(self.weights.weights, self._scale.weights, self._tag_scales.weights)
         ends = [zip(Status, row, strict=True) for row in state["statuses"].tolist()]
         self.statuses = [+Counter(dict(row)) for row in ends]

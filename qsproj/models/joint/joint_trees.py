@@ -185,12 +185,9 @@ def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence)
     missing = np.flatnonzero(sentence.heads[1:] < 0)
     if missing.size:
         name = sentence.sent_id or "(without sent_id)"
-        raise SentenceError(
-            found=f"no head at word {missing[0] + 1} of source sentence {name}",
-            expected="a whole tree",
-            remedy="parse the source first, or choose --source-tree joint or best",
-            word=int(missing[0]) + 1,
-        )
+        found = f"no head at word {missing[0] + 1} of source sentence {name}"
+        remedy = "parse the source first, or choose --source-tree joint or best"
+        raise SentenceError(found=found, expected="a whole tree", remedy=remedy, word=int(missing[0]) + 1)
     return sentence.heads
 
 

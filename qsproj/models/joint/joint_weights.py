@@ -15,13 +15,7 @@ from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.joint.joint_graph import LEARNED, FamilyScores, JointScores
 from qsproj.models.joint.joint_structure import ALWAYS_TRUE, JointStructure, Side, joint_structure
 from qsproj.models.joint.joint_trees import TreeScores
-from qsproj.models.joint.tag_choices import (
-    NEUTRAL,
-    PreparedTags,
-    TagChoices,
-    TagScales,
-    prepared_tags,
-)
+from qsproj.models.joint.tag_choices import NEUTRAL, PreparedTags, TagChoices, TagScales, prepared_tags
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Arrays
 from qsproj.models.tagging.link_tagger import LinkTagger
@@ -69,10 +63,8 @@ def prepare_pair(
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
     words = joint_templates.word_hashes(pair.source), joint_templates.word_hashes(pair.target)
     odds = odds_of(joint_templates.link_posteriors(pair.alignment))
-    fertilities = (
-        joint_templates.fertility_buckets(words[0].tags, side="SOURCEFERT"),
-        joint_templates.fertility_buckets(words[1].tags, side="TARGETFERT"),
-    )
+    sides = zip(words, ("SOURCEFERT", "TARGETFERT"), strict=True)
+    fertilities = [joint_templates.fertility_buckets(own.tags, side=side) for own, side in sides]
     return PreparedPair(
         structure=structure,
         source=_local(source_scores.links),

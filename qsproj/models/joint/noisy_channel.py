@@ -114,12 +114,9 @@ class SourceTreeLikelihood:
         source = self.scores.source
         if seen is not None and seen.forest is not None:
             source = source + seen.forest
-        return infer_jointly(
-            self.structure,
-            replace(self.scores, factors=factors, source=source),
-            known_states(self.structure, source_heads=None if seen is None else seen.heads),
-            propagation=self.propagation,
-        )
+        scores = replace(self.scores, factors=factors, source=source)
+        known = known_states(self.structure, source_heads=None if seen is None else seen.heads)
+        return infer_jointly(self.structure, scores, known, self.propagation)
 
     def _through_marginals(self, scores: Scores, marginals: Scores, slopes: Scores) -> Scores:
         arcs = self.structure.target.arcs != NO_VARIABLE

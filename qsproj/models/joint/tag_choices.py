@@ -84,14 +84,10 @@ class TagFactors:
             edges = np.concatenate([tags.arcs[free_arcs], self.link_variables])
             return [link(edges, np.concatenate([arcs[free_arcs], links]))]
         last = tags.variables[-1] + 1
+        certain = np.full(len(tags.links), last)
         groups: list[FactorGroup] = [
             tag(tags.variables, np.where(tags.possible, scores.words, -np.inf)),
-            tag_link(
-                self.link_variables,
-                np.full(len(tags.links), last),
-                tags.variables[tags.linked],
-                scores.links[:, None],
-            ),
+            tag_link(self.link_variables, certain, tags.variables[tags.linked], scores.links[:, None]),
         ]
         for chosen, cells in self._kinds():
             heads, dependents = (
@@ -266,15 +262,8 @@ def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept
     arcs, head_tags, dependent_tags = np.concatenate(cells).T
     own_heads, own_dependents = heads[arcs], dependents[arcs]
     # Words with another tag than in the sentence, and the tag's number; 0 is the root, which has no other.
-    changed = np.stack(
-        [
-            np.where(head_tags > 0, own_heads, 0),
-            head_tags,
-            np.where(dependent_tags > 0, own_dependents, 0),
-            dependent_tags,
-        ],
-        axis=1,
-    )
+    changed_heads, changed_dependents = own_heads * (head_tags > 0), own_dependents * (dependent_tags > 0)
+    changed = np.stack([changed_heads, head_tags, changed_dependents, dependent_tags], axis=1)
     turned = changed[:, 0] > changed[:, 2]
     changed[turned] = changed[turned][:, [2, 3, 0, 1]]
     variants, places = np.unique(changed, axis=0, return_inverse=True)
@@ -333,21 +322,14 @@ class PreparedTags:
     def scores(self, scales: TagScales, weights: Floats) -> TagScores:
         tagger, trees, arcs, links = scales
         learned = score_rows(self.buckets, weights).reshape(self.links.shape)
-        return TagScores(
-            words=tagger * self.tagger + trees * self.trees,
-            arcs=arcs * self.arcs,
-            links=links * self.links + learned,
-        )
+        words = tagger * self.tagger + trees * self.trees
+        return TagScores(words, arcs * self.arcs, links * self.links + learned)
 
     def slopes(self, by_score: TagScores) -> Floats:
         """Return derivatives by the scales, float64[4], given those by the scores."""
-        parts = (
-            (by_score.words, self.tagger),
-            (by_score.words, self.trees),
-            (by_score.arcs, self.arcs),
-            (by_score.links, self.links),
-        )
-        return np.array([float((slopes * values).sum()) for slopes, values in parts])
+        slopes = by_score.words, by_score.words, by_score.arcs, by_score.links
+        parts = zip(slopes, (self.tagger, self.trees, self.arcs, self.links), strict=True)
+        return np.array([float((by * values).sum()) for by, values in parts])
 
 
 def prepared_tags(
@@ -424,9 +406,8 @@ def learned_tags(
     choices, states = [], []
     for pair, own in zip(pairs, scores, strict=True):
         _, found = tag_choices(tagger, untagged(pair), own, least_probability=threshold)
-        left, state = (
-            (None, np.zeros(0, dtype=np.int8)) if found is None else found.with_truth(pair.target.upos)
-        )
+        none = None, np.zeros(0, dtype=np.int8)
+        left, state = none if found is None else found.with_truth(pair.target.upos)
         choices.append(left)
         states.append(state)
     return TargetTags(tagger, choices, tuple(states), true), retagged

@@ -227,15 +227,7 @@ class Morphology:
         candidates = np.empty((n, PLACES), dtype=np.int64)
         scores, links = np.empty((n, PLACES)), np.empty((n, PLACES, PLACES))
         unknown = np.full(n, NO_ANALYSIS)
-        propose(
-            emissions,
-            self.table.chain,
-            words,
-            weights.support,
-            unknown,
-            candidates,
-            scores,
-        )
+        propose(emissions, self.table.chain, words, weights.support, unknown, candidates, scores)
         link(candidates, scores, self.table.chain, weights.transitions[0], links)
         return candidates, scores, links
 

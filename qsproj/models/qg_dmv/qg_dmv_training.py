@@ -5,7 +5,7 @@ that sums of counts over parts do not depend on the number of workers.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,18 +38,16 @@ class QgReport(EMReport):
 def train_qg_dmv(
     pairs: Iterable[SentencePair],
     *,
-    dev: Sequence[SentencePair] = (),
     start: Callable[[], dmv.Dmv | None] = lambda: None,
     options: QgOptions | None = None,
     run: EMRun = LOCAL_RUN,
 ) -> tuple[qg_dmv.QgDmv, QgReport]:
     """Train on tagged target sentences, parsed source sentences and the links between them.
 
-    ``pairs``: consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``dev``: pairs whose
-    likelihood determines convergence; if the start is best on them, it is returned. ``start``: called after
-    all pairs have been read; returns a DMV of the target, or None for uniform parameters with a preference
-    for parent-child. Raises UsageError when no pair is usable or an option is wrong; DataError when a
-    checkpoint is of other data or options.
+    ``pairs``: consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``start``: called
+    after all pairs have been read; returns a DMV of the target, or None for uniform parameters with a
+    preference for parent-child. Raises UsageError when no pair is usable or an option is wrong; DataError
+    when a checkpoint is of other data or options.
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}
@@ -61,7 +59,7 @@ def train_qg_dmv(
             raise NothingToLearnError(f"no usable sentence pair (left out: {reasons})")
         packed = pack_into(folder, itertools.chain([first], usable), punctuation=options.punctuation)
         began = start()
-        result, log_likelihood = _run_em(packed, dev, began, options, run)
+        result, log_likelihood = _run_em(packed, began, options, run)
     parameters, tags = result.parameters, packed.inventory
     # The parser of new text: from the counts of EM, or the initial one if EM returns its start.
     if parameters.has_counts:
@@ -84,7 +82,7 @@ def train_qg_dmv(
 
 
 def _run_em(
-    packed: "PackedPairs", dev: Sequence[SentencePair], start: dmv.Dmv | None, options: QgOptions, run: EMRun
+    packed: "PackedPairs", start: dmv.Dmv | None, options: QgOptions, run: EMRun
 ) -> tuple[EMState[qg_dmv.QgStep], float]:
     tags, source_tags = packed.inventory, packed.source_inventory
     parent_child, senses = options.parent_child, len(source_tags) + 1
@@ -93,26 +91,13 @@ def _run_em(
     else:
         known = start.parameters.over(dmv.tag_numbers(tags, start.inventory))
         initial = qg_dmv.parameters_like(known, senses, parent_child=parent_child)
-    held_out = [
-        qg_dmv.pair_nodes(pair, tags, source_tags, punctuation=options.punctuation)
-        for pair in _usable(dev, options, {})
-    ]
-    corpora = [qg_dmv.pack_pairs(held_out)] if held_out else []
-    crc = packed.crc
-    for own in corpora:
-        crc = checksum((own.tags, own.source_tags, own.priors), crc)
-    crc = checksum((initial.stop, initial.child, initial.root), crc)
-
-    def likelihood(parameters: qg_dmv.QgParameters) -> float:
-        return qg_dmv.expected_counts(corpora, parameters)[1]
-
+    crc = checksum((initial.stop, initial.child, initial.root), packed.crc)
     problem: EMProblem[qg_dmv.QgStep, qg_dmv.QgCounts] = EMProblem(
         iterations=options.iterations,
         tolerance=options.tolerance,
         e_step=lambda parameters: qg_dmv.expected_counts(packed, parameters, workers=run.workers),
         m_step=lambda counts: counts.step(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
-        held_out=likelihood if corpora else None,
     )
     result = run_em_kept(
         lambda: qg_dmv.before_first_step(initial),

@@ -19,22 +19,10 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import SPELLING, Classes, WordTable, compiled, likely_tags
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models import schema
 from qsproj.models.morphology.analyses import feature_pairs
 from qsproj.models.morphology.morphology import COLUMN_CELLS, Morphology
 from qsproj.models.packing import in_two_bytes, joined, packed_weights, stored_weights, unnested
-from qsproj.models.schema import (
-    Archive,
-    Arrays,
-    ascending,
-    checked,
-    labels,
-    lines_of,
-    names,
-    optional,
-    shaped,
-    text,
-    word_lists,
-)
 from qsproj.models.storage import Stored
 from qsproj.models.tokens.splitter import Splitter
 from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
@@ -194,11 +182,9 @@ class Tagger(Stored):
                 tagged = with_probabilities(tagged, TAG_PROBABILITY, probabilities)
         elif UNSPECIFIED in sentence.upos:
             word = sentence.upos.index(UNSPECIFIED)
-            raise SentenceError(
-                found=f"no UPOS on word {word + 1} ({sentence.forms[word]!r})",
-                expected="tags, as upos is not among the columns",
-                remedy="add upos to the columns",
-            )
+            found = f"no UPOS on word {word + 1} ({sentence.forms[word]!r})"
+            expected = "tags, as upos is not among the columns"
+            raise SentenceError(found=found, expected=expected, remedy="add upos to the columns")
         if self.morphology is not None:
             tagged = self.morphology.fill(tagged, columns=wanted, confidence=confidence)
         return tagged
@@ -261,7 +247,7 @@ class Tagger(Stored):
         rows = self.index.rows(self.extractor.keys(forms))
         return np.asarray((rows[:, lower] >= 0).any(axis=1))
 
-    def to_archive(self) -> Archive:
+    def to_archive(self) -> schema.Archive:
         header: dict[str, Any] = {
             "tags": list(self.tags),
             "templates": list(self.extractor.templates),
@@ -305,18 +291,14 @@ class Tagger(Stored):
         }
 
     @classmethod
-    def from_archive(cls, header: Mapping[str, Any], arrays: Arrays) -> "Tagger":
-        checked(
-            header,
-            {
-                **{"tags": labels(1), "templates": names, "class_sets": names, "contractions": word_lists},
-                "language": optional(text),
-            },
-        )
+    def from_archive(cls, header: Mapping[str, Any], arrays: schema.Arrays) -> "Tagger":
+        fields = {"tags": schema.labels(1), "language": schema.optional(schema.text)}
+        fields |= {"templates": schema.names, "class_sets": schema.names, "contractions": schema.word_lists}
+        schema.checked(header, fields)
         class_sets = {}
         for name in header["class_sets"]:
-            words = lines_of(arrays, f"{name}.words")
-            classes = shaped(arrays, f"{name}.classes", (len(words),), kind="i")
+            words = schema.lines_of(arrays, f"{name}.words")
+            classes = schema.shaped(arrays, f"{name}.classes", (len(words),), kind="i")
             class_sets[name] = dict(zip(words, classes.tolist(), strict=True))
         parts: dict[str, Any] = {
             name: kind.from_archive(header[name], unnested(f"{name}.", arrays))
@@ -325,13 +307,14 @@ class Tagger(Stored):
         }
         if "judge" in parts and NOT_A_WORD not in parts["judge"].tags:
             raise ValueError(f"the segmentation reranker has no tag {NOT_A_WORD!r}")
-        tags, index = tuple(header["tags"]), FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
+        tags = tuple(header["tags"])
+        index = FeatureIndex(schema.ascending(arrays, "keys", np.uint64, least=1))
         return cls(
             tags=tags,
             extractor=FeatureExtractor(tuple(header["templates"]), class_sets),
             index=index,
             weights=stored_weights(arrays, (len(index.keys), len(tags))),
-            transitions=shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
+            transitions=schema.shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
             contractions={token: tuple(words) for token, words in header["contractions"].items()},
             language=header["language"],
             **parts,

@@ -31,15 +31,7 @@ from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Constraints, span_arcs
-from qsproj.models.graph.graph_factors import (
-    CONSTRAINTS,
-    Expectations,
-    FamilyFactors,
-    SentenceGraph,
-    candidate_arcs,
-    expected,
-    propagate,
-)
+from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, shaped
@@ -55,11 +47,11 @@ Numbers = NDArray[np.int32]
 # Scores (natural log) or expected counts: of arcs float64[E]; and of each family: of the tags of words
 # float64[n * K]; of [tag before the last, last tag, tag] float64[(K+1)^3], K being the boundary; of each pair
 # of tags of each arc from the root, and between words.
-FactorValues = Expectations
+FactorValues = graph_factors.Expectations
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class TaggingGraph(SentenceGraph):
+class TaggingGraph(graph_factors.SentenceGraph):
     """The candidate arcs of a sentence, the tags its words may have, and the factors over them.
 
     Variables are the E arcs, then the tags of the words 1..n, of K states each, then the tag of the root, of
@@ -84,11 +76,7 @@ class TaggingGraph(SentenceGraph):
 
 
 def tagging_graph(
-    candidates: Mask,
-    possible: Mask,
-    inference: TreeDecoder,
-    *,
-    spans: Sequence[tuple[int, int]] = (),
+    candidates: Mask, possible: Mask, inference: TreeDecoder, *, spans: Sequence[tuple[int, int]] = ()
 ) -> TaggingGraph:
     n, n_tags = possible.shape
     links = chosen_links(candidates)
@@ -114,7 +102,7 @@ def tagging_graph(
         link(arcs, np.zeros(arcs.size)),
         *(family.group for family in families),
         *([exactly_one(span_arcs(links, spans))] if spans else []),
-        *CONSTRAINTS["tree"](links, inference),
+        *graph_factors.CONSTRAINTS["tree"](links, inference),
     ]
     return TaggingGraph(
         links,
@@ -132,10 +120,12 @@ def tagging_graph(
 
 def _family(
     name: str, group: FactorGroup, scored: NDArray[np.int64] | None = None, *, above: float | Floats = 0.0
-) -> FamilyFactors:
+) -> graph_factors.FamilyFactors:
     """Return factors without features of their own; by default, all are scored."""
     every = np.arange(group.scores.size) if scored is None else scored
-    return FamilyFactors(name, np.zeros((0, 1), np.int32), np.zeros(0, np.uint64), every, group, above)
+    return graph_factors.FamilyFactors(
+        name, np.zeros((0, 1), np.int32), np.zeros(0, np.uint64), every, group, above
+    )
 
 
 def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[NDArray[Any], ...]:
@@ -184,8 +174,8 @@ def infer_tags_and_tree(
     Returns the log-odds float64[E] of each arc under the tree factor, so that probabilities of the heads of a
     word sum to one; and the gradient of Bethe log Z by the scores (thesis eq. 2.18).
     """
-    beliefs = propagate(graph, *scores, iterations=iterations, tolerance=tolerance, damping=0.0)
-    return beliefs.status, *expected(graph, beliefs)
+    beliefs = graph_factors.propagate(graph, *scores, iterations=iterations, tolerance=tolerance, damping=0.0)
+    return beliefs.status, *graph_factors.expected(graph, beliefs)
 
 
 TAG_LINK_BUCKETS = 1 << 20
@@ -358,12 +348,10 @@ class TaggingParser(Parser):
             if own == UNSPECIFIED:
                 continue
             if own not in self.tagger.tags:
-                raise SentenceError(
-                    found=f"the tag {own}, which is to be kept",
-                    expected=f"one that the model knows: {', '.join(self.tagger.tags)}",
-                    remedy="change it, or put _ in its place",
-                    word=word + 1,
-                )
+                found = f"the tag {own}, which is to be kept"
+                expected = f"one that the model knows: {', '.join(self.tagger.tags)}"
+                remedy = "change it, or put _ in its place"
+                raise SentenceError(found=found, expected=expected, remedy=remedy, word=word + 1)
             known[word] = self.tagger.tags.index(own)
         return known
 
@@ -384,7 +372,7 @@ class TaggingParser(Parser):
         ``inference``, ``spans``: the trees to choose from, where they are constrained.
         """
         inference = inference or self.inference
-        candidates = candidate_arcs(marginals, inference, threshold=self.options.arc_threshold)
+        candidates = graph_factors.candidate_arcs(marginals, inference, threshold=self.options.arc_threshold)
         possible = distribution >= self.options.tag_threshold
         possible[np.arange(len(possible)), distribution.argmax(axis=1)] = True
         if required_arcs is not None:

@@ -25,7 +25,7 @@ from qsproj.errors import UsageError, pluralise
 from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Constraints
-from qsproj.models.packing import nested, unnested
+from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
 from qsproj.models.storage import kind_of
@@ -122,12 +122,8 @@ class UncertainWords:
     marginals: NDArray[np.float64]
 
     def tags(self, numbers: TagNumbers) -> Tags:
-        return tuple(
-            self.tagger.tags[number] if free else own
-            for number, free, own in zip(
-                numbers.tolist(), self.free.tolist(), self.sentence.upos, strict=True
-            )
-        )
+        rows = zip(numbers.tolist(), self.free.tolist(), self.sentence.upos, strict=True)
+        return tuple(self.tagger.tags[number] if free else own for number, free, own in rows)
 
     def read(self, parser: ArcParser, numbers: TagNumbers) -> Reading:
         before = np.concatenate([[len(self.tagger.tags)], numbers[:-1]])
@@ -189,11 +185,8 @@ def read_uncertain(
 
 def with_paired_marks(parser: ArcParser, scores: Scores, forms: Tags, tags: Tags) -> Scores:
     """Return arc scores that attach closing marks to the word between that the opening mark attaches to."""
-    pairs = [
-        (first, last)
-        for first, last in paired_marks(forms)
-        if last > first + 1 and tags[first - 1] == tags[last - 1] == PUNCT
-    ]
+    marks = ((a, b) for a, b in paired_marks(forms) if tags[a - 1] == tags[b - 1] == PUNCT)
+    pairs = [(first, last) for first, last in marks if last > first + 1]
     if not pairs:
         return scores
     _, marginals = parser.inference.infer(scores / parser.temperature)
@@ -233,23 +226,9 @@ class TextParser(Wrapper[Parser]):
     def retagging(self) -> "TextParser":
         return replace(self, retags=True)
 
-    def read(
-        self,
-        lines: Iterable[str],
-        *,
-        language: str | None = None,
-        paragraphs: bool = False,
-        segmentations: int | None = None,
-        name: str = "text",
-    ) -> Iterator[Sentence]:
-        return self.tagger.read(
-            lines,
-            language=language,
-            name=name,
-            paragraphs=paragraphs,
-            segmentations=segmentations,
-            split_contractions=True,
-        )
+    def read(self, lines: Iterable[str], **options: Any) -> Iterator[Sentence]:
+        """Yield one sentence for each line of text; ``options``: those of :meth:`Tagger.read`."""
+        return self.tagger.read(lines, split_contractions=True, **options)
 
     def cut(self, text: str) -> Iterator[Sentence]:
         return self.tagger.cut(text)
@@ -314,12 +293,9 @@ class TextParser(Wrapper[Parser]):
     ) -> Sentence:
         parser, readings = self._readings(sentence, given)
         marginals = readings.arc_probabilities(parser) if confidence else None
-        return parser.attached(
-            self.tagger.with_morphology(with_columns(sentence, upos=readings.tags), anew=self.retags),
-            parser.heads(readings.scores, decode=decode),
-            probabilities=marginals,
-            given=given,
-        )
+        tagged = self.tagger.with_morphology(with_columns(sentence, upos=readings.tags), anew=self.retags)
+        heads = parser.heads(readings.scores, decode=decode)
+        return parser.attached(tagged, heads, probabilities=marginals, given=given)
 
     def _readings(self, sentence: Sentence, given: Constraints | None) -> tuple[ArcParser, Readings]:
         check_sentence(sentence)
@@ -376,14 +352,9 @@ class TextParser(Wrapper[Parser]):
         return self.tagger.with_morphology(with_columns(sentence, upos=tags), anew=self.retags)
 
     def to_archive(self) -> Archive:
-        tagger_header, tagger_arrays = self.tagger.to_archive()
-        parser_header, parser_arrays = self.base.to_archive()
-        header = {
-            "tagger": tagger_header,
-            "parser": {"kind": kind_of(self.base), "model": parser_header},
-            "readings": self.readings,
-        }
-        return header, {**nested("tagger_", tagger_arrays), **nested("parser_", parser_arrays)}
+        header, arrays = joined({"tagger": ("tagger_", self.tagger), "parser": ("parser_", self.base)})
+        header["parser"] = {"kind": kind_of(self.base), "model": header["parser"]}
+        return header | {"readings": self.readings}, arrays
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,19 +30,8 @@ from qsproj.features.characters import COMPILED_TEMPLATES, TEMPLATES, character_
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, k_best, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
+from qsproj.models import schema
 from qsproj.models.packing import in_two_bytes, packed_weights, stored_weights
-from qsproj.models.schema import (
-    ascending,
-    checked,
-    flag,
-    lines_of,
-    names,
-    optional,
-    shaped,
-    text,
-    text_rows,
-    word_lists,
-)
 
 Words = tuple[str, ...]
 # A rule: a token with this prefix and this suffix becomes the words, in which STEM stands for the part
@@ -96,7 +85,7 @@ class Expansions:
 
     @staticmethod
     def from_json(content: Mapping[str, Any]) -> "Expansions":
-        checked(content, {"table": word_lists, "rules": text_rows(3)})
+        schema.checked(content, {"table": schema.word_lists, "rules": schema.text_rows(3)})
         table, rules = content["table"], content["rules"]
         return Expansions(
             {token: tuple(words) for token, words in table.items()},
@@ -326,17 +315,18 @@ class Tokenizer:
 
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Tokenizer":
-        checked(header, {"language": optional(text), "inner_spaces": flag, "templates": names})
+        fields = {"language": schema.optional(schema.text), "templates": schema.names}
+        schema.checked(header, fields | {"inner_spaces": schema.flag})
         if header["templates"] != list(TEMPLATES):
             raise ValueError("the tokeniser has other templates than this version of qsproj")
-        index = FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
+        index = FeatureIndex(schema.ascending(arrays, "keys", np.uint64, least=1))
         return Tokenizer(
             language=header["language"],
             index=index,
             weights=stored_weights(arrays, (len(index.keys), N_STATES)),
-            transitions=shaped(arrays, "transitions", (N_STATES + 1, N_STATES)),
+            transitions=schema.shaped(arrays, "transitions", (N_STATES + 1, N_STATES)),
             expansions=Expansions.from_json(header["expansions"]),
-            known=frozenset(lines_of(arrays, "known")) - {""},
+            known=frozenset(schema.lines_of(arrays, "known")) - {""},
             inner_spaces=header["inner_spaces"],
         )
 

@@ -10,11 +10,7 @@ from qsproj.corpus.formats import read_all
 from qsproj.errors import pluralise
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.morphology.morphology_training import (
-    MorphologyOptions,
-    columns_shown,
-    train_morphology,
-)
+from qsproj.models.morphology import morphology_training
 from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
@@ -23,7 +19,7 @@ from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 TAGS_OF_SOURCE = TaggerOptions(epochs=6)
 ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=6)
 LABEL_EPOCHS_OF_SOURCE = 3
-FEATURES_OF_SOURCE = MorphologyOptions(epochs=3)
+FEATURES_OF_SOURCE = morphology_training.MorphologyOptions(epochs=3)
 
 
 @stage("source", version=11)
@@ -38,9 +34,9 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     parser, report = train_arc_parser(
         sentences, rng=rng, options=ARCS_OF_SOURCE, label_epochs=LABEL_EPOCHS_OF_SOURCE
     )
-    if "feats" in columns_shown(sentences):
+    if "feats" in morphology_training.columns_shown(sentences):
         # Separate generator: features must not change tags and trees.
-        features = train_morphology(
+        features = morphology_training.train_morphology(
             sentences, rng=np.random.default_rng(seed), columns=["feats"], options=FEATURES_OF_SOURCE
         )
         tagger = replace(tagger, morphology=features)

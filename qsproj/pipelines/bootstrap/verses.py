@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from qsproj.corpus.files import open_text
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.errors import DataError, pluralise
-from qsproj.pipelines.bootstrap.scripture import (
-    REFERENCE,
-    VERSES,
-    is_scripture,
-    numbered_lines,
-    parse_reference,
-    verse_numbers,
-)
+from qsproj.pipelines.bootstrap import scripture
 
 # Text of a verse that is merged with the one before.
 _MERGED = "<range>"
@@ -79,8 +72,8 @@ def read_verses(path: str) -> Verses:
                 continue
             count += 1
             reference, tab, text = line.partition("\t")
-            found = parse_reference(reference)
-            numbers = verse_numbers(found["verses"]) if found and tab else None
+            found = scripture.parse_reference(reference)
+            numbers = scripture.verse_numbers(found["verses"]) if found and tab else None
             if found is None or numbers is None:
                 unreadable.append(_no_reference(path, number, reference, text))
                 continue
@@ -94,7 +87,10 @@ def read_verses(path: str) -> Verses:
             for mark, quotation_mark in _QUOTATION_MARKS:
                 quoted += mark == "<<" and mark in plain
                 plain = plain.replace(mark, quotation_mark)
-            known, part = parts[first], VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold()
+            known, part = (
+                parts[first],
+                scripture.VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold(),
+            )
             part = part if part.isalpha() else ""
             if known.setdefault(part, plain) != plain or ("" in known and len(known) > 1):
                 repeated.add(first)
@@ -111,8 +107,8 @@ def read_verses(path: str) -> Verses:
 @contextmanager
 def _lines(path: str) -> Iterator[Iterable[tuple[int | None, str]]]:
     """Open a file as numbered lines of ``reference TAB text``."""
-    if is_scripture(path):
-        yield numbered_lines(path)
+    if scripture.is_scripture(path):
+        yield scripture.numbered_lines(path)
     else:
         with open_text(path) as lines:
             yield enumerate(lines, start=1)
@@ -129,16 +125,16 @@ def _plain(text: str, verses: Sequence[int]) -> str:
 
 def _no_reference(path: str, number: int | None, reference: str, text: str) -> DataError:
     expected = "a reference, a tab and the text of a verse: MAT 1:5 TAB ..."
-    if parse_reference(text.partition("\t")[0]):
+    if scripture.parse_reference(text.partition("\t")[0]):
         return DataError(path, number, "the text before the reference", expected, "swap the columns")
-    if text and (parse_reference(reference) or is_scripture(path)):
+    if text and (scripture.parse_reference(reference) or scripture.is_scripture(path)):
         found = f"{reference.strip()!r}"
-        if parse_reference(reference):
+        if scripture.parse_reference(reference):
             found += ", which ends before it begins"
         expected = "a verse, or the first and the last of those that are merged"
         return DataError(path, number, found, expected, "correct the reference")
     remedy = "remove lines without a verse, or leave out --paired-by verse"
-    if not text and REFERENCE.match(reference.strip()):
+    if not text and scripture.REFERENCE.match(reference.strip()):
         remedy = "separate reference and text by a tab"
     return DataError(path, number, f"a line that begins with {reference[:30]!r}", expected, remedy)
 

@@ -23,16 +23,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from qsproj import __version__
+from qsproj.serve import requests
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
-from qsproj.serve.requests import (
-    EXCEPTION_HANDLERS,
-    Limits,
-    RequestError,
-    body_of,
-    json_object,
-    outcome_of,
-)
 from qsproj.serve.udpipe.processing import Processed, ServedModels
 
 if TYPE_CHECKING:
@@ -46,7 +39,7 @@ HEADERS = (("access-control-allow-origin", "*"), ("x-content-type-options", "nos
 
 
 def udpipe_app(
-    models: ServedModels, pool: ComputePool, limits: Limits, *, others: Sequence[Route] = ()
+    models: ServedModels, pool: ComputePool, limits: requests.Limits, *, others: Sequence[Route] = ()
 ) -> Starlette:
     """Return the application; the pool's work is ``process`` on these models; the first is the default."""
     return Starlette(
@@ -58,7 +51,7 @@ def udpipe_app(
             *others,
             Route("/{path:path}", _nothing_here, methods=["GET", "POST"]),
         ],
-        exception_handlers=EXCEPTION_HANDLERS,
+        exception_handlers=requests.EXCEPTION_HANDLERS,
     )
 
 
@@ -92,11 +85,11 @@ async def _nothing_here(_: Request) -> Response:
     return PlainTextResponse(f"found no such address, expected {', '.join(PATHS)}\n", status_code=404)
 
 
-async def _process(pool: ComputePool, limits: Limits, request: Request) -> Response:
+async def _process(pool: ComputePool, limits: requests.Limits, request: Request) -> Response:
     fields = await fields_of(request, limits)
     facts = request.scope[FACTS]
     facts["bytes_in"] = len(fields.get("data", ""))
-    done: Processed = await outcome_of(dict(fields), pool=pool, limits=limits, request=request)
+    done: Processed = await requests.outcome_of(dict(fields), pool=pool, limits=limits, request=request)
     facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
     return _json_response({"model": done.model, "acknowledgements": _ACKNOWLEDGEMENTS, "result": done.result})
 
@@ -110,9 +103,9 @@ _FORM, _PARTS, _JSON = "application/x-www-form-urlencoded", "multipart/form-data
 _MOST_FIELDS = 50
 
 
-async def fields_of(request: Request, limits: Limits) -> Mapping[str, str]:
+async def fields_of(request: Request, limits: requests.Limits) -> Mapping[str, str]:
     fields = dict(_pairs(request.url.query))
-    body = await body_of(request, limits)
+    body = await requests.body_of(request, limits)
     if not body:
         return fields
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -123,14 +116,14 @@ async def fields_of(request: Request, limits: Limits) -> Mapping[str, str]:
         return fields | _json(text)
     if kind in (_FORM, ""):
         return fields | dict(_pairs(text))
-    raise RequestError(400, f"found a body of type {kind!r}, expected {_FORM}, {_PARTS} or {_JSON}")
+    raise requests.RequestError(400, f"found a body of type {kind!r}, expected {_FORM}, {_PARTS} or {_JSON}")
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     try:
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError:
-        raise RequestError(
+        raise requests.RequestError(
             400, f"found a form that is no UTF-8, or has more than {_MOST_FIELDS} fields"
         ) from None
 
@@ -140,14 +133,14 @@ def _decoded(body: bytes) -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
         at = f"0x{body[error.start]:02x} at byte {error.start}"
-        raise RequestError(400, f"found {at} of the request, expected UTF-8") from None
+        raise requests.RequestError(400, f"found {at} of the request, expected UTF-8") from None
 
 
 def _json(text: str) -> dict[str, str]:
     otherwise = 'found no object of strings, expected JSON such as {"data": "..."}'
-    content = json_object(text, otherwise)
+    content = requests.json_object(text, otherwise)
     if not all(isinstance(value, str) for value in content.values()):
-        raise RequestError(400, otherwise)
+        raise requests.RequestError(400, otherwise)
     return content
 
 
@@ -162,7 +155,7 @@ async def _parts(request: Request, body: bytes) -> dict[str, str]:
     try:
         form = await reader.parse()
     except (MultiPartException, KeyError, ValueError):
-        raise RequestError(
+        raise requests.RequestError(
             400, "found a body in parts that cannot be read, expected multipart/form-data"
         ) from None
     fields = {}

@@ -9,9 +9,9 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.arc.arc_parser import BLOCK
 from qsproj.models.arc.arc_training import richest_template_set, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.parser import BLOCK
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from tests.sentences import make_sentence
 

@@ -112,12 +112,6 @@ def test_impossible_heads_are_left_out_and_counted():
     assert report.skipped == {}
 
 
-def test_held_out_data_end_the_training():
-    _, report = train_dmv(treebank(), dev=treebank(5), options=DmvOptions(iterations=60, tolerance=1e-3))
-    assert report.converged
-    assert all(record.held_out is not None for record in report.iterations)
-
-
 @pytest.mark.parametrize(
     ("option", "text"),
     [

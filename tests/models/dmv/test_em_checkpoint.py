@@ -135,6 +135,6 @@ def test_a_state_of_other_shapes_is_refused(tmp_path):
     train("dmv", 1, Checkpoint(folder=tmp_path))
     path = tmp_path / "em.checkpoint"
     kind, header, arrays = load_archive(path)
-    save_model(path, kind, header, arrays | {"best-root": arrays["best-root"][:1]})
+    save_model(path, kind, header, arrays | {"root": arrays["root"][:1]})
     with pytest.raises(DataError, match=r"checkpoint: found .*root has shape"):
         train("dmv", 2, Checkpoint(folder=tmp_path, resume=True))

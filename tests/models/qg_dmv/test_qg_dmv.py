@@ -13,7 +13,7 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised, tag_numbers
+from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv import (
@@ -314,13 +314,6 @@ def test_training_may_start_from_a_dmv_of_other_tags():
     assert first.iterations[0].log_likelihood != second.iterations[0].log_likelihood
 
 
-def test_held_out_pairs_end_the_training():
-    pairs = [parallel(True), parallel(False)] * 4
-    _, report = train_qg_dmv(pairs, dev=pairs, options=QgOptions(iterations=50, tolerance=1e-3))
-    assert report.converged
-    assert all(record.held_out is not None for record in report.iterations)
-
-
 def misleading():
     """Return a DMV of parallel(True) as a held-out pair has it, and pairs that teach the reverse of it."""
     turned = make_sentence("see the dog", "VERB DET NOUN", [2, 3, 0])
@@ -330,21 +323,6 @@ def misleading():
         options=DmvOptions(start="trees", keep_heads=True, iterations=0, smoothing=0.01),
     )[0]
     return start, pairs
-
-
-def test_a_start_that_held_out_pairs_prefer_is_what_comes_back():
-    """The parser of new text, too: it was made of counts that no step had taken, and preferred nothing."""
-    start, pairs = misleading()
-    dev = [parallel(True)] * 5
-    options = QgOptions(iterations=3, tolerance=-1.0)
-    model, report = train_qg_dmv(pairs, dev=dev, start=lambda: start, options=options)
-    assert not report.learned
-    of_start = start.parameters.over(tag_numbers(model.base.inventory, start.inventory))
-    for name in ("stop", "child", "root"):
-        one, other = getattr(model.base.parameters, name), getattr(of_start, name)
-        np.testing.assert_array_equal(one, other)
-    assert model.parse(dev[0].target).heads.tolist() == start.parse(dev[0].target).heads.tolist()
-    assert train_qg_dmv(pairs, start=lambda: start, options=options)[1].learned
 
 
 def test_without_a_step_it_is_what_it_starts_from():
