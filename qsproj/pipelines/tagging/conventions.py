@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.pipelines.tagging.options import BARELY, PRIOR_VOTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,15 @@ CONVENTIONS = (
     ),
 )
 _NAMES = {(one.tag, one.relation): one.name for one in CONVENTIONS}
-# Relations whose words often have another part of speech in the target, and the weight of their votes:
+# Relations whose words often have another part of speech in the target, so that their votes barely count:
 # *election* in *election campaign* is an adjective in Czech, *was* in *was sold* Spanish *se*.
 LOOSE = frozenset({"compound", "aux:pass"})
-WEIGHT_OF_LOOSE = 0.1
 # Source words that vote for two tags, by tag and relation; other links of the target type decide. *Research*
 # in *research plan* is an adjective in Czech: .7 points of UPOS there.
 EITHER = {("NOUN", "compound"): "ADJ"}
 # Source words that vote for the second tag if most links of the target type do. *To* before infinitives is a
 # preposition in Spanish, .5 points of UPOS there, and a particle in Wolof, where both tags lose .7.
 MAJORITY = {("PART", "mark"): "ADP"}
-# Number of tagged words that the evidence of all other languages is worth.
-WEIGHT_OF_LANGUAGES = 3.0
 
 
 def either_name(tag: str, relation: str) -> str:
@@ -93,7 +91,7 @@ def source_tags(sentence: Sentence) -> tuple[str, ...]:
 
 def trust_in_tags(sentence: Sentence) -> NDArray[np.float64]:
     """Return the weight of each word's tag as evidence for its translation's tag, float64[n]."""
-    return np.array([WEIGHT_OF_LOOSE if relation in LOOSE else 1.0 for relation in sentence.deprels])
+    return np.array([BARELY if relation in LOOSE else 1.0 for relation in sentence.deprels])
 
 
 def settled_names(
@@ -115,10 +113,8 @@ def settled_names(
         if one.name not in shares:
             continue
         elsewhere = one.becomes[0]
-        of_languages = (
-            0.0 if language in one.holds_in else WEIGHT_OF_LANGUAGES * one.elsewhere / one.languages
-        )
-        counts = {elsewhere: of_languages, one.tag: WEIGHT_OF_LANGUAGES - of_languages}
+        of_languages = 0.0 if language in one.holds_in else PRIOR_VOTES * one.elsewhere / one.languages
+        counts = {elsewhere: of_languages, one.tag: PRIOR_VOTES - of_languages}
         for form, share in zip(forms, shares[one.name].tolist(), strict=True):
             if share:
                 found = known.get(form, {})

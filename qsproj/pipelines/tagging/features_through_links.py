@@ -28,7 +28,7 @@ from qsproj.models.morphology.morphology_training import (
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks, numbered
-from qsproj.pipelines.tagging.options import FeatureProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, ENDING, FEW, HALF, PRIOR_VOTES, FeatureProjectionOptions
 from qsproj.pipelines.tagging.source_features import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
 from qsproj.pipelines.tagging.votes import normalised, summed
 
@@ -44,17 +44,9 @@ OPEN = frozenset({"ADJ", "NOUN", "NUM", "VERB"})
 TELLING = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
 # Shared attributes of the first tag require that words of the second show them.
 FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}
-LONGEST_SUFFIX = 4
-# Minimum number of votes to test an attribute, or to find that a type has several tenses.
+# Minimum number of votes to test an attribute.
 FEWEST_VOTES = 20.0
-# Entropy per vote added to the denominator, in nats: a value that nearly all words share is uninformative.
-LEAST_DOUBT = 0.1
-# Prior votes of all values in the estimate by tag alone, so that none is impossible.
-BARELY = 0.1
 BLOCK_WORDS = 50
-TENSE = "Tense"
-# Probability of a value unknown in the source, relative to the likeliest value.
-UNTOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +120,7 @@ def suffix_groups(names: Sequence[tuple[str, str]]) -> list[Numbers]:
     """Return the group of each type by tag alone, then by longer and longer suffixes, int64[types] each."""
     return [
         numbered((tag, form[max(len(form) - length, 0) :]) for tag, form in names)[0]
-        for length in range(LONGEST_SUFFIX + 1)
+        for length in range(ENDING + 1)
     ]
 
 
@@ -149,7 +141,7 @@ def leaning_chances(
     return chances
 
 
-def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
+def judged_attributes(words: MarkedWords) -> Iterator[Judged]:
     """Test whether forms show an attribute, for each attribute and tag with enough votes."""
     groups = words.groups
     by_form = [*groups, np.arange(len(words.names))]
@@ -162,11 +154,11 @@ def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
         half = summed(votes[seen], words.types[seen], len(words.names))
         own = (
             counts - half,
-            leaning_chances(half, by_form, leaning),
+            leaning_chances(half, by_form, PRIOR_VOTES),
             leaning_chances(half, groups[:1], BARELY),
         )
         few = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
-        by_suffix = leaning_chances(few, groups, leaning, others=True)
+        by_suffix = leaning_chances(few, groups, PRIOR_VOTES, others=True)
         others = few, by_suffix, leaning_chances(few, groups[:1], BARELY)
         # Values that are written: the likeliest of each type, except NONE.
         best = own[1].argmax(axis=1)
@@ -177,26 +169,24 @@ def judged_attributes(words: MarkedWords, leaning: float) -> Iterator[Judged]:
             if said >= FEWEST_VOTES:
                 tested, *chances = (array[tags == tag] for array in (others if tag in OPEN else own))
                 left, doubt = (-float((tested * np.log(one)).sum()) for one in chances)
-                shown = (doubt - left) / (doubt + LEAST_DOUBT * float(tested.sum()))
+                shown = (doubt - left) / (doubt + BARELY * float(tested.sum()))
                 yield Judged(tag, name, shown, right / said)
 
 
-def written_attributes(judged: Sequence[Judged], options: FeatureProjectionOptions) -> dict[str, list[str]]:
+def written_attributes(judged: Sequence[Judged]) -> dict[str, list[str]]:
     """Return the attributes to write for each tag.
 
     Inflectional attributes must show in target words of open classes: *he* is third person, but Swedish
     verbs do not mark person. Adjectives share only attributes that nouns show, auxiliaries those of verbs.
     """
-    good = [one for one in judged if one.shown >= options.shown and one.precision >= options.precision]
+    good = [one for one in judged if one.shown >= FEW and one.precision >= HALF]
     shown = {(one.tag, one.attribute) for one in good}
     kept = [
         one
         for one in good
         if one.attribute not in SHARED
-        or (
-            (one.tag not in FIRST_OF or (FIRST_OF[one.tag], one.attribute) in shown)
-            and (one.tag != "ADJ" or one.shown >= options.agreeing)
-        )
+        or one.tag not in FIRST_OF
+        or (FIRST_OF[one.tag], one.attribute) in shown
     ]
     inflected = {one.attribute for one in kept if one.tag in OPEN}
     written: dict[str, list[str]] = {}
@@ -206,16 +196,13 @@ def written_attributes(judged: Sequence[Judged], options: FeatureProjectionOptio
     return written
 
 
-def likeliest_features(
-    words: MarkedWords, written: Mapping[str, Sequence[str]], options: FeatureProjectionOptions
-) -> list[str]:
+def likeliest_features(words: MarkedWords, written: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the FEATS cell of each word: the likeliest combination found in source words of its tag."""
     by_form = [*words.groups, np.arange(len(words.names))]
     logs: dict[str, Counts] = {}
     for name in {name for names in written.values() for name in names}:
-        of_types = leaning_chances(words.of_types(name), by_form, options.leaning)
-        logs[name] = np.log(normalised(words.votes[name] + options.trust * of_types[words.types]))
-    doubtful = _tense_in_doubt(words, options.one_tense)[words.types]
+        of_types = leaning_chances(words.of_types(name), by_form, PRIOR_VOTES)
+        logs[name] = np.log(normalised(words.votes[name] + HALF * of_types[words.types]))
     tags = np.array([tag for tag, _ in words.names])[words.types]
     cells = np.full(len(words.types), UNSPECIFIED, dtype=object)
     for tag, names in written.items():
@@ -226,33 +213,18 @@ def likeliest_features(
             scores = np.zeros((len(at), len(known)))
             for place, name in enumerate(names):
                 of_name = logs[name][at]
-                open_to_all = of_name.max(axis=1, keepdims=True) + np.log(UNTOLD)
+                open_to_all = of_name.max(axis=1, keepdims=True) + np.log(HALF)
                 number = {value: column for column, value in enumerate(words.values[name])}
                 columns = [number.get(values[place], -1) for values in known]
                 scores += np.hstack([of_name, open_to_all])[:, columns]
-            best = scores.argmax(axis=1)
-            made, tenseless = (
-                np.array([_cell(names, values, without) for values in known], dtype=object)
-                for without in (None, TENSE)
-            )
-            cells[at] = np.where(doubtful[at], tenseless[best], made[best])
+            made = np.array([_cell(names, values) for values in known], dtype=object)
+            cells[at] = made[scores.argmax(axis=1)]
     return cells.tolist()
 
 
-def _tense_in_doubt(words: MarkedWords, one_tense: float) -> NDArray[np.bool_]:
-    """Return the types whose links disagree on the tense, bool[types]: *se* is linked to *is* and *was*."""
-    if TENSE not in words.votes:
-        return np.zeros(len(words.names), dtype=np.bool_)
-    tenses = words.of_types(TENSE)[:, 1:]
-    votes = tenses.sum(axis=1)
-    return (votes >= FEWEST_VOTES) & (tenses.max(axis=1) < one_tense * votes)
-
-
-def _cell(names: Sequence[str], values: Sequence[str], without: str | None) -> str:
+def _cell(names: Sequence[str], values: Sequence[str]) -> str:
     pairs = zip(names, values, strict=True)
-    return feature_cell(
-        {name: value for name, value in pairs if value not in (NONE, UNKNOWN) and name != without}
-    )
+    return feature_cell({name: value for name, value in pairs if value not in (NONE, UNKNOWN)})
 
 
 def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[Inflection]) -> list[Sentence]:
@@ -329,10 +301,10 @@ def learn_features(
     ]
     if links:
         words = marked_words(text, links, drawn, tags)
-        judged = list(judged_attributes(words, options.leaning))
-        written = written_attributes(judged, options)
+        judged = list(judged_attributes(words))
+        written = written_attributes(judged)
         lines += _report(judged, written)
-        cells = iter(likeliest_features(words, written, options))
+        cells = iter(likeliest_features(words, written))
         made = [with_columns(one, feats=[next(cells) for _ in one.forms]) for one in made]
         if lexicon.inflections:
             made = with_listed_features(made, lexicon.inflections)

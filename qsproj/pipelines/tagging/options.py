@@ -4,11 +4,17 @@ from dataclasses import dataclass, field
 
 from qsproj.models.tagging.tagger_training import FINE_EPOCHS, FINE_RATE, SetTrainingOptions, TaggerOptions
 
-# A majority: of the words of a sentence that have links, of the votes of a word, of its occurrences.
+# A majority: of words with links, of votes, of occurrences; also half a vote, and half as likely.
 HALF = 0.5
-# A negligible share: of unknown words in raw text, of words tagged otherwise than before, of a tag's
-# probability relative to the likeliest.
+# A negligible share: of unknown words in raw text, of words tagged otherwise than before, of the uncertainty
+# about a feature that forms remove; also a tag's probability relative to the likeliest.
 FEW = 0.05
+# Votes that prior evidence counts: of similar forms, of words with the same suffix, of other languages.
+PRIOR_VOTES = 2.0
+# Weight of evidence that barely counts.
+BARELY = 0.1
+# Letters of the longest ending that is looked at; a stem has at least as many.
+ENDING = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,24 +22,13 @@ class FeatureProjectionOptions:
     """Options of features learned through links; chosen on development files.
 
     ``sentences``: maximum number of training sentences. ``epochs``: passes over them; on Ukrainian dev 10
-    gave the same features. ``leaning``: prior votes from all words with the same suffix. ``trust``: prior
-    votes from the type beside the links of a word. ``shown``: share of an attribute's uncertainty given the
-    tag that forms must remove. ``agreeing``: the same for attributes that adjectives share with nouns, whose
-    endings often mark something else. ``precision``: minimum expected precision of written values.
-    ``temperature``: divisor of the potentials, because the training data is more certain than links are
-    correct. ``one_tense``: minimum share of a type's votes for its likeliest tense, which no neighbour
-    determines, unlike number or gender.
+    gave the same features. ``temperature``: divisor of the potentials, because the training data is more
+    certain than links are correct.
     """
 
-    sentences: int = 12000
+    sentences: int = TaggerOptions().self_training
     epochs: int = 4
-    leaning: float = 3.0
-    trust: float = 0.5
-    shown: float = 0.03
-    agreeing: float = 0.12
-    precision: float = 0.6
     temperature: float = 2.0
-    one_tense: float = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,11 @@ from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
+from qsproj.pipelines.tagging.options import ENDING, PRIOR_VOTES
 from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, summed
 
-# Votes that all forms of a lower-cased form, and of a stem, add to those of a form.
-ALIKE = 2.0
-# A stem drops the last ENDING letters, but keeps at least SHORTEST_STEM.
-ENDING, SHORTEST_STEM = 3, 4
+# Letters that a stem drops; it keeps at least ENDING.
+DROPPED = 3
 
 
 def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
@@ -52,7 +51,7 @@ def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
 def stem(form: str) -> str:
     """Return an approximate stem: the beginning of the form, lower-cased."""
     lower = lower_form(form)
-    return lower[: max(SHORTEST_STEM, len(lower) - ENDING)]
+    return lower[: max(ENDING, len(lower) - DROPPED)]
 
 
 def type_shares(text: LinkedText, allowed: Sets) -> Shares:
@@ -67,7 +66,7 @@ def type_shares(text: LinkedText, allowed: Sets) -> Shares:
     for name in (lower_form, stem):
         groups, n_groups = numbered(map(name, text.vocabulary))
         alike += normalised(summed(counts, groups, n_groups))[groups]
-    return normalised(counts + ALIKE * alike * allowed)
+    return normalised(counts + PRIOR_VOTES * alike * allowed)
 
 
 def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Shares:

@@ -69,7 +69,7 @@ ABLATIONS = {
     "loose relations": _tags((conventions, "LOOSE", frozenset())),
     "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
     "sureness of links": _tag_options(sureness=1.0),
-    "similar forms": _tags((type_dictionary, "ALIKE", 0.0)),
+    "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
     "noise of links by tag": _tags((tags_through_links, "learn_channel", _same_noise)),
     "several taggers": _tag_options(taggers=1),
     "self-training": _tags((SelfTraining, "again", lambda _, tagger, *more, **others: tagger)),

@@ -20,13 +20,11 @@ from qsproj.pipelines.tagging.features_through_links import (
 )
 from qsproj.pipelines.tagging.few_tagged import with_tagged_features
 from qsproj.pipelines.tagging.linked_text import read_linked_text
-from qsproj.pipelines.tagging.options import FeatureProjectionOptions
 from qsproj.pipelines.tagging.source_features import CARRIED, NONE, UNKNOWN, marks_of
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 
 STEMS = [first + second + third for first in "bdgkmprt" for second in "aeiou" for third in "lnst"]
 ENDING = {"Sing": "", "Plur": "i"}
-TENSES = ("Past", "Pres")
 
 
 def made_pairs(size, *, seed=1, wrong=0.1):
@@ -209,22 +207,7 @@ def test_what_the_source_does_not_tell_is_not_written():
         votes={"Number": np.array([[0.0, 1.0, 1.1]]), "Tense": np.array([[0.0, 1.0]])},
         together={"VERB": {tuple(told.get(name, NONE) for name in CARRIED): 1.0}},
     )
-    options = FeatureProjectionOptions()
-    assert likeliest_features(words, {"VERB": ["Number", "Tense"]}, options) == ["Tense=Past"]
-
-
-@pytest.mark.parametrize(("pasts", "cell"), [(20.0, "_"), (31.0, "Tense=Past"), (2.0, "Tense=Pres")])
-def test_a_form_that_links_give_several_tenses_has_none(pasts, cell):
-    rest = np.array([[0.0, pasts, 9.0 if pasts > 2.0 else 7.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-    words = MarkedWords(
-        types=np.array([0, 0, 1]),
-        names=(("AUX", "se"), ("AUX", "x")),
-        values={"Tense": (NONE, "Past", "Pres")},
-        votes={"Tense": rest},
-        together={"AUX": {tuple(t if name == "Tense" else NONE for name in CARRIED): 1.0 for t in TENSES}},
-    )
-    found = likeliest_features(words, {"AUX": ["Tense"]}, FeatureProjectionOptions())
-    assert (found[0], found[2]) == (cell, "Tense=Past")
+    assert likeliest_features(words, {"VERB": ["Number", "Tense"]}) == ["Tense=Past"]
 
 
 FEW = [
@@ -296,13 +279,13 @@ def test_chances_lean_as_plain_loops_say(others):
 
 
 def written(*judged):
-    return written_attributes([Judged(*one) for one in judged], FeatureProjectionOptions())
+    return written_attributes([Judged(*one) for one in judged])
 
 
 def test_what_inflects_must_show_where_words_inflect():
     # Swedish: pronouns have persons, verbs show none; what is not written of adjectives does not count.
     assert written(("PRON", "Person", 0.9, 0.99), ("VERB", "Person", 0.0, 0.8)) == {}
-    assert written(("PRON", "Gender", 0.9, 0.99), ("ADJ", "Gender", 0.05, 0.8)) == {}
+    assert written(("PRON", "Gender", 0.9, 0.99), ("ADJ", "Gender", 0.04, 0.8)) == {}
     # Articles alone show definiteness in German.
     german = ("DET", "Definite", 0.9, 0.99), ("NOUN", "Definite", -0.1, 0.7), ("ADJ", "Definite", 0.2, 0.8)
     assert written(*german) == {"DET": ["Definite"]}
@@ -312,7 +295,7 @@ def test_auxiliaries_show_what_verbs_do():
     both = ("AUX", "Number", 0.3, 0.9), ("VERB", "Number", 0.2, 0.8)
     assert written(*both) == {"AUX": ["Number"], "VERB": ["Number"]}
     assert written(both[0], ("NOUN", "Number", 0.3, 0.9)) == {"NOUN": ["Number"]}
-    assert written(("NOUN", "Number", 0.3, 0.5)) == {}
+    assert written(("NOUN", "Number", 0.3, 0.4)) == {}
 
 
 @pytest.mark.parametrize(
