@@ -92,17 +92,11 @@ class KernelGroup(FactorGroup):
         return expected
 
 
-def _no_scores() -> NDArray[np.float64]:
-    empty = np.zeros(0)
-    empty.flags.writeable = False
-    return empty
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class HardGroup(KernelGroup):
     """A family of factors without parameters, whose values are 0 or 1; ``beliefs`` is the log partition."""
 
-    scores: NDArray[np.float64] = field(init=False, repr=False, default_factory=_no_scores)
+    scores: NDArray[np.float64] = field(init=False, repr=False, default_factory=lambda: np.zeros(0))
 
     def given(self, incoming: Messages) -> tuple[Any, ...]:
         return (incoming,)

@@ -4,7 +4,7 @@ A schedule runs one iteration on a :class:`MessageState` and returns its residua
 message; it stops early at a contradiction. This module does not depend on the kinds of factors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -60,11 +60,9 @@ class MessageState:
     def news(self, index: int, incoming: Messages) -> float:
         """Return the largest change of ``incoming`` since the group's last update; inf before the first."""
         heard = self._heard[index]
-        if heard is None:
-            return np.inf
-        return (
-            float(bp_messages.largest_change(heard, incoming)) if self.groups[index].needs_incoming else 0.0
-        )
+        if heard is None or not self.groups[index].needs_incoming:
+            return np.inf if heard is None else 0.0
+        return float(bp_messages.largest_change(heard, incoming))
 
     def answer(self, index: int, incoming: Messages) -> float:
         needs_incoming = self.groups[index].needs_incoming
@@ -135,24 +133,15 @@ class BPOptions:
 Sweep = Callable[[MessageState, float], float]
 
 
-def flooding(state: MessageState, tolerance: float) -> float:
+def in_batches(state: MessageState, batches: Iterable[Sequence[int]]) -> float:
+    """Update the groups of each batch from the same messages; return the residual."""
     residual = 0.0
-    indices = range(len(state.groups))
-    for index in indices:
-        residual = max(residual, state.answer(index, state.incoming(index)))
-        if state.contradiction:
-            return np.inf
-    state.publish(indices)
-    return residual
-
-
-def sequential(state: MessageState, tolerance: float) -> float:
-    residual = 0.0
-    for index in range(len(state.groups)):
-        residual = max(residual, state.answer(index, state.incoming(index)))
-        if state.contradiction:
-            return np.inf
-        state.publish([index])
+    for batch in batches:
+        for index in batch:
+            residual = max(residual, state.answer(index, state.incoming(index)))
+            if state.contradiction:
+                return np.inf
+        state.publish(batch)
     return residual
 
 
@@ -172,7 +161,11 @@ def residual_priority(state: MessageState, tolerance: float) -> float:
     return max(state.news(index, state.incoming(index)) for index in indices)
 
 
-SCHEDULES: dict[str, Sweep] = {"flooding": flooding, "sequential": sequential, "residual": residual_priority}
+SCHEDULES: dict[str, Sweep] = {
+    "flooding": lambda state, _: in_batches(state, [range(len(state.groups))]),
+    "sequential": lambda state, _: in_batches(state, ([index] for index in range(len(state.groups)))),
+    "residual": residual_priority,
+}
 
 
 REVERSALS = 4
@@ -345,7 +338,9 @@ def run(
     tempered = graph
     for iteration in range(passing.max_iterations):
         if iteration < len(passing.temperatures):
-            tempered = _at_temperature(graph, passing.temperatures[iteration])
+            temperature = passing.temperatures[iteration]
+            groups = [group if temperature == 1.0 else group.tempered(temperature) for group in graph.groups]
+            tempered = replace(graph, groups=tuple(groups))
             state.use(tempered.groups)
         residual = sweep(state, passing.tolerance)
         monitor.record(residual, state.finite, final=iteration + 1 >= len(passing.temperatures))
@@ -361,12 +356,6 @@ def run(
         outgoing=tuple(state.outgoing),
         maximised=maximise,
     )
-
-
-def _at_temperature(graph: FactorGraph, temperature: float) -> FactorGraph:
-    if temperature == 1.0:
-        return graph
-    return replace(graph, groups=tuple(group.tempered(temperature) for group in graph.groups))
 
 
 def _check_start(graph: FactorGraph, start: Sequence[Messages] | None) -> None:

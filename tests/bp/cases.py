@@ -103,7 +103,9 @@ CASES = {
     "ALIGNHMM": align_hmm_case,
     "ALIGNITG": lambda rng, scale: align_itg(range(7), [2, 2, 3, 5, 5, 9, 9], [4, 1, 4, 1, 6, 2, 6]),
     "ALIGNITG, four links": lambda rng, scale: align_itg(range(5), [1, 2, 3, 4, 2], [2, 4, 1, 3, 1]),
-    "ANYPAIR": lambda rng, scale: any_pair([0, 1], [[[2, 3], [4, 5], [6, 7]], [[8, 9]]]),
+    "ANYPAIR": lambda rng, scale: any_pair(
+        np.array([0, 0, 0, 1]), np.array([[2, 3], [4, 5], [6, 7], [8, 9]])
+    ),
     "SYNCH": lambda rng, scale: synch([[0, 1, 2, 3], [4, 5, 6, 7]]),
     "TRIGRAM, one word": lambda rng, scale: trigram([0], scores(rng, scale, 4, 4, 4)),
 }

@@ -9,6 +9,8 @@ from itertools import combinations
 
 import numpy as np
 
+from qsproj.trees import projective
+
 
 def log_score(group, states):
     """Return the sum of log F over the factors of a group."""
@@ -91,7 +93,8 @@ def no_cross(group, states):
 
 
 def hidden_tree(group, states):
-    return group._log_z(np.where(states == 1, group.scores, 0.0))
+    arcs = group._arcs(np.where(states == 1, group.scores, 0.0))
+    return projective.posterior(arcs, single_root=group.single_root).log_z
 
 
 def tag(group, states):

@@ -106,23 +106,7 @@ class AnyPair(graph.HardGroup):
         return incoming, self.starts
 
 
-def any_pair(results: ArrayLike, pairs: Sequence[ArrayLike]) -> AnyPair:
-    """Make ANYPAIR factors from ``results`` int[F] and, for each, pairs int[P, 2], at least one."""
-    decided = np.asarray(results, dtype=np.int32)
-    tables = [np.asarray(table, dtype=np.int32) for table in pairs]
-    if decided.ndim != 1 or len(tables) != decided.size:
-        raise ValueError(f"ANYPAIR has {decided.size} results and {len(tables)} lists of pairs")
-    for table in tables:
-        if table.ndim != 2 or table.shape[1] != 2 or not table.size:
-            raise ValueError(f"pairs of ANYPAIR have shape {table.shape}, expected (1 or more, 2)")
-    pieces = [np.append(result, table.reshape(-1)) for result, table in zip(decided, tables)]
-    edges = np.concatenate([np.zeros(0, dtype=np.int32), *pieces])
-    return AnyPair(
-        np.ascontiguousarray(edges, dtype=np.int32), graph.starts_of([piece.size for piece in pieces])
-    )
-
-
-def any_pair_sorted(results: graph.Variables, pairs: graph.Variables) -> AnyPair:
+def any_pair(results: graph.Variables, pairs: graph.Variables) -> AnyPair:
     """Make ANYPAIR factors: ``results`` int32[P], equal ones adjacent, of ``pairs`` int32[P, 2]."""
     begins = np.diff(results, prepend=-1) != 0
     first, factor = np.flatnonzero(begins), np.cumsum(begins) - 1
@@ -151,15 +135,11 @@ class ExactlyOne(graph.HardGroup):
         return incoming, self.starts, 0.0 if self.allow_none else -np.inf
 
 
-def exactly_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
-    return _counted(variables, allow_none=False)
-
-
 def at_most_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
-    return _counted(variables, allow_none=True)
+    return exactly_one(variables, allow_none=True)
 
 
-def _counted(variables: Sequence[ArrayLike], *, allow_none: bool) -> ExactlyOne:
+def exactly_one(variables: Sequence[ArrayLike], *, allow_none: bool = False) -> ExactlyOne:
     name = "ATMOST1" if allow_none else "EXACTLY1"
     lists = [graph.checked_edges(members, name) for members in variables]
     starts = graph.starts_of([members.size for members in lists])

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.links import arcs_of
+from qsproj.conventions import Scores
 from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
@@ -35,24 +36,15 @@ class Tree(graph.HardGroup):
                 incoming, self.heads, self.dependents, self.size, self.single_root, outgoing
             ):
                 return outgoing
-        inference = projective if self.projective else nonprojective
         scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
-            if maximise:
-                with_arc = inference.max_marginals(scores, single_root=self.single_root)
-            else:
-                with_arc = inference.posterior(scores, single_root=self.single_root).log_marginals
+            with_arc = _with_arcs(self, scores, maximise)
         except NoTreeError:
             return np.full(incoming.size, np.nan)
         return np.asarray(bp_trees.tree_messages(incoming, self.heads, self.dependents, with_arc, maximise))
 
     def log_partition(self, incoming: graph.Messages) -> float:
-        inference = projective if self.projective else nonprojective
-        scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
-        try:
-            return float(inference.posterior(scores, single_root=self.single_root).log_z)
-        except NoTreeError:
-            return -np.inf
+        return _log_z(self, bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size))
 
 
 def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
@@ -166,15 +158,12 @@ class HiddenTree(graph.FactorGroup):
     dependents: NDArray[np.int32]
     size: int
     single_root: bool
+    projective: ClassVar[bool] = True
 
     def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         gains = _gain(incoming, self.scores, maximise=maximise)
-        arcs = self._arcs(gains)
         try:
-            if maximise:
-                with_arc = projective.max_marginals(arcs, single_root=self.single_root)
-            else:
-                with_arc = projective.posterior(arcs, single_root=self.single_root).log_marginals
+            with_arc = _with_arcs(self, self._arcs(gains), maximise)
         except NoTreeError:
             return np.full(incoming.size, np.nan)
         hidden = bp_trees.tree_messages(gains, self.heads, self.dependents, with_arc, maximise)
@@ -182,7 +171,7 @@ class HiddenTree(graph.FactorGroup):
 
     def log_partition(self, incoming: graph.Messages) -> float:
         weights = np.where(incoming == np.inf, 0.0, np.logaddexp(0.0, incoming))
-        return float(weights.sum()) + self._log_z(_gain(incoming, self.scores))
+        return float(weights.sum()) + _log_z(self, self._arcs(_gain(incoming, self.scores)))
 
     def expected(self, incoming: graph.Messages) -> NDArray[np.float64]:
         arcs = self._arcs(_gain(incoming, self.scores))
@@ -197,11 +186,21 @@ class HiddenTree(graph.FactorGroup):
         arcs[self.heads, self.dependents] = scores
         return arcs
 
-    def _log_z(self, scores: NDArray[np.float64]) -> float:
-        try:
-            return float(projective.posterior(self._arcs(scores), single_root=self.single_root).log_z)
-        except NoTreeError:
-            return -np.inf
+
+def _with_arcs(group: Tree | HiddenTree, scores: Scores, maximise: bool) -> Scores:
+    """Return the log weight of the trees with each arc, or the best of them; raise NoTreeError for none."""
+    inference = projective if group.projective else nonprojective
+    if maximise:
+        return inference.max_marginals(scores, single_root=group.single_root)
+    return inference.posterior(scores, single_root=group.single_root).log_marginals
+
+
+def _log_z(group: Tree | HiddenTree, scores: Scores) -> float:
+    inference = projective if group.projective else nonprojective
+    try:
+        return inference.posterior(scores, single_root=group.single_root).log_z
+    except NoTreeError:
+        return -np.inf
 
 
 def hidden_tree(links: NDArray[np.int32], scores: ArrayLike, *, single_root: bool = False) -> HiddenTree:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility, word_starts
-from qsproj.bp.factors.booleans import all_true, any_pair_sorted, link
+from qsproj.bp.factors.booleans import all_true, any_pair, link
 from qsproj.bp.graph import FactorGraph, FactorGroup, checked_scores, factor_graph, rescored
 from qsproj.bp.run import Beliefs, Status, log_odds, probability, run
 from qsproj.conventions import Floats, Scores
@@ -181,7 +181,7 @@ def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGrou
     groups: list[FactorGroup] = []
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
-        groups.append(any_pair_sorted(structure.results[undecided], structure.pairs[undecided]))
+        groups.append(any_pair(structure.results[undecided], structure.pairs[undecided]))
     if structure.align_itg:
         groups.append(align_itg(structure.link_variables, *structure.links.T))
     if structure.synchronous:
