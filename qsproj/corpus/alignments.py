@@ -17,7 +17,6 @@ format         a link                                                  words cou
 and ``giza`` (``A3.final`` of GIZA++) three lines per sentence. The source comes first in all formats.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -30,7 +29,7 @@ import numpy as np
 
 from qsproj.corpus.cells import COLUMN_COUNT
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
-from qsproj.corpus.messages import number_of
+from qsproj.corpus.messages import number_of, probability_in
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.errors import DataError, check_name, pluralise
 from qsproj.progress import notice
@@ -238,11 +237,8 @@ def check_first_and_last(words: list[int], line: int, name: str, *, base: Base) 
 
 def link_weight(text: str | None, line: int, name: str) -> float:
     """Return the probability of a link; one without weight among weighted links is certain."""
-    try:
-        weight = 1.0 if text is None else float(text)
-    except ValueError:
-        weight = math.nan
-    if not 0 <= weight <= 1:
+    weight = 1.0 if text is None else probability_in(text)
+    if weight is None:
         raise DataError(name, line, f"weight {text}", "a probability", "scale the weights to 0..1")
     return weight
 

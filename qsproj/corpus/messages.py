@@ -41,6 +41,15 @@ def number_of(digits: str) -> int:
     return int(digits) if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
+def probability_in(text: str) -> float | None:
+    """Return the probability that a text states, None if it states none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0.0 <= value <= 1.0 else None
+
+
 def shown(value: object) -> str:
     """Return a value for messages: in one line, shortened, strings quoted."""
     text = " ".join(repr(value).split())

@@ -21,6 +21,7 @@ from qsproj.corpus.cells import (
     edges_of,
     items_of,
 )
+from qsproj.corpus.messages import probability_in
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -113,11 +114,7 @@ class Token:
     @property
     def arc_probability(self) -> float | None:
         """The probability of the arc, ``ArcProb`` in MISC; None without ``parse(..., confidence=True)``."""
-        value = self.misc.get(ARC_PROBABILITY)
-        try:
-            return None if value is None else float(value)
-        except ValueError:
-            return None
+        return probability_in(self.misc.get(ARC_PROBABILITY) or "")
 
     def __repr__(self) -> str:
         tag = "" if self.upos == UNSPECIFIED else f" {self.upos}"

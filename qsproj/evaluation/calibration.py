@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, at_lines, lines_before, misc_values
+from qsproj.corpus.messages import probability_in
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.evaluation.attachment import PUNCTUATION_TAG
@@ -109,15 +110,11 @@ def stated_confidences(
     """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0."""
     confidences = np.full(len(sentence) + 1, np.nan)
     for word, text in enumerate(misc_values(sentence, key), start=1):
-        if text is None:
-            continue
-        try:
-            confidences[word] = float(text)
-        except ValueError:
-            confidences[word] = -1.0
-        if not 0.0 <= confidences[word] <= 1.0:
+        stated = np.nan if text is None else probability_in(text)
+        if stated is None:
             place = None if line is None else line + lines_before(sentence, word)
             found = f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})"
             remedy = "parse again with --confidence"
             raise DataError(name, place, found, "a probability", remedy)
+        confidences[word] = stated
     return confidences

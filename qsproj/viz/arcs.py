@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
 from qsproj.corpus.enhanced import collapsed_graph
-from qsproj.corpus.messages import first_difference, number_of
+from qsproj.corpus.messages import first_difference, number_of, probability_in
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import SentenceError
 
@@ -134,11 +134,8 @@ def _with_partner(arc: Arc, links: dict[int, set[int]], others: Sequence[Arc], t
 
 
 def _probability(sentence: Sentence, word: int, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1.0:
+    value = probability_in(text)
+    if value is None:
         name = sentence.sent_id or " ".join(sentence.forms)[:40]
         raise SentenceError(
             found=f"{ARC_PROBABILITY}={text} in sentence {name!r}",
