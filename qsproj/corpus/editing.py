@@ -43,17 +43,7 @@ def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sen
     """Return the sentence as :func:`with_predicted_heads`, for valid heads that are no longer written to."""
     bare = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY)
     heads.flags.writeable = False
-    return Sentence(
-        sent_id=bare.sent_id,
-        forms=bare.forms,
-        lemmas=bare.lemmas,
-        upos=bare.upos,
-        xpos=bare.xpos,
-        feats=bare.feats,
-        deprels=deprels,
-        heads=heads,
-        layout=_without_deps(bare.layout),
-    )
+    return replace(bare, deprels=deprels, heads=heads, layout=_without_deps(bare.layout))
 
 
 def has_deps(sentence: Sentence) -> bool:
@@ -96,9 +86,8 @@ def with_columns(
 ) -> Sentence:
     """Return the sentence with new columns; raise ValueError unless they have n cells."""
     given = {"lemmas": lemmas, "upos": upos, "xpos": xpos, "feats": feats, "deprels": deprels}
-    columns: dict[str, Any] = {
-        name: _column(name, cells, getattr(sentence, name)) for name, cells in given.items()
-    }
+    n = len(sentence)
+    columns: Any = {name: _column(name, cells, n) for name, cells in given.items() if cells is not None}
     return replace(sentence, **columns)
 
 
@@ -256,13 +245,12 @@ def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[flo
     return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
 
 
-def _column(name: str, values: Iterable[str] | None, current: tuple[str, ...]) -> tuple[str, ...]:
-    """Return ``values``, or the current column if None; raise ValueError unless there are n values."""
+def _column(name: str, values: Iterable[str], n: int) -> tuple[str, ...]:
     if isinstance(values, str):
         raise ValueError(f"{name} are the string {values[:40]!r}, expected a list of strings")
-    cells = current if values is None else tuple(values)
-    if len(cells) != len(current):
-        raise ValueError(f"{name} have {len(cells)} cells, expected {len(current)}, one for each word")
+    cells = tuple(values)
+    if len(cells) != n:
+        raise ValueError(f"{name} have {len(cells)} cells, expected {n}, one for each word")
     return cells
 
 

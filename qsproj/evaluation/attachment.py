@@ -328,8 +328,15 @@ def side_by_side(
             if sentence is None:
                 raise _lengths_differ(name, names[0], number)
             if sentence.forms != row[0].forms:
-                place = (name, line if sentence.layout else None)
-                raise _words_differ(place, sentence, row[0], names[0], number)
+                word, expected, found = first_difference(row[0].forms, sentence.forms)
+                named = f"sentence {number}" + (f" ({row[0].sent_id})" if row[0].sent_id else "")
+                raise WordsDifferError(
+                    name,
+                    line if sentence.layout else None,
+                    f"{found} as word {word} of {named}",
+                    f"{expected} as in {names[0]}",
+                    "score files of the same words",
+                )
         yield row[0], list(row[1:])
         lines = [line + lines_in(sentence) for line, sentence in zip(lines, row)]
 
@@ -337,17 +344,4 @@ def side_by_side(
 def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
     return DataError(
         shorter, None, f"no sentence {number}", f"one as in {longer}", "score files of the same sentences"
-    )
-
-
-def _words_differ(
-    place: tuple[str, int | None], system: Sentence, gold: Sentence, gold_name: str, number: int
-) -> WordsDifferError:
-    word, expected, found = first_difference(gold.forms, system.forms)
-    sentence = f"sentence {number}" + (f" ({gold.sent_id})" if gold.sent_id else "")
-    return WordsDifferError(
-        *place,
-        f"{found} as word {word} of {sentence}",
-        f"{expected} as in {gold_name}",
-        "score files of the same words",
     )

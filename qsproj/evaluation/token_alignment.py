@@ -75,8 +75,22 @@ def laid_out(sentences: Sequence[Sentence]) -> Text:
 
 def _check_same_text(gold: "_Reading", system: "_Reading") -> None:
     shorter = min(len(gold.characters), len(system.characters))
-    if gold.characters[:shorter] != system.characters[:shorter]:
-        raise _texts_differ(gold, system)
+    if gold.characters[:shorter] == system.characters[:shorter]:
+        return
+    pairs = zip(gold.characters, system.characters)
+    place = next(i for i, (one, other) in enumerate(pairs) if one != other)
+    number, word, line = system.word_at(place)
+    sentence = system.taken[number - system.before - 1]
+    named = f"sentence {number}" + (f" ({sentence.sent_id})" if sentence.sent_id else "")
+    gold_number, gold_word, _ = gold.word_at(place)
+    expected = gold.taken[gold_number - gold.before - 1].forms[gold_word - 1]
+    raise DataError(
+        system.name,
+        line if sentence.layout else None,
+        found=f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}",
+        expected=f"{_excerpt(expected)} as in {gold.name}",
+        remedy="score files of the same words, or of the same text cut into other words",
+    )
 
 
 class _Reading:
@@ -115,23 +129,6 @@ class _Reading:
             place -= length
             line += lines_in(sentence)
         raise IndexError(place)
-
-
-def _texts_differ(gold: _Reading, system: _Reading) -> DataError:
-    pairs = zip(gold.characters, system.characters)
-    place = next(i for i, (one, other) in enumerate(pairs) if one != other)
-    number, word, line = system.word_at(place)
-    sentence = system.taken[number - system.before - 1]
-    named = f"sentence {number}" + (f" ({sentence.sent_id})" if sentence.sent_id else "")
-    gold_number, gold_word, _ = gold.word_at(place)
-    expected = gold.taken[gold_number - gold.before - 1].forms[gold_word - 1]
-    return DataError(
-        system.name,
-        line if sentence.layout else None,
-        found=f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}",
-        expected=f"{_excerpt(expected)} as in {gold.name}",
-        remedy="score files of the same words, or of the same text cut into other words",
-    )
 
 
 def _characters(sentence: Sentence) -> str:

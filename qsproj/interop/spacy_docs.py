@@ -25,7 +25,7 @@ USER_DATA = "qsproj.conllu"
 EXTENSION = "arc_probability"
 _ROOT_RELATION = "root"
 _SPACES_BEFORE, _SPACES_AFTER = "SpacesBefore", "SpacesAfter"
-_ESCAPES = {" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "|": r"\p", "\\": r"\\"}
+_ESCAPES = str.maketrans({" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "|": r"\p", "\\": r"\\"})
 
 
 class Columns(NamedTuple):
@@ -176,7 +176,7 @@ def _sentence(span: Any, original: str | None, where: str) -> Sentence:
     misc = [_spacing(token) for token in words]
     leading = "".join(token.text_with_ws for token in span if token.i < words[0].i)
     if leading:
-        misc[0] = {_SPACES_BEFORE: _escaped(leading), **misc[0]}
+        misc[0] = {_SPACES_BEFORE: leading.translate(_ESCAPES), **misc[0]}
     bare = Sentence.from_words([token.text for token in words], misc=misc)
     return _updated(bare, words, where)
 
@@ -237,19 +237,12 @@ def _spacing(token: Any) -> dict[str, str | None]:
         at += 1
     if following in ("", " "):
         return {} if following or at == len(token.doc) else dict([NO_SPACE])
-    return {_SPACES_AFTER: _escaped(following)}
-
-
-def _escaped(text: str) -> str:
-    return "".join(_ESCAPES.get(character, character) for character in text)
+    return {_SPACES_AFTER: following.translate(_ESCAPES)}
 
 
 def _sorted_features(cell: str) -> str:
-    return "" if cell == UNSPECIFIED else cell_from(dict(sorted(items_of(cell).items(), key=_lower_key)))
-
-
-def _lower_key(item: tuple[str, object]) -> str:
-    return item[0].lower()
+    items = sorted(items_of(cell).items(), key=lambda item: item[0].lower())
+    return _empty(cell_from(dict(items)))
 
 
 def _empty(cell: str) -> str:
