@@ -1,9 +1,9 @@
 """Measure how fast the page of ``qsproj annotate`` answers while a batch is learned in the background.
 
-``python -m scripts.experiments.bench.page_answers --work DIR``: DIR is left as it is, and its bootstrap is used. One
-client answers words, corrects sentences with live inference, and confirms them, without pauses, until the model has
-learned twice or no sentence is left. The median and 95th percentile of answer times are printed by kind of request,
-while the model learns and at other times.
+The bootstrap of a New Testament in ``--work``, the folder of stages of ``many_bench``, is used, or made there. One client
+answers words, corrects sentences with live inference, and confirms them, without pauses, until the model has learned
+twice or no sentence is left. The times of answers are shown by kind of request, while the model learns and at other
+times, and the time from a batch to new drafts. The machine must be quiet.
 """
 
 from __future__ import annotations
@@ -21,21 +21,33 @@ import tempfile
 import time
 import urllib.request
 from collections import defaultdict
-from itertools import cycle
+from collections.abc import Mapping, Sequence
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+from qsproj.pipelines.bootstrap.call import BootstrapCall
+from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
+from scripts.experiments.harness.page import Figures
+from scripts.experiments.harness.tables import Table, table
+from scripts.experiments.transfer.many_languages import LANGUAGES, TESTAMENT, Corpora
+
 ROUNDS = 2
+# Times of answers by kind of request, and whether the model was learning.
+Times = Mapping[tuple[str, bool], Sequence[float]]
 
 
 class Page:
-    """A client of the page that records the time of each answer, by kind of request. Mutable."""
+    """A client of the page that records the time of each answer, and of each batch. Mutable."""
 
     def __init__(self, address: str, token: str) -> None:
         self._address, self._token = address, token
         self.training = False
         self.times: dict[tuple[str, bool], list[float]] = defaultdict(list)
+        self.batches: list[float] = []
+        self._begun = 0.0
 
     def ask(self, kind: str, path: str, body: object = None, method: str = "GET") -> dict[str, Any]:
         request = urllib.request.Request(
@@ -47,9 +59,15 @@ class Page:
         begin = time.perf_counter()
         with urllib.request.urlopen(request, timeout=120) as answer:
             content = answer.read()
-        self.times[kind, self.training].append(time.perf_counter() - begin)
+        now = time.perf_counter()
+        self.times[kind, self.training].append(now - begin)
         found: dict[str, Any] = json.loads(content)
-        self.training = bool(found.get("training", self.training))
+        training = bool(found.get("training", self.training))
+        if training and not self.training:
+            self._begun = begin
+        if self.training and not training:
+            self.batches.append(now - self._begun)
+        self.training = training
         return found
 
 
@@ -59,9 +77,8 @@ def use(page: Page) -> None:
     listed = page.ask("word rows", "words")["words"]
     order = page.ask("list of sentences", "sentences?order=worth&shown=todo&limit=200")["sentences"]
     words, sentences = cycle(row[0] for row in listed), [row["index"] for row in order]
-    trained = 0
     for index in sentences:
-        if trained == ROUNDS:
+        if len(page.batches) == ROUNDS:
             break
         shown = page.ask("sentence", f"sentences/{index}")
         count = len(shown["forms"])
@@ -83,43 +100,42 @@ def use(page: Page) -> None:
         page.ask("sentence confirmed", f"sentences/{index}", {**body, "sure": True}, "PUT")
         page.ask("state", "training")
         if not page.training:
-            trained += 1
             page.ask("word rows", "words")
             page.ask("list of sentences", "sentences?order=worth&shown=todo&limit=50")
-            if trained < ROUNDS:
+            if len(page.batches) < ROUNDS:
                 page.ask("training begins", "training", {}, "POST")
         elif index % 5 == 0:
             page.ask("word rows", "words")
             page.ask("list of sentences", "sentences?order=worth&shown=todo&limit=50")
 
 
-def table(times: dict[tuple[str, bool], list[float]]) -> list[str]:
-    """Return the lines of a table of milliseconds."""
+def answer_table(times: Times) -> Table:
+    """Lay out milliseconds by kind of request."""
     rows = [
-        "| request | training | answers | median ms | 95th percentile | maximum |",
-        "|---|---|---:|---:|---:|---:|",
+        [kind, "yes" if training else "no", str(len(seconds)), *milliseconds(seconds)]
+        for (kind, training), seconds in sorted(times.items())
     ]
-    for (kind, training), seconds in sorted(times.items()):
-        own = sorted(1000.0 * one for one in seconds)
-        high = own[min(int(0.95 * len(own)), len(own) - 1)]
-        cells = f"{statistics.median(own):.0f} | {high:.0f} | {own[-1]:.0f}"
-        rows.append(f"| {kind} | {'yes' if training else 'no'} | {len(own)} | {cells} |")
-    return rows
+    return table(["request", "model learns", "answers", "median ms", "95th percentile", "maximum"], rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--work", metavar="DIR", required=True, help="working folder of qsproj bootstrap")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=Path(options.work).parent) as folder:
-        work = Path(folder) / "work"
+def milliseconds(seconds: Sequence[float]) -> list[str]:
+    """Return median, 95th percentile and maximum."""
+    own = sorted(1000.0 * one for one in seconds)
+    high = own[min(int(0.95 * len(own)), len(own) - 1)]
+    return [f"{one:.0f}" for one in (statistics.median(own), high, own[-1])]
+
+
+def run(lab: Lab) -> Figures:
+    language, folder = lab.options.language, lab.options.work
+    corpora = Corpora(lab.data, folder, pairs=0, tested=0)
+    call = BootstrapCall((corpora.text(language),), BootstrapOptions(text=(str(corpora.raw_text(language)),)))
+    with tempfile.TemporaryDirectory(dir=folder.parent) as own:
+        work = Path(own) / "work"
         # Stages are replaced as a whole, never written in place.
-        shutil.copytree(
-            options.work, work, copy_function=os.link, ignore=shutil.ignore_patterns("annotate.*")
-        )
-        command = ["qsproj", "annotate", "--work", str(work), "-o", f"{folder}/better.model", "--port", "0"]
+        shutil.copytree(folder, work, copy_function=os.link, ignore=shutil.ignore_patterns("annotate.*"))
+        call.save(work)
+        command = ["qsproj", "annotate", "--work", str(work), "--language", language]
+        command += ["-o", f"{own}/better.model", "--port", "0"]
         server = subprocess.Popen([sys.executable, "-m", *command], stderr=subprocess.PIPE, text=True)
         assert server.stderr is not None
         try:
@@ -132,8 +148,21 @@ def main() -> None:
         finally:
             server.send_signal(signal.SIGINT)
             server.wait()
-    print("\n".join(table(page.times)))
+    learning = list(chain.from_iterable(own for (_, training), own in page.times.items() if training))
+    median, high, most = milliseconds(learning) if learning else ("", "", "")
+    values = {"median": median, "95%": high, "maximum": most}
+    batch = f"{max(page.batches):.0f}" if page.batches else ""
+    return Figures(tables={"answers": answer_table(page.times)}, values={**values, "batch": batch})
 
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    codes = [code for code, one in LANGUAGES.items() if one.kind == TESTAMENT]
+    parser.add_argument("--language", default="wo", choices=codes, metavar="CODE")
+    folder = DEFAULT_CACHE / "many-bench"
+    parser.add_argument("--work", type=Path, default=folder, metavar="FOLDER", help="stages of many_bench")
+
+
+EXPERIMENT = Experiment(file=__file__, about=__doc__ or "", measure=run, add_arguments=add_arguments)
 
 if __name__ == "__main__":
-    main()
+    EXPERIMENT.main()
