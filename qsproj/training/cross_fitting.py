@@ -45,14 +45,28 @@ class HeldOut(NamedTuple):
     after: Scores
 
 
-def helpful_share(items: Sequence[HeldOut]) -> float:
-    """Return the share of a change of weights, from 0 to 1, that is most likely on held-out items.
+# Parts of the held-out items that are left out in turn.
+PARTS = 5
 
-    Scores are linear in the weights, so that the loss is convex in the share and in a temperature fitted
-    with it, without which a change would be welcome only because it makes a model more or less confident.
+
+def helpful_share(items: Sequence[HeldOut]) -> float:
+    """Return the share of a change of weights, from 0 to 1, that is likely to help other items, too.
+
+    It is the least of the most likely shares without each of PARTS of the held-out items, so that no few
+    items decide. Scores are linear in the weights, so that the loss is convex in the share and in a
+    temperature fitted with it, without which a change would be welcome only because it makes a model more or
+    less confident.
 
     *Source*: Wolpert (1992), "Stacked generalization"; Breiman (1996), "Stacked regressions".
     """
+    if not items:
+        return 1.0
+    parts = min(PARTS, len(items)) if len(items) > 1 else 0
+    rest = [[one for at, one in enumerate(items) if at % parts != part] for part in range(parts)]
+    return min(map(_likeliest_share, rest or [list(items)]))
+
+
+def _likeliest_share(items: Sequence[HeldOut]) -> float:
     from scipy.optimize import minimize
 
     def loss(sizes: Floats) -> tuple[float, Floats]:
@@ -65,8 +79,6 @@ def helpful_share(items: Sequence[HeldOut]) -> float:
             slopes += (parts * slope).sum(axis=(1, 2))
         return total, slopes
 
-    if not items:
-        return 1.0
     bounds = [(np.finfo(np.float64).eps, None), (0.0, None)]
     before, change = minimize(loss, [1.0, 0.5], jac=True, method="L-BFGS-B", bounds=bounds).x
     return float(min(change / before, 1.0))

@@ -74,3 +74,12 @@ def test_a_change_that_harms_is_not_made_and_one_that_helps_is_made_in_full():
     assert helpful_share(held_out(rng, help_=3.0, noise=0.1)) == 1.0
     assert 0.0 < helpful_share(held_out(rng, help_=0.3, words=2000)) < 1.0
     assert helpful_share([]) == 1.0
+
+
+def test_one_item_does_not_decide():
+    """Nine items are against a change that a tenth is much in favour of."""
+    rng = np.random.default_rng(4)
+    against = [one for _ in range(9) for one in held_out(rng, help_=-0.1, words=20)]
+    outlier = held_out(rng, help_=3.0, words=200)
+    assert helpful_share(against) == 0.0 < helpful_share(outlier)
+    assert helpful_share([*against, *outlier]) == 0.0

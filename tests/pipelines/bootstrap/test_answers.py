@@ -78,6 +78,18 @@ def test_a_word_list_rules_the_tags_of_raw_text(model, gold):
     assert better.base is model.base
 
 
+def test_words_that_only_the_bitext_has_are_not_forgotten(model, gold):
+    """Raw text, here of ten sentences, has few of them."""
+    raw = [one.forms for one in gold[:10]]
+    better = learned(model, gold[:3], raw=raw).tagger
+    of_raw = {key for forms in raw for key in model.tagger.extractor.keys(forms).ravel().tolist()}
+    of_bitext = set(model.tagger.index.keys.tolist()) - of_raw
+    kept = of_bitext & set(better.index.keys.tolist())
+    assert len(kept) > 0.9 * len(of_bitext)
+    before, after = right(model, gold[10:])[0], right(replace(model, tagger=better), gold[10:])[0]
+    assert after >= 0.98 * before
+
+
 def test_a_tag_that_the_model_never_saw(model, gold):
     one = replace(gold[0], upos=("X", *gold[0].upos[1:]))
     tags = tuple(tag for tag in model.tagger.tags if tag != "X")
