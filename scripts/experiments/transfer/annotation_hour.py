@@ -93,6 +93,8 @@ WRONG = 0.05
 # The largest number of sentences of the second half that are scored, at equal distances.
 SCORED = 300
 HOUR = 60
+# Minutes of the table by worth.
+SHOWN = (0, 10, 30, 60, 120)
 # UPOS, UAS and LAS to be reached after the hour.
 AIMS = {"uk": (90, 73, 64), "wo": (89, 70, 60), "hy": (88, 66, 54)}
 MEASURES = {"UPOS": "upos", "UAS": "uas", "LAS": "las_no_subtypes", "calibration error": "ece"}
@@ -305,6 +307,8 @@ def curve(lab: Lab, target: str, way: str, costs: Costs) -> dict[str, Any]:
     for minute in (*range(BATCH, HOUR, BATCH), *range(HOUR, 121 if way in LONG else HOUR + 1, LATER)):
         left = ask(speaker, way, model, start, 60.0 * (minute - before) + left, chance)
         before, begun = minute, process_time()
+        if way == NOTHING and not speaker.corrected:
+            continue  # The first sentence takes longer.
         model = learn(start, speaker)
         seconds = process_time() - begun
         scores = scores_by_tags(model.base, [Part(start.scored, model.tagger)], kinds=[UNCERTAIN_TAGS])
@@ -422,7 +426,11 @@ def run(lab: Lab) -> Figures:
             print(target, way, *cells_of(kept[max(kept, key=int)]), flush=True)
         if kept:
             found[target, way] = {int(minutes): figures for minutes, figures in kept.items()}
-    missing = [f"{target}: {way}" for target, way in rows if (target, way) not in found]
+    missing = [
+        f"{way} ({' '.join(codes)})"
+        for way in WAYS.values()
+        if (codes := [target for target in TARGETS if (target, way) not in found])
+    ]
     seconds = max((one["seconds"] for of_row in found.values() for one in of_row.values()), default=0.0)
     return Figures(tables=tables(found), values={"seconds": f"{seconds:.0f}", "missing": listed(missing)})
 
@@ -448,11 +456,16 @@ def tables(found: dict[Row, Curve]) -> dict[str, Table]:
     for way in ways:
         lines += [["mean", way, str(minutes), "", "", *cells_of(one)] for minutes, one in means(found, way)]
     header = ["", "asked", "minutes", "words", "sentences", *MEASURES]
+    names = list(dict.fromkeys(line[0] for line in lines))
+    after = sorted((line for line in lines if line[2] == str(HOUR)), key=lambda line: names.index(line[0]))
     return {
         "hour": table(header, lines),
+        "by worth": table(header, [line for line in lines if line[1] == BOTH and int(line[2]) in SHOWN]),
+        "after": table(header, after),
         "aims": table(["", *(f"{name}, aim" for name in list(MEASURES)[:3]), "reached"], list(aims(found))),
         "compared": table(
-            ["", "languages", *list(MEASURES)[:3], "languages that gain LAS"], list(compared(found))
+            ["words and sentences by worth", "languages", *list(MEASURES)[:3], "languages that gain LAS"],
+            list(compared(found)),
         ),
         "first": table(["", "LAS, 10 minutes", "LAS, the hour", "share of the first 10"], list(first(found))),
         "errors": table(
@@ -467,7 +480,7 @@ def tables(found: dict[Row, Curve]) -> dict[str, Table]:
                     *(", ".join(curve[HOUR]["errors"][name]) for name in ("tags", "relations")),
                 ]
                 for (target, way), curve in found.items()
-                if way == BOTH
+                if "errors" in curve[HOUR]
             ],
         ),
     }
@@ -477,7 +490,7 @@ def means(found: dict[Row, Curve], way: str) -> Iterator[tuple[int, dict[str, fl
     """Yield the mean scores at the minutes that all languages have, if all are measured."""
     curves = [curve for (_, one), curve in found.items() if one == way]
     if len(curves) == len(TARGETS):
-        for minutes in curves[0]:
+        for minutes in sorted(set(curves[0]).intersection(*curves)):
             yield minutes, {name: mean(one[minutes][name] for one in curves) for name in MEASURES.values()}
 
 
