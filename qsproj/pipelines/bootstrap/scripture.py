@@ -74,11 +74,15 @@ def numbered_lines(path: str) -> tuple[tuple[int | None, str], ...]:
     Each has its line number if the format has lines. Raises UsageError without the package, DataError when
     the file is not in the format of its suffix.
     """
-    stamp = None
+    return _lines_at(path, stamp_of(path))
+
+
+def stamp_of(path: str) -> tuple[int, int] | None:
+    """Return time and size of a file, by which to cache its content."""
     with suppress(OSError):  # reported when the file is opened
         found = Path(path).stat()
-        stamp = found.st_mtime_ns, found.st_size
-    return _lines_at(path, stamp)
+        return found.st_mtime_ns, found.st_size
+    return None
 
 
 class _Piece(NamedTuple):

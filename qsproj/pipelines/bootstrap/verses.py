@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 
 from qsproj.corpus.files import open_text
 from qsproj.corpus.pairs.fitting import fit_of
@@ -145,6 +146,21 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     Verses that are merged on one side are merged on the other. Adds unpaired verses to ``left_out``, by
     reason. Raises DataError when no verse is in both.
     """
+    pairs, unpaired = _paired(source, target, (scripture.stamp_of(source), scripture.stamp_of(target)))
+    left_out += unpaired
+    return iter(pairs)
+
+
+# Bitexts kept: a bootstrap reads one several times.
+MOST_KEPT = 8
+
+
+@lru_cache(MOST_KEPT)
+def _paired(
+    source: str, target: str, stamps: tuple[object, object]
+) -> tuple[list[tuple[str, str, str]], Counter[str]]:
+    """Pair the verses of two files, and count those without a pair; cached until a file changes."""
+    del stamps
     sides = read_verses(source), read_verses(target)
     first_of = _groups(sides)
     numbered = [defaultdict[Verse, list[tuple[int, str]]](list) for _ in sides]
@@ -166,7 +182,8 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
         raise DataError(target, None, found, expected, remedy)
     otherwise = numbered_otherwise(texts[0], texts[1])
     repeated = {first_of.get(verse, verse) for side in sides for verse in side.repeated}
-    left_out[UNREADABLE] += sum(len(side.unreadable) for side in sides)
+    pairs = []
+    left_out = Counter({UNREADABLE: sum(len(side.unreadable) for side in sides)})
     left_out[ALONE] += len(set(texts[0]) ^ set(texts[1]))
     for verse in common:
         chapter, number = verse
@@ -176,8 +193,8 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
             left_out[OTHERWISE] += 1
         else:
             name = f"{chapter[0].upper()}_{chapter[1]}:{number}"
-            yield name, " ".join(texts[0][verse]), " ".join(texts[1][verse])
-    left_out += Counter({reason: 0 for reason in (ALONE, OTHERWISE, REPEATED, UNREADABLE)})
+            pairs.append((name, " ".join(texts[0][verse]), " ".join(texts[1][verse])))
+    return pairs, left_out
 
 
 def _groups(sides: tuple[Verses, Verses]) -> dict[Verse, Verse]:

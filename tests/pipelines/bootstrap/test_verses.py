@@ -45,6 +45,19 @@ def test_any_order_pairs_and_gaps_are_counted(paired):
     assert left_out == {ALONE: 2}
 
 
+def test_files_are_read_again_only_when_they_have_changed(paired, monkeypatch):
+    read = []
+    path = "qsproj.pipelines.bootstrap.verses.read_verses"
+    monkeypatch.setattr(path, lambda path: read.append(path) or read_verses(path))
+    source, target = ["MAT 1:1\tone", "MAT 1:2\ttwo"], ["MAT 1:1\teins"]
+    before = paired(source, target)
+    count = len(read)
+    left_out = Counter()
+    again = list(paired_verses(*read[:2], left_out)), dict(left_out)
+    assert (again, len(read)) == (before, count)
+    assert paired(source, [*target, "MAT 1:2\tzwei"])[0] == [*before[0], ("MAT_1:2", "two", "zwei")]
+
+
 @pytest.mark.parametrize(
     "merged",
     [
