@@ -66,7 +66,7 @@ class SoftProjectionOptions:
 
     ``sentences``: None: as many as have ENOUGH_WORDS together. ``epochs``: passes over the pairs. ``l2``:
     strength of the pull towards the prior. ``share``: factor of the learned difference from the prior's
-    scores; None: by :class:`qsproj.pipelines.projection.soft_projection.Fit`.
+    scores; None: 1, and 0.75 with several sources.
     """
 
     strength: float = option_field(
@@ -83,7 +83,7 @@ class SoftProjectionOptions:
         None,
         least=0.0,
         most=2.0,
-        help="weight of evidence from links (default: 0.75 to 1.25, more if the prior agrees)",
+        help="weight of evidence from links (default: 1; with several sources 0.75)",
     )
     projective: bool = True
 

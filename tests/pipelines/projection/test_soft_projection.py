@@ -38,10 +38,7 @@ from qsproj.pipelines.projection.soft_evidence import (
     with_clauses,
 )
 from qsproj.pipelines.projection.soft_projection import (
-    FLATTENING,
     USUAL_TEMPERATURE,
-    Fit,
-    fit,
     joined,
     overconfidence,
     project_soft,
@@ -530,57 +527,13 @@ def test_pairs_without_links_are_refused(english):
         refused([[]])
 
 
-def fitted_to(count, *, wrong, seed):
-    """Fit a parser of scores twice as large as those that evidence is drawn from, some from flatter ones."""
-    rng = np.random.default_rng(seed)
-    truth = {}
-
-    class Drawn:
-        inference = INFERENCE
-
-        def scores(self, target):
-            return 2.0 * truth[target.sent_id]
-
-    pairs = []
-    for number in range(count):
-        scores = rng.normal(size=(8, 8), scale=4.0)
-        probabilities = INFERENCE.infer(scores)[1]
-        flattened = INFERENCE.infer(2.0 * scores / FLATTENING)[1]
-        heads = [
-            int(rng.choice(8, p=(flattened if rng.uniform() < wrong else probabilities)[:, word]))
-            for word in range(1, 8)
-        ]
-        words = " ".join("w" for _ in range(7))
-        source = make_sentence(words, " ".join("X" for _ in range(7)), heads)
-        target = replace(source, sent_id=str(number))
-        truth[target.sent_id] = scores
-        links = make_alignment(7, 7, [(word, word) for word in range(1, 8)])
-        pairs.append(SentencePair(source, target, links))
-    return fit(Drawn(), alone(pairs))
-
-
-def test_the_share_of_right_arcs_is_found_whatever_sharpened_the_scores():
-    fitted = fitted_to(300, wrong=0.2, seed=7)
-    assert fitted.precision == pytest.approx(0.8, abs=0.08)
-    assert fitted.arcs == 300 * 7
-
-
-def test_of_few_arcs_the_share_that_is_right_is_the_usual_one():
-    found = [fitted_to(2, wrong=0.1, seed=seed) for seed in range(8)]
-    assert [one.arcs for one in found] == [14] * 8
-    assert all(0.88 < one.precision < 0.96 for one in found), [one.precision for one in found]
-
-
-@pytest.mark.parametrize(
-    ("precision", "arcs", "share"),
-    [(0.7, 2000, 0.75), (0.85, 2000, 1.0), (0.95, 2000, 1.25), (0.95, 100, 1.0)],
-)
-def test_the_more_evidence_is_right_the_more_of_it_is_learned(precision, arcs, share):
-    assert Fit(precision, arcs).share == pytest.approx(share)
-
-
-def test_without_projected_arcs_nothing_is_fitted(english):
-    assert fit(english, alone([pair(2, [])])) == (1.0, 0)
+def test_evidence_of_several_sources_weighs_less_since_their_prior_is_better(sample, english):
+    one, two = (
+        project_soft(corpora, priors=[english], rng=np.random.default_rng(1)).report[0]
+        for corpora in ([sample[:20]], [sample[:20], sample[20:40]])
+    )
+    assert one.endswith("evidence weight 1.00")
+    assert two.endswith("evidence weight 0.75")
 
 
 def test_several_priors_vote(sample, english):
