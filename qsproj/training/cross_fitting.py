@@ -45,15 +45,15 @@ class HeldOut(NamedTuple):
     after: Scores
 
 
-# Parts of the held-out items that are left out in turn.
-PARTS = 5
+# Parts of few held-out items that are left out in turn.
+PARTS, FEW = 5, 30
 
 
 def helpful_share(items: Sequence[HeldOut]) -> float:
     """Return the share of a change of weights, from 0 to 1, that is likely to help other items, too.
 
-    It is the least of the most likely shares without each of PARTS of the held-out items, so that no few
-    items decide. Scores are linear in the weights, so that the loss is convex in the share and in a
+    Of FEW held-out items or less, it is the least of the most likely shares without each of PARTS of them, so
+    that no item decides. Scores are linear in the weights, so that the loss is convex in the share and in a
     temperature fitted with it, without which a change would be welcome only because it makes a model more or
     less confident.
 
@@ -61,7 +61,7 @@ def helpful_share(items: Sequence[HeldOut]) -> float:
     """
     if not items:
         return 1.0
-    parts = min(PARTS, len(items)) if len(items) > 1 else 0
+    parts = min(PARTS, len(items)) if 1 < len(items) <= FEW else 0
     rest = [[one for at, one in enumerate(items) if at % parts != part] for part in range(parts)]
     return min(map(_likeliest_share, rest or [list(items)]))
 
