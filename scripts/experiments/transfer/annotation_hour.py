@@ -14,6 +14,7 @@ it is measured, and a run that was stopped goes on with the next one. ``--kept``
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -314,6 +315,10 @@ def curve(lab: Lab, target: str, way: str, costs: Costs) -> dict[str, Any]:
         scores = scores_by_tags(model.base, [Part(start.scored, model.tagger)], kinds=[UNCERTAIN_TAGS])
         answered = {"words": len(speaker.asked), "sentences": len(speaker.corrected), "seconds": seconds}
         found[str(minute)] = scores[UNCERTAIN_TAGS] | answered
+        spent = f"learned in {seconds:.1f} s, {process_time():.0f} s in all"
+        print(
+            target, way, minute, *cells_of(found[str(minute)]), spent, sep="  ", file=sys.stderr, flush=True
+        )
         if minute == HOUR and way == BOTH:
             found[str(minute)]["errors"] = errors_left(model, start.scored, speaker)
     return found
