@@ -53,7 +53,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=21, files=(".model", ".trees.conllu"))
+@stage("parser", version=22, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,
