@@ -30,7 +30,7 @@ from qsproj.pipelines.treebank_weights import read_treebanks
 FAR_APART = 0.25
 
 
-@stage("tagger", version=49)
+@stage("tagger", version=50)
 def tag_target(
     paths: Sequence[Path],
     *,

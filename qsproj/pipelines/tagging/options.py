@@ -36,7 +36,7 @@ class TagProjectionOptions:
     """Options of a tagger learned through links (docs/notes/tags-through-links.md)."""
 
     # Maximum number of target sentences, and of raw ones, in memory; a sample of more.
-    sentences: int = 60_000
+    sentences: int = 30_000
     # Power of a link's probability in its vote.
     sureness: float = 4.0
     # Minimum share of a type's votes for a tag of its set.
