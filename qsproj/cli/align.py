@@ -101,14 +101,10 @@ def run(options: argparse.Namespace) -> None:
         options.symmetrize or aligners.METHODS[options.method], aligners.DEFAULT_THRESHOLD
     )
     if options.linked is not None:
-        if (
-            options.target is None
-            or "-" in (paths := (options.source, options.target))
-            or not all(map(is_conllu, paths))
-        ):
-            raise UsageError(
-                "--linked needs two files of CoNLL-U; leave it out, or tag the text first: qsproj tag"
-            )
+        paths = options.source, options.target
+        if None in paths or "-" in paths or not all(map(is_conllu, paths)):
+            remedy = "leave it out, or tag the text first: qsproj tag"
+            raise UsageError(f"--linked needs two files of CoNLL-U; {remedy}")
         check_has_misc(options.linked, "--linked")
     threshold = aligners.DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     by_hand = options.hand_alignment is not None
@@ -131,12 +127,8 @@ def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Ite
 
 
 def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
-    pairs = read_word_pairs(
-        options.source,
-        options.target,
-        languages=tuple(options.tokenize) if options.tokenize else None,
-        pairing=options.pair,
-    )
+    languages = tuple(options.tokenize) if options.tokenize else None
+    pairs = read_word_pairs(options.source, options.target, languages=languages, pairing=options.pair)
     return aligners.align_words(
         pairs,
         method=options.method,
@@ -178,10 +170,8 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     else:
         format = options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
         hand = read_hand_alignments(options.hand_alignment, format, sizes=sizes)
-        bitext = [
-            replace(pair, hand=hand[i]) if i < len(hand) else pair
-            for i, pair in zip(whole, pairs, strict=True)
-        ]
+        numbered = zip(whole, pairs, strict=True)
+        bitext = [replace(pair, hand=hand[i]) if i < len(hand) else pair for i, pair in numbered]
         chooser = _learned(options, bitext, families)
         chosen = choose_links(chooser, bitext, threshold=threshold)
     # Pairs with an empty side get an alignment without links.
@@ -190,10 +180,8 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
         yield next(chosen) if all(size) else make_alignment(*size, [], weights=[])
         long += max(size) > MAX_WORDS
     if long:
-        notice(
-            f"{pluralise(long, 'pair')} with a side of more than {MAX_WORDS:,} words: links are those of the "
-            "aligner"
-        )
+        side = f"with a side of more than {MAX_WORDS:,} words"
+        notice(f"{pluralise(long, 'pair')} {side}: links are those of the aligner")
 
 
 def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sentence | None]]:
@@ -203,11 +191,9 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
     if two_files and is_conllu(options.source) and is_conllu(options.target):
         yield from pair_files(options.source, options.target, pairing=options.pair)
         return
-    for source, target in read_word_pairs(options.source, options.target, languages=languages):
-        yield (
-            Sentence.from_words(source) if source else None,
-            Sentence.from_words(target) if target else None,
-        )
+    for sides in read_word_pairs(options.source, options.target, languages=languages):
+        source, target = (Sentence.from_words(words) if words else None for words in sides)
+        yield source, target
 
 
 def _learned(

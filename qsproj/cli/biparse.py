@@ -57,14 +57,8 @@ def run(options: argparse.Namespace) -> None:
     model = loaded_once(load_joint_parser, options.model)
     source_tree = options.source_tree or model.options.source_tree
     counts = ParsingCounts()
-    parse = partial(
-        parse_pair_stream,
-        options.model,
-        source_tree=source_tree,
-        link_threshold=options.link_threshold,
-        counts=counts,
-        workers=workers_of(options),
-    )
+    how = {"source_tree": source_tree, "link_threshold": options.link_threshold}
+    parse = partial(parse_pair_stream, options.model, **how, counts=counts, workers=workers_of(options))
     with ExitStack() as stack:
         target = stack.enter_context(open_output(options.output))
         source, links = (

@@ -90,14 +90,11 @@ def add_arguments(parser: CommandParser) -> None:
     alignment_format = kinds.option(
         "--alignment-format NAME", f"format of links: {known} (default: {formats.DEFAULT_ALIGNMENT_FORMAT})"
     )
-    for action in (more, by, report, at):
-        only_where("scores of trees", lambda options: _kind(options) is None, action)
-    only_where("scores of trees, --tags", lambda options: _kind(options) in (None, "tags"), versus)
-    only_where(
-        "scores of trees, --tags, --calibration",
-        lambda options: _kind(options) in (None, "tags", "calibration"),
-        no_punct,
-    )
+    only_where("scores of trees", lambda options: _kind(options) is None, more, by, report, at)
+    tags, calibration = (None, "tags"), (None, "tags", "calibration")
+    only_where("scores of trees, --tags", lambda options: _kind(options) in tags, versus)
+    text = "scores of trees, --tags, --calibration"
+    only_where(text, lambda options: _kind(options) in calibration, no_punct)
     only_with("alignments", gold_format, alignment_format)
     only_with("validate", level, language)
 
@@ -110,16 +107,11 @@ class _Alone(argparse.Action):
     """Store a file and make GOLD and SYSTEM optional."""
 
     def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        options: argparse.Namespace,
-        value: Any,
-        flag: str | None = None,
+        self, parser: argparse.ArgumentParser, options: argparse.Namespace, value: Any, *_: Any
     ) -> None:
         setattr(options, self.dest, value)
         for action in parser._actions:
-            if not action.option_strings:
-                action.required = False
+            action.required = action.required and bool(action.option_strings)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -186,11 +178,11 @@ def _print_trees(options: argparse.Namespace, paths: list[str], files: Sequence[
         _print_conll18(options, of_words(files[0](), files[1]()))
         return
     _check_something_scored(options, paths, scores)
-    if options.json:
-        columns = score_tables.columns_as_json(of_words(files[0](), files[1]()), trees=trees)
-        _print({**score_tables.scores_as_json(paths, scores), **columns})
-    else:
+    if not options.json:
         _print(score_tables.scores_as_table(paths, scores, punctuation=punctuation, trees=trees))
+        return
+    columns = score_tables.columns_as_json(of_words(files[0](), files[1]()), trees=trees)
+    _print({**score_tables.scores_as_json(paths, scores), **columns})
 
 
 def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
@@ -287,9 +279,6 @@ def _run_calibration(options: argparse.Namespace) -> None:
             )
         stated = confidences_of(gold, system, key, punctuation=not options.no_punct, name=options.system)
         tables[key] = reliability(*stated)
-    if options.json:
-        scored = {key: score_tables.calibration_as_json(table) for key, table in tables.items()}
-        _print({**scored.pop(ARC_PROBABILITY), **scored})
-    else:
-        lines = ["\n".join(score_tables.calibration_as_table(key, table)) for key, table in tables.items()]
-        _print(["\n\n".join(lines)])
+    scored = {key: score_tables.calibration_as_json(table) for key, table in tables.items()}
+    lines = ["\n".join(score_tables.calibration_as_table(key, table)) for key, table in tables.items()]
+    _print({**scored.pop(ARC_PROBABILITY), **scored} if options.json else ["\n\n".join(lines)])

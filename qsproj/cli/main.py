@@ -71,12 +71,9 @@ def build_parser(*wanted: str) -> argparse.ArgumentParser:
             commands.add_parser(name, help=summary, add_help=False)
             continue
         module = import_module(module_of(name))
+        description = module.__doc__
         subparser = commands.add_parser(
-            name,
-            help=summary,
-            description=module.__doc__,
-            epilog=module.EXAMPLES,
-            formatter_class=CommandHelp,
+            name, help=summary, description=description, epilog=module.EXAMPLES, formatter_class=CommandHelp
         )
         module.add_arguments(subparser)
         subparser.set_defaults(module=module, own_parser=subparser)
@@ -156,7 +153,6 @@ def _training_files(options: argparse.Namespace) -> str:
 
 
 def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:
-    """Return the error for unknown arguments, with a similar option or the commands that have the option."""
     option = next((word.partition("=")[0] for word in unknown if word.startswith("--")), None)
     shown = option or " ".join(unknown)
     hint = ""

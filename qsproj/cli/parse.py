@@ -16,7 +16,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.shared import add_text_reading, add_workers, workers_of
+from qsproj.cli.options.declare import values_of
+from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
@@ -83,19 +84,13 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(
             f"--retag is for models that tag; {options.model} does not; give it a tagger: qsproj bundle"
         )
+    total = partial(count_sentences, options.input)
     with open_source(options.input) as source:
+        sentences = track(_sentences(options, source, parser), "parsing", total=total, unit="sentence")
         parsed = parse_stream(
             options.model,
-            track(
-                _sentences(options, source, parser),
-                "parsing",
-                total=partial(count_sentences, options.input),
-                unit="sentence",
-            ),
-            decode=options.decode,
-            confidence=options.confidence,
-            retag=options.retag,
-            fixed=options.fixed,
+            sentences,
+            **values_of(options, "decode", "confidence", "retag", "fixed"),
             origin=InputSource(name=source.name, is_text=source.is_text),
             workers=workers_of(options),
         )
@@ -106,11 +101,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
     from qsproj.cli.options.model_warnings import warn_ignored, warn_unknown
 
     if not source.is_text:
-        if options.language is not None:
-            raise UsageError("--language is for plain text, found CoNLL-U; leave it out")
-        for option in ("paragraphs", "segmentations"):
-            if getattr(options, option):
-                raise UsageError(f"--{option} is for plain text, found CoNLL-U; leave it out")
+        check_no_text_options(options, "language", "paragraphs", "segmentations")
         sentences = source.sentences()
         if {"upos", "xpos"} & set(parser.reads):
             sentences = _with_tags(sentences, options.model, source.name)
@@ -129,14 +120,8 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
     if not (options.paragraphs or options.segmentations):
         starts = tagger.splitter.starts if tagger.splitter else partial(rule_starts, language=tagger.language)
         lines = _noticing_paragraphs(lines, starts, source.name)
-    sentences = tagger.read(
-        lines,
-        language=options.language,
-        split_contractions=True,
-        paragraphs=options.paragraphs,
-        segmentations=options.segmentations,
-        name=source.name,
-    )
+    how = values_of(options, "language", "paragraphs", "segmentations")
+    sentences = tagger.read(lines, split_contractions=True, name=source.name, **how)
     sentences = warn_unknown(sentences, None, tagger, path=options.model, name=source.name)
     return numbered_by_line(cut_long_lines(sentences, notify=partial(_report_cut, source.name)))
 

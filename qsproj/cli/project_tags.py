@@ -14,21 +14,16 @@ sentences or a --lemmatizer; without these the column stays empty.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import column_names, only_with
+from qsproj.cli.options.declare import column_names, only_with, values_of
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed
 from qsproj.errors import UsageError
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
-
-if TYPE_CHECKING:
-    from qsproj.corpus.sentence import SentencePair
 
 LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:
@@ -101,7 +96,9 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
+    from qsproj.alignment.reading import is_conllu
     from qsproj.corpus.language.lexicon import lexicon_of
+    from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
     from qsproj.corpus.pairs.translations import join_same_targets
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
@@ -124,9 +121,12 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
     if len(sources) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
+    form, language = options.alignment_format, options.language
     corpora = [
-        _pairs(source, target, alignment, options.alignment_format, options.language)
-        for source, target, alignment in zip(sources, cycle(targets), alignments)
+        AlignedFiles(source, target, links, form)
+        if is_conllu(target)
+        else AlignedText(source, target, links, form, language)
+        for source, target, links in zip(sources, cycle(targets), alignments)
     ]
     few = list(read_tagged(tagged))
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
@@ -151,20 +151,8 @@ def run(options: argparse.Namespace) -> None:
         language=options.language,
         columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
     )
-    tagger = with_target_words(
-        projected.tagger, few, shown=shown, language=options.language, seed=options.seed
-    )
+    how = values_of(options, "language", "seed")
+    tagger = with_target_words(projected.tagger, few, shown=shown, **how)
     tagger.save(options.output, made=made_by(options))
     for line in projected.report:
         notice(line)
-
-
-def _pairs(
-    source: str, target: str, alignment: str, alignment_format: str, language: str | None
-) -> Iterable[SentencePair]:
-    from qsproj.alignment.reading import is_conllu
-    from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
-
-    if is_conllu(target):
-        return AlignedFiles(source, target, alignment, alignment_format)
-    return AlignedText(source, target, alignment, alignment_format, language)

@@ -83,13 +83,16 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.serve.listening import check_installed, listen
 
     check_installed()
+    from qsproj.serve.review.app import serve_review
+
     if options.review is None and not options.model:
         raise UsageError("found nothing to serve; name a model: -m MODEL, or a file to review: --review FILE")
     with listen(options.host, options.port) as listening:
         if options.review is None:
             _serve_models(options, listening)
-        else:
-            _serve_review(options, listening)
+            return
+        with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
+            serve_review(_review(options, folder), listening, host=options.host, seconds=options.seconds)
 
 
 def _serve_models(options: argparse.Namespace, listening: socket) -> None:
@@ -103,22 +106,14 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
     from qsproj.serve.udpipe.processing import load_served
 
-    limits = Limits(
-        bytes=int(options.megabytes * (1 << 20)), seconds=options.seconds, waiting=options.waiting
-    )
+    size = int(options.megabytes * (1 << 20))
+    limits = Limits(bytes=size, seconds=options.seconds, waiting=options.waiting)
     models = load_served(options.model)
     pool = ComputePool(partial(work_on, models), processes=options.jobs)
     answers = udpipe_app(models, pool, limits, others=inception_routes(models, pool, limits))
     app = with_access_log(answers, paths=(*PATHS, PATH), headers=HEADERS)
     said = f"qsproj serve: {', '.join(models)} at {address_of(listening)}"
     serve_until_stopped(app, listening, seconds=options.seconds, said=said, pools=[pool])
-
-
-def _serve_review(options: argparse.Namespace, listening: socket) -> None:
-    from qsproj.serve.review.app import serve_review
-
-    with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
-        serve_review(_review(options, folder), listening, host=options.host, seconds=options.seconds)
 
 
 def _review(options: argparse.Namespace, folder: str) -> Review:

@@ -101,10 +101,7 @@ def _list(options: argparse.Namespace) -> None:
 
     dimensions = [(name, " | ".join(choices)) for name, choices in DIMENSIONS.items()]
     presets = [
-        (
-            name,
-            ",".join(f"{dimension}={choices[dimension]}" for dimension in DIMENSIONS if dimension in choices),
-        )
+        (name, ",".join(f"{one}={choices[one]}" for one in DIMENSIONS if one in choices))
         for name, choices in PRESETS.items()
     ]
     print_lines(["dimensions", *_columns(dimensions), "", "presets", *_columns(presets)])
@@ -117,11 +114,8 @@ def _columns(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 def _detected_lines(found: DetectedStyle) -> list[str]:
     is_clear = any(entry.choice for entry in found.evidence)
-    style = (
-        str(found.style)
-        if is_clear
-        else "no evidence: no conjuncts, and no function words with relations of UD"
-    )
+    without = "no evidence: no conjuncts, and no function words with relations of UD"
+    style = str(found.style) if is_clear else without
     presets = (" ".join(found.presets) or "none") if is_clear else "any"
     lines = [f"sentences  {found.sentences:,}", f"style      {style}", f"presets    {presets}", ""]
     lines.append(f"{'dimension':<13} {'choice':<15} {'places':>8} {'agree':>8} {'share':>7}  others")

@@ -52,12 +52,9 @@ def run(options: argparse.Namespace) -> None:
     parser = load_parser(options.model)
     with adding_lines(options.input) as sentences:
         candidates = candidates_of(parser, sentences)
+    annotated, costs = read_all(options.annotated), Costs.in_words(options.sentence_cost)
+    kinds = None if options.plain else kinds_for(parser)
     ranked = rank(
-        candidates,
-        annotated=read_all(options.annotated),
-        count=options.count,
-        words=options.words,
-        costs=Costs.in_words(options.sentence_cost),
-        kinds=None if options.plain else kinds_for(parser),
+        candidates, annotated=annotated, count=options.count, words=options.words, costs=costs, kinds=kinds
     )
     write_conllu(with_uncertainty(ranked, parser, predict=options.predict), options.output)

@@ -15,8 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import column_names
-from qsproj.cli.options.shared import add_text_reading, add_workers, workers_of
+from qsproj.cli.options.declare import column_names, values_of
+from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,24 +65,15 @@ def run(options: argparse.Namespace) -> None:
     tagger = loaded_once(load_tags, options.model)
     for column in options.columns or ():
         if column not in tagger.columns:
-            raise UsageError(
-                f"--columns: {options.model} has not learned {column}, it fills {', '.join(tagger.columns)}"
-            )
+            known = ", ".join(tagger.columns)
+            raise UsageError(f"--columns: {options.model} has not learned {column}, it fills {known}")
     total = partial(count_sentences, options.input)
-    sentences = warn_unknown(
-        _sentences(options, tagger), None, tagger, path=options.model, name=options.input
-    )
+    read = _sentences(options, tagger)
+    sentences = warn_unknown(read, None, tagger, path=options.model, name=options.input)
     sentences = track(sentences, "tagging", total=total, unit="sentence")
-    write_sentences(
-        tag_stream(
-            options.model,
-            sentences,
-            confidence=options.confidence,
-            columns=options.columns,
-            workers=workers_of(options),
-        ),
-        options.output,
-    )
+    how = values_of(options, "confidence", "columns")
+    tagged = tag_stream(options.model, sentences, **how, workers=workers_of(options))
+    write_sentences(tagged, options.output)
 
 
 def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence]:
@@ -90,17 +81,8 @@ def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence
 
     with open_source(options.input) as source:
         if source.is_text:
-            yield from tagger.read(
-                source.lines,
-                language=options.language,
-                split_contractions=options.split_contractions,
-                paragraphs=options.paragraphs,
-                segmentations=options.segmentations,
-                name=source.name,
-            )
+            how = values_of(options, "language", "split_contractions", "paragraphs", "segmentations")
+            yield from tagger.read(source.lines, name=source.name, **how)
             return
-        for option in ("split_contractions", "paragraphs", "segmentations"):
-            if getattr(options, option):
-                flag = f"--{option.replace('_', '-')}"
-                raise UsageError(f"{flag} is for plain text, found CoNLL-U; leave it out")
+        check_no_text_options(options, "split_contractions", "paragraphs", "segmentations")
         yield from source.sentences()

@@ -41,7 +41,6 @@ FIELDS = ("optimizer", "best", "clusters", "cost", "cutoff", "l2")
 
 
 def _defaults(field: str) -> str:
-    """Return the help text for the default of a field: the usual value, then the objectives that differ."""
     usual = getattr(known.OBJECTIVES[0], field)
     others = sorted(
         (getattr(one, field), one.name) for one in known.OBJECTIVES if getattr(one, field) != usual
@@ -54,12 +53,10 @@ def training_options(options: argparse.Namespace) -> TrainingOptions:
     given = values_of(options, "objective", *FIELDS)
     given["epochs"] = options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS)
     given["l2"] = objective.l2 if options.l2 is None else options.l2
-    return TrainingOptions(
-        **given,
-        template_set=options.features,
-        projective=_choice(yes=options.projective, no=options.nonprojective),
-        single_root=_choice(yes=options.single_root, no=options.multi_root),
-    )
+    template_set = options.features
+    projective = _choice(yes=options.projective, no=options.nonprojective)
+    single_root = _choice(yes=options.single_root, no=options.multi_root)
+    return TrainingOptions(**given, template_set=template_set, projective=projective, single_root=single_root)
 
 
 def _choice(*, yes: bool, no: bool) -> bool | None:
@@ -172,10 +169,8 @@ def run(options: argparse.Namespace) -> None:
     rng = np.random.default_rng(options.seed)
     parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     made = _made(options, sentences, parser)
-    if options.enhanced:
-        train_enhanced_parser(parser, sentences, rng=rng).save(options.output, made=made)
-    else:
-        parser.save(options.output, made=made)
+    saved = train_enhanced_parser(parser, sentences, rng=rng) if options.enhanced else parser
+    saved.save(options.output, made=made)
     notice(report.summary(parser.inference))
     if parser.inference.single_root and settings.single_root is None:
         remedy = "left out, as trees have one root (--multi-root)"
@@ -197,12 +192,8 @@ def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], wh
 
 
 def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Parser) -> dict[str, object]:
-    columns = [
-        name
-        for name in ("upos", "xpos")
-        if name in parser.layers()[-1].reads
-        and any(set(getattr(sentence, name)) != {UNSPECIFIED} for sentence in sentences)
-    ]
+    read = [name for name in ("upos", "xpos") if name in parser.layers()[-1].reads]
+    columns = [name for name in read if any(set(getattr(one, name)) != {UNSPECIFIED} for one in sentences)]
     words = sum(map(len, sentences))
     facts = {"columns": columns, "languages": languages_of(sentences)}
     return made_by(options, **facts, sentences=len(sentences), words=words)

@@ -86,19 +86,12 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--lemmatizer: the treebanks have lemmas, which are learned; leave it out")
     tokens = treebank_tokens(sentences, language=options.language, seed=options.seed, rules=options.rules)
     tokenizer = tokens.get("tokenizer")
-    tagger = train_tagger(
-        sentences,
-        rng=rng,
-        raw=_raw_words(options.text, options.language, tokenizer),
-        dev=dev,
-        language=options.language,
-    )
+    raw = _raw_words(options.text, options.language, tokenizer)
+    tagger = train_tagger(sentences, rng=rng, raw=raw, dev=dev, language=options.language)
     columns = None if options.columns is None else [name for name in options.columns if name != "upos"]
+    inflections = lexicon.inflections_of(sentences)
     morphology = train_morphology(
-        sentences,
-        rng=np.random.default_rng(options.seed),
-        columns=columns,
-        inflections=lexicon.inflections_of(sentences),
+        sentences, rng=np.random.default_rng(options.seed), columns=columns, inflections=inflections
     )
     tagger = replace(tagger, morphology=morphology, **tokens)
     words = sum(map(len, sentences))

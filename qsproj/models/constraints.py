@@ -111,7 +111,6 @@ class Constraints:
 
     @property
     def leave_trees_free(self) -> bool:
-        """Whether every tree and every relation is allowed."""
         free = (self.heads[1:] == NO_HEAD).all() and set(self.relations) <= {UNSPECIFIED}
         return not self.spans and bool(free)
 

@@ -90,7 +90,6 @@ class Parser(Stored):
         return None
 
     def layers(self) -> "list[Parser]":
-        """Return the parser, its inner parser, the inner parser of that, and so on."""
         return [self, *([] if self.base is None else self.base.layers())]
 
     def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
@@ -276,7 +275,6 @@ def complete(
 
 
 def check_takes_parts(parser: Parser) -> None:
-    """Raise UsageError for a model that does not accept partial trees."""
     if parser.refuses_parts is not None:
         raise UsageError(parser.refuses_parts)
 

@@ -38,7 +38,6 @@ class FieldSpec:
     metavar: str | None = None
 
     def check(self, name: str, value: Any) -> None:
-        """Raise UsageError when a value is out of range, or a name unknown."""
         if value is None:
             return
         if self.known is not None:
@@ -66,7 +65,6 @@ def specs_of(kind: type) -> dict[str, FieldSpec]:
 
 
 def check(options: Any) -> None:
-    """Raise UsageError for the first field whose value is unknown, or out of range."""
     for name, what in specs_of(type(options)).items():
         what.check(name, getattr(options, name))
 

@@ -50,7 +50,6 @@ def pair_styles(
     names: tuple[str, str] | None = None,
     pairing: str = BY_ID,
 ) -> list[tuple[Sentence, Sentence]]:
-    """Pair sentences in two styles, as :func:`qsproj.corpus.pairs.pairing.pair_sentences` does."""
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
     line = 1
     for number, (source, target) in enumerate(pairs, start=1):
@@ -68,7 +67,6 @@ def train_adaptation(
     rng: np.random.Generator,
     options: ConverterOptions | None = None,
 ) -> tuple[Converter, ConverterReport]:
-    """Train a converter on pairs of source and target tree, as of :func:`pair_styles`."""
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")

@@ -82,12 +82,9 @@ def _alignment_scores(pairs: list[SentencePair]) -> AlignmentScores:
 
 
 def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> dict[str, Parse]:
-    """Return parsers of German by name: baselines, and systems trained on pairs and projected trees."""
+    selection = HardProjectionOptions()
     hard, _, _ = train_on_projection(
-        trees,
-        rng=np.random.default_rng(seed),
-        selection=HardProjectionOptions(),
-        training=TrainingOptions(epochs=EPOCHS),
+        trees, rng=np.random.default_rng(seed), selection=selection, training=TrainingOptions(epochs=EPOCHS)
     )
     transferred, _ = train_arc_parser(
         [pair.source for pair in pairs],

@@ -109,12 +109,9 @@ def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) 
         Series(label, [sizes[k] for k in order], [100.0 - getattr(scores[k], field) for k in order])
         for label, field in (("heads", "uas"), ("heads or relations", "las"))
     ]
-    return line_plot(
-        wrong,
-        title="Errors by the size of the training data",
-        x=Axis("size", logarithmic=min(sizes) > 0),
-        y=Axis("wrong, %", logarithmic=min(min(series.y) for series in wrong) > 0),
-    )
+    x = Axis("size", logarithmic=min(sizes) > 0)
+    y = Axis("wrong, %", logarithmic=min(min(series.y) for series in wrong) > 0)
+    return line_plot(wrong, title="Errors by the size of the training data", x=x, y=y)
 
 
 def _calibration_pieces(compared: Compared) -> Iterator[Piece]:

@@ -62,7 +62,6 @@ Kind = tuple[str, str, str]
 
 
 def tag_kinds(sentence: Sentence) -> list[Kind]:
-    """Return the kind of each word for a parser: the tags of the word before, the word, the word after."""
     tags = ("", *sentence.upos, "")
     return list(zip(tags, tags[1:], tags[2:], strict=False))
 

@@ -45,7 +45,6 @@ class ComputePool:
         return len(self._all) - self._idle.qsize()
 
     async def run(self, job: Any) -> Any:
-        """Run a job in the next free process, and return its result."""
         self.waiting += 1
         try:
             worker = await self._idle.get()

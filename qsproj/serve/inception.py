@@ -164,22 +164,15 @@ def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: proc
     if model.parser is None:
         raise model.unable(processing.PARSER)
     arcs = document.arcs()
-    trees = processing.parsed(
-        model, model.parser, [one.sentence for one in read], retag=False, confidence=True
-    )
+    sentences = [one.sentence for one in read]
+    trees = processing.parsed(model, model.parser, sentences, retag=False, confidence=True)
     for one, tree in zip(read, trees, strict=True):
         found = _under(arcs, model.parser, one, tree)
         for token, head, relation, score in zip(one.tokens, *found, strict=True):
-            document.suggest(
-                token,
-                DEPENDENCY,
-                _RELATION,
-                _label(head, relation),
-                Governor=one.tokens[head - 1] if head > 0 else token,
-                Dependent=token,
-                flavor=_BASIC,
-                DependencyType_score=score,
-            )
+            governor = one.tokens[head - 1] if head > 0 else token
+            arc = {"Governor": governor, "Dependent": token, "flavor": _BASIC}
+            label = relation if relation != UNSPECIFIED else "dep" if head else "root"
+            document.suggest(token, DEPENDENCY, _RELATION, label, **arc, DependencyType_score=score)
 
 
 def _under(
@@ -203,12 +196,6 @@ def _under(
     return tree.heads[1:].tolist(), tree.deprels, tuple(_probabilities(tree, ARC_PROBABILITY))
 
 
-def _label(head: int, relation: str) -> str:
-    if relation != UNSPECIFIED:
-        return relation
-    return "root" if head == 0 else "dep"
-
-
 def _probabilities(sentence: Sentence, key: str) -> Iterator[float]:
     return (float(value or 0.0) for value in misc_values(sentence, key))
 
@@ -229,18 +216,13 @@ def work_on(models: processing.ServedModels, job: Any) -> processing.Processed:
 
 async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Response:
     if find_spec("cassis") is None:
-        raise RequestError(
-            501, "this server cannot read CAS XMI; install it: pip install 'qsproj[inception]'"
-        )
+        install = "pip install 'qsproj[inception]'"
+        raise RequestError(501, f"this server cannot read CAS XMI; install it: {install}")
     body = await body_of(request, limits)
     content = json_object(body, _OTHERWISE)
-    asked = Asked(
-        model=request.path_params["model"],
-        layer=_text(content, "metadata", "layer"),
-        feature=_text(content, "metadata", "feature"),
-        xmi=_text(content, "document", "xmi"),
-        type_system=_text(content, "typeSystem"),
-    )
+    layer = _text(content, "metadata", "layer"), _text(content, "metadata", "feature")
+    document = _text(content, "document", "xmi"), _text(content, "typeSystem")
+    asked = Asked(request.path_params["model"], *layer, *document)
     facts = request.scope[FACTS]
     facts["bytes_in"] = len(body)
     done: processing.Processed = await outcome_of(asked, pool=pool, limits=limits, request=request)

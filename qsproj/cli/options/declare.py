@@ -72,13 +72,11 @@ class Options(argparse._ActionsContainer):
         return action
 
     def add_argument_group(self, *args: Any, **more: Any) -> OptionGroup:
-        """Add a group of options with a heading."""
         group = OptionGroup(self, *args, **more)
         self._action_groups.append(group)
         return group
 
     def add_mutually_exclusive_group(self, **more: Any) -> ExclusiveOptions:
-        """Add a group of options of which one may be given."""
         group = ExclusiveOptions(self, **more)
         self._mutually_exclusive_groups.append(group)
         return group

@@ -121,7 +121,6 @@ def located_pairs(
     source_tree: str | None,
     model: JointParser,
 ) -> Iterator[ParsedPair]:
-    """Yield the results of ``parse`` for the pairs of files, in order."""
     waiting: deque[SentencePair] = deque()
 
     def pairs() -> Iterator[SentencePair]:

@@ -31,7 +31,6 @@ def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
 
 
 def languages_of(sentences: Iterable[Sentence]) -> dict[str, float]:
-    """Return the likely languages of the first sentences, each with the share of its commonest words."""
     return recognise(" ".join(sentence.forms) for sentence in islice(sentences, _LOOKED_AT)).likely()
 
 

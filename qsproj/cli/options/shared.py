@@ -41,6 +41,13 @@ def add_text_reading(parser: Options) -> None:
     )
 
 
+def check_no_text_options(options: argparse.Namespace, *names: str) -> None:
+    for name in names:
+        if getattr(options, name) not in (None, False):
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} is for plain text, found CoNLL-U; leave it out")
+
+
 def add_order(options: Options, help: str) -> argparse.Action:
     return options.option("--order", help, choices=(1, 2), default=1, type=whole_number(least=1))
 

@@ -122,7 +122,6 @@ def finished(
     remarks: tuple[str, ...] = (),
     label_epochs: int = LABEL_EPOCHS,
 ) -> tuple[Trained, training_options.TrainingReport]:
-    """Train relations for a scorer, if asked; return the parser and the report of its training."""
     labeller, ignored = None, prepared.ignored
     if label_epochs:
         templates = f"{prepared.template_set}{IN_TREE}"
@@ -218,7 +217,6 @@ def train_scorer(
 
 
 def _template_set(sentences: Sequence[Sentence], asked: str | None) -> str:
-    """Return the name of the templates, chosen by the sentences' columns unless given."""
     chosen = asked or richest_template_set(sentences)
     check_name("features", chosen, TEMPLATE_SETS)
     if chosen == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in sentences):
@@ -313,11 +311,9 @@ def cross_fitted_scorers(
 
     def fit(others: list[int]) -> arc_scorer.ArcScorer:
         rest = [*others, *(len(sentences) + i for i in others if again)]
+        cutoff, criterion = options.cutoff, options.support
         support = arc_scorer.supported_by(
-            template_set,
-            ((encoded[i], every[i].heads) for i in rest),
-            cutoff=options.cutoff,
-            criterion=options.support,
+            template_set, ((encoded[i], every[i].heads) for i in rest), cutoff=cutoff, criterion=criterion
         )
         examples = [example for i in rest if (example := made[i])]
         return train_scorer(

@@ -131,6 +131,5 @@ def annotated_examples(
 def fine_tuned_labeller(
     parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: np.random.Generator
 ) -> Labeller | None:
-    """Return a parser's labeller fine-tuned on the relations of some more trees."""
     templates, start, ignored = f"{parser.scorer.template_set}{IN_TREE}", parser.labeller, parser.ignored
     return train_labeller(trees, rng=rng, template_set=templates, start=start, ignored=ignored) or start

@@ -174,7 +174,6 @@ def check_unclustered(objective: ArcObjective) -> None:
 
 
 def objectives_explained() -> str:
-    """Return a paragraph of help with a line for each objective."""
     width = max(map(len, names_of()))
     return "\n".join(f"  {objective.name:{width}}  {objective.purpose}" for objective in OBJECTIVES)
 

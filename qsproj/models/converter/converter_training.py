@@ -115,11 +115,9 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
         self._rng = rng
         self._templates = Converter.untrained().templates
         # Capacity for the features of all arcs of all trees, which are one step.
+        rate = options.rate
         self._descent = AdaGrad(
-            np.zeros(1 << HASH_BITS, dtype=np.float32),
-            rate=options.rate,
-            l2=options.l2,
-            capacity=2 << HASH_BITS,
+            np.zeros(1 << HASH_BITS, dtype=np.float32), rate=rate, l2=options.l2, capacity=2 << HASH_BITS
         )
 
     def step(self, example: _Example) -> float:

@@ -72,21 +72,13 @@ def prepare(
     if given is not None:
         target = joint_trees.given_target(usable, given, least_probability=least, tags=tags)
     elif not isinstance(target, joint_trees.TrainedTarget):
+        order = options.order
         target = joint_trees.train_target(
-            usable,
-            rng=rng,
-            training=training,
-            order=options.order,
-            least_probability=least,
-            stages=stages,
-            tags=tags,
+            usable, rng=rng, training=training, order=order, least_probability=least, stages=stages, tags=tags
         )
+    tagger = tags.tagger
     parser = JointParser(
-        source=source,
-        target=target.parser,
-        weights=JointWeights.untrained(),
-        options=shape,
-        tagger=tags.tagger,
+        source=source, target=target.parser, weights=JointWeights.untrained(), options=shape, tagger=tagger
     )
     return JointData(parser=parser, pairs=usable, target=target, tags=tags, skipped=skipped, stages=stages)
 

@@ -31,7 +31,6 @@ _KINDS, _SIDES = {1: "arc-parser", 2: "graph-parser"}, ("source", "target")
 
 
 def _tag_scales(value: Any) -> None:
-    """Check the scales of TAG variables in a header, ``value``; raise ValueError for a wrong number."""
     if not isinstance(value, list) or len(value) != N_TAG_SCALES:
         raise ValueError(f"is {value!r}, expected {N_TAG_SCALES} numbers")
     for scale in value:

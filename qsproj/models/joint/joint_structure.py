@@ -352,7 +352,6 @@ def within_itg(links: Table) -> bool:
 
 
 def beyond_itg(families: tuple[str, ...], links: Table) -> bool:
-    """Return whether ALIGNITG is in ``families``, and candidate links int32[k, 2] have too many words."""
     return ALIGN_ITG in families and not within_itg(links)
 
 

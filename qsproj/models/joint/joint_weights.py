@@ -127,7 +127,6 @@ class JointWeights:
 
     @staticmethod
     def untrained() -> "JointWeights":
-        """Return weights under which nothing joins the two sides."""
         return JointWeights(np.zeros(1 << joint_templates.HASH_BITS))
 
     def scores(self, pair: PreparedPair) -> JointScores:

@@ -100,13 +100,10 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
     starts = np.concatenate([[0], np.cumsum([len(pairs) for pairs in attributes])]).astype(np.int64)
     numbers = np.array([parts[pair] for pairs in attributes for pair in pairs], dtype=np.int64)
     offsets, distinctive = _distinctive(ranges, [[parts[pair] for pair in pairs] for pairs in attributes])
+    chain = (starts, numbers, table, np.stack([begins[:-1], widths], axis=1), offsets, distinctive)
+    n_parts = len(parts)
     return AnalysisTable(
-        analyses=analyses,
-        ranges=ranges,
-        chain=(starts, numbers, table, np.stack([begins[:-1], widths], axis=1), offsets, distinctive),
-        n_parts=len(parts),
-        n_pairs=int(begins[-1]),
-        fused=fused,
+        analyses=analyses, ranges=ranges, chain=chain, n_parts=n_parts, n_pairs=int(begins[-1]), fused=fused
     )
 
 

@@ -175,12 +175,8 @@ def before_first_step(parameters: QgParameters) -> QgStep:
 
 def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
     biased = biased_parameters(len(start.root), source_tags, parent_child=parent_child)
-    return replace(
-        biased,
-        stop=start.stop,
-        child=np.repeat(start.child[:, :, None, :], source_tags, axis=2),
-        root=np.repeat(start.root[None], source_tags, axis=0),
-    )
+    stop, child = start.stop, np.repeat(start.child[:, :, None, :], source_tags, axis=2)
+    return replace(biased, stop=stop, child=child, root=np.repeat(start.root[None], source_tags, axis=0))
 
 
 def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:

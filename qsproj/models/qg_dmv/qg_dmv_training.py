@@ -99,11 +99,9 @@ def _run_em(
         m_step=lambda counts: counts.step(options.smoothing),
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
     )
+    fingerprint = f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}"
     result = run_em_kept(
-        lambda: qg_dmv.before_first_step(initial),
-        problem,
-        checkpoint=run.checkpoint,
-        fingerprint=f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}",
+        lambda: qg_dmv.before_first_step(initial), problem, checkpoint=run.checkpoint, fingerprint=fingerprint
     )
     return result, reached(result, problem)
 

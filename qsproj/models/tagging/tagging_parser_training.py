@@ -195,12 +195,9 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         rate = RATE_SHARE * options.rate
         self._rows = trigram_rows(len(start.tagger.tags))
         self._arcs = ArcTrainer(start.base.scorer.template_set, rule=options.rule(share=RATE_SHARE))
+        l2 = options.l2
         self._tag_links = AdaGrad(
-            start.weights.tag_links.copy(),
-            rate=rate,
-            l2=options.l2,
-            capacity=1 << 18,
-            first_squares=INITIAL_SQUARES,
+            start.weights.tag_links.copy(), rate=rate, l2=l2, capacity=1 << 18, first_squares=INITIAL_SQUARES
         )
         self._trigrams = AdaGrad(
             start.weights.trigrams.copy(), rate=rate, l2=options.l2, capacity=self._rows.size
@@ -214,11 +211,9 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         graph = example.features.graph
         arcs = self._arcs.live.features(example.features.encoded)
         arc_scores = self._arcs.live.scores(arcs)
+        iterations, margin = self._start.options.iterations, self._margin
         loss, (of_arcs, slopes) = tagging_loss(
-            example,
-            self._live.scores(example.features, arc_scores),
-            iterations=self._start.options.iterations,
-            margin=self._margin,
+            example, self._live.scores(example.features, arc_scores), iterations=iterations, margin=margin
         )
         arc_slopes = np.zeros_like(arc_scores)
         arc_slopes[graph.heads, graph.dependents] = of_arcs

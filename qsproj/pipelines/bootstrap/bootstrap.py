@@ -126,13 +126,8 @@ def bootstrap(
         check_name("side", options.unspaced, SIDES)
     if options.alignment:
         _check_alignment(texts, options)
-    check_annotated(
-        options.tagged,
-        options.annotated,
-        options.lexicon,
-        options.lemmatizer,
-        language=texts[0].languages[1],
-    )
+    language = texts[0].languages[1]
+    check_annotated(options.tagged, options.annotated, options.lexicon, options.lemmatizer, language=language)
     check_other_trees(options.also, options.parsed)
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
@@ -205,11 +200,7 @@ class _Bitexts:
             texts, self._treebanks, options.alignment or [None] * len(texts), labels, strict=True
         ):
             source = self._declare(
-                train_source,
-                treebanks=treebanks,
-                language=text.languages[0],
-                seed=options.seed,
-                label=label,
+                train_source, treebanks=treebanks, language=text.languages[0], seed=options.seed, label=label
             )
             given = replace(text, treebanks=treebanks, bitext=tuple(map(InputPath, text.bitext)))
             self.sources.append(source)
@@ -269,11 +260,9 @@ class _Bitexts:
         sides = {"source": words.files[0], "target": words.files[1], "label": label}
         if alignment is None:
             unspaced = "target" if self._language in UNSPACED_LANGUAGES else None
+            aside = {"name": text.bitext[-1], **self._aside}
             links = self._declare(
-                link_words,
-                **sides,
-                unspaced=self._options.unspaced or unspaced,
-                aside={"name": text.bitext[-1], **self._aside},
+                link_words, **sides, unspaced=self._options.unspaced or unspaced, aside=aside
             )
         else:
             links = self._declare(given_links, **sides, alignment=alignment, aside={"name": str(alignment)})

@@ -78,12 +78,10 @@ class Estimate:
         self._spent_expected = sum(expected[stage.name] for stage in kept)
 
     def whole(self) -> str:
-        """Return a line with the number of stages, of kept ones, and the time of the others."""
         kept = len(self._names) - len(self._left)
         return f"{pluralise(len(self._names), 'stage')}, {kept} of them kept{self._time()}"
 
     def begun(self, name: str) -> str:
-        """Return a line for the start of a stage, with its number and the remaining time."""
         place = self._names.index(name) + 1
         return f"{name}: begun, stage {place} of {len(self._names)}{self._time()}"
 

@@ -82,5 +82,4 @@ def project(
 
 
 def prior_files(others: Sequence[str]) -> list[str]:
-    """Return the file suffixes of :func:`train_priors`, one for each prior."""
     return [f".{number}.model" for number in range(1, 4 if others else 2)]

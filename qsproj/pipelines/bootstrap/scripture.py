@@ -64,7 +64,6 @@ def verse_numbers(text: str) -> tuple[int, ...] | None:
 
 
 def is_scripture(path: str) -> bool:
-    """Return whether a file is a Bible in USFM or USX, by its suffix."""
     return PurePath(path).suffix.lower() in SUFFIXES
 
 

@@ -221,7 +221,6 @@ def _cut_pair(cut: tuple[Cut, Cut], named: Named) -> tuple[str, list[str], list[
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:
-    """Build the error of a bitext with fewer than FEWEST_PAIRS usable pairs."""
     found = f"{pluralise(count, 'pair')} to learn from (left out: {listed_reasons(left_out)})"
     expected = f"{FEWEST_PAIRS} or more, thousands at best"
     return DataError(path, None, found, expected, "find more translated text")

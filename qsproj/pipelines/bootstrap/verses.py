@@ -107,7 +107,6 @@ def read_verses(path: str) -> Verses:
 
 @contextmanager
 def _lines(path: str) -> Iterator[Iterable[tuple[int | None, str]]]:
-    """Open a file as numbered lines of ``reference TAB text``."""
     if scripture.is_scripture(path):
         yield scripture.numbered_lines(path)
     else:

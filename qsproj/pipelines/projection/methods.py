@@ -117,7 +117,6 @@ def _tags_only(sources: Sources, *, rng: np.random.Generator, **given: Any) -> P
 
 
 def _training(usual: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of EM, with the given ones replaced, and ``run`` if given."""
     run = {"run": given.pop("run")} if "run" in given else {}
     return {"training": replace(usual, **{n: v for n, v in given.items() if v is not None}), **run}
 

@@ -48,7 +48,6 @@ def project_graphs(
 
 
 def with_edges_through_links(enhanced: Sentence, pair: SentencePair) -> Sentence:
-    """Add the edges projected through one-to-one links to the target, which has a tree and DEPS."""
     stated = graph_of(enhanced)
     known = [{head for head, _ in edges} for edges in stated]
     further: list[list[Edge]] = [list(edges) for edges in stated]

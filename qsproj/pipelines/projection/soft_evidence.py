@@ -150,7 +150,6 @@ class DensestPairs:
 
     @property
     def chosen(self) -> list[Translations]:
-        """Return the chosen translations in the order of addition."""
         return [entry[2] for entry in sorted(self._best, key=lambda entry: -entry[1])]
 
     @property

@@ -348,7 +348,6 @@ def _number(text: str, *, most: int) -> int:
 
 
 async def _fields(request: Request, limits: Limits, kinds: Content, default: Content) -> Content:
-    """Return the JSON object in the body of a request, with these fields; see :func:`_check`."""
     content = default | json_object(await body_of(request, limits), "found no JSON object")
     for name, kind in kinds.items():
         _check(content, name, kind)

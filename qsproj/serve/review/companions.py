@@ -52,19 +52,15 @@ class Companions:
     def _read_translations(self, draft: Draft) -> None:
         sentences, files = draft.sentences, self.pairs
         if isinstance(files, AlignedFiles):
-            places = {id(sentence): index for index, sentence in enumerate(sentences)}
-            names = files.source, files.target
-            pairs = pair_sentences(
-                read_sentences(files.source), sentences, names=names, pairing=files.pairing
-            )
+            by_id = {id(sentence): index for index, sentence in enumerate(sentences)}
+            names, sources = (files.source, files.target), read_sentences(files.source)
+            pairs = pair_sentences(sources, sentences, names=names, pairing=files.pairing)
             linked = with_links(pairs, files.alignment, files.alignment_format)
-            self.translations = {places[id(pair.target)]: pair for pair in linked}
+            self.translations = {by_id[id(pair.target)]: pair for pair in linked}
         else:
-            of_words = {(one.sent_id, one.forms): index for index, one in enumerate(sentences)}
-            found = (
-                (of_words.get((one.target.sent_id, one.target.forms)), one) for one in chain(*files or ())
-            )
-            self.translations = {index: pair for index, pair in found if index is not None}
+            places = {(one.sent_id, one.forms): index for index, one in enumerate(sentences)}
+            keyed = (((pair.target.sent_id, pair.target.forms), pair) for pair in chain(*files or ()))
+            self.translations = {places[key]: pair for key, pair in keyed if key in places}
 
     def linked(self, draft: Draft, index: int) -> SentencePair | None:
         """Return the translation of a sentence; links corrected in MISC (``Align=``) are links by hand."""

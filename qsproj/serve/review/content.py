@@ -35,7 +35,6 @@ def overview(session: Session) -> dict[str, Any]:
 
 
 def _vocabulary(session: Session) -> dict[str, Any]:
-    """Return the relations, tags and features of the file; features as values by name."""
     sentences = session.draft.sentences
     relations = set(UNIVERSAL_RELATIONS).union(*(one.deprels for one in sentences))
     tags = set(UNIVERSAL_TAGS).union(*(one.upos for one in sentences))
@@ -61,7 +60,6 @@ def progress(session: Session) -> dict[str, Any]:
 
 
 def report(session: Session) -> dict[str, Any]:
-    """Return the number of corrections over time, in batches of confirmations."""
     made = session.draft.history.corrections()
     batches = []
     for at in range(0, len(made), _BATCH):
@@ -107,7 +105,6 @@ def _row(session: Session, index: int) -> dict[str, Any]:
 
 
 def shown_sentence(session: Session, index: int) -> dict[str, Any]:
-    """Return a sentence with all that the page shows of it."""
     draft, belief = session.draft, session.belief(index)
     sentence, other = draft.sentences[index], session.companions.others.get(index)
     tag_chances = zip(correction.chances(sentence, TAG_PROBABILITY), belief.upos, sentence.upos, strict=True)

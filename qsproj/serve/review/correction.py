@@ -28,7 +28,6 @@ class Tree:
 
 
 def tree_of(sentence: Sentence) -> Tree:
-    """Return the tree of a sentence; heads of -1 are missing."""
     return Tree(tuple(sentence.heads.tolist()[1:]), sentence.deprels)
 
 
@@ -111,9 +110,8 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
         for word in changed:
             cell = given[word - 1]
             if not re.fullmatch(pattern, cell) or not is_text(cell):
-                raise UsageError(
-                    f"found {cell!r} in {COLUMN_NAMES[column]} of word {word}, expected {expected}"
-                )
+                where = f"{COLUMN_NAMES[column]} of word {word}"
+                raise UsageError(f"found {cell!r} in {where}, expected {expected}")
         if name in ("deps", "misc"):
             sentence = editing.with_layout_cells(sentence, {column: given})
         else:
@@ -144,17 +142,11 @@ def with_tree(sentence: Sentence, tree: Tree, *, decided: Decided | None = None)
     if decided is None or tree != old:
         check_tree(tree, len(sentence), known=old.relations)
     moved = _differing(old.heads, tree.heads)
-    renamed = _differing(old.relations, tree.relations)
-    corrected = replace(
-        editing.without_misc(
-            editing.without_misc(sentence, editing.ARC_PROBABILITY, words=moved),
-            editing.RELATION_PROBABILITY,
-            words=sorted({*moved, *renamed}),
-        ),
-        heads=frozen_heads([NO_HEAD, *tree.heads]),
-        deprels=tree.relations,
-    )
-    corrected = editing.without_misc(corrected, DECIDED)
+    changed = sorted({*moved, *_differing(old.relations, tree.relations)})
+    corrected = editing.without_misc(sentence, editing.ARC_PROBABILITY, words=moved)
+    corrected = editing.without_misc(corrected, editing.RELATION_PROBABILITY, words=changed)
+    heads = frozen_heads([NO_HEAD, *tree.heads])
+    corrected = editing.without_misc(replace(corrected, heads=heads, deprels=tree.relations), DECIDED)
     if decided is None:
         return editing.with_misc(corrected, REVIEWED, [YES] * len(sentence))
     if set(decided) != set(DECIDABLE) or any(len(cells) != len(sentence) for cells in decided.values()):
@@ -173,7 +165,6 @@ def decided_cells(sentence: Sentence) -> dict[str, tuple[bool, ...]]:
 
 
 def is_partial(sentence: Sentence) -> bool:
-    """Return whether a person has decided a part of a draft."""
     return any(editing.misc_values(sentence, DECIDED))
 
 
@@ -189,7 +180,6 @@ def certain(sentence: Sentence) -> Sentence:
 
 
 def _differing(first: Iterable[object], second: Iterable[object]) -> list[int]:
-    """Return the words 1..n whose cells differ between two columns."""
     cells = enumerate(zip(first, second, strict=True), start=1)
     return [word for word, (one, other) in cells if one != other]
 
@@ -208,12 +198,10 @@ class Belief:
 
 
 def belief_of(sentence: Sentence) -> Belief:
-    """Return the tree and tags of a sentence, with the probabilities in MISC."""
     return Belief(tree_of(sentence), chances(sentence, editing.ARC_PROBABILITY), sentence.upos)
 
 
 def chances(sentence: Sentence, key: str) -> tuple[float | None, ...]:
-    """Return a probability of each word by its key in MISC, or None."""
     return tuple(map(_number, editing.misc_values(sentence, key)))
 
 

@@ -68,7 +68,6 @@ class Draft:
         return b"".join(self._blocks)
 
     def version(self, index: int) -> str:
-        """Return the version of a sentence: a hash of its bytes."""
         return version_of(self._blocks[index])
 
     def can_undo(self, index: int) -> bool:
@@ -128,10 +127,8 @@ class Draft:
         self._check_version(index, version)
         undoing = self.history.undoing(index, self._blocks)
         # A block is restored as read, also at the end of the file or after a byte order mark.
-        changes = [
-            (change, list(read_sentences(Named(b"".join(change.after), str(self.path)))))
-            for change in undoing.values()
-        ]
+        texts = ((change, Named(b"".join(change.after), str(self.path))) for change in undoing.values())
+        changes = [(change, list(read_sentences(text))) for change, text in texts]
         self._save(changes, note=lambda: self.history.take_back(undoing))
         return list(undoing.values())
 

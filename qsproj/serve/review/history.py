@@ -51,7 +51,6 @@ class Change:
 
     @property
     def shift(self) -> int:
-        """The offset by which the following sentences move."""
         return len(self.after) - len(self.before)
 
 
@@ -102,18 +101,12 @@ class History:
 
     def _lacks_last(self, steps: Sequence[_Step], blocks: Sequence[bytes]) -> bool:
         self._replay(steps[:-1], len(blocks))
-        changes = [
-            *steps[-1].made.values(),
-            *(
-                self.changes[one].reversed(self._place_of(one) or 0)
-                for one in steps[-1].undone
-                if one in self.changes
-            ),
-        ]
+        known = (one for one in steps[-1].undone if one in self.changes)
+        undone = (self.changes[one].reversed(self._place_of(one) or 0) for one in known)
+        changes = [*steps[-1].made.values(), *undone]
         return bool(changes) and all(blocks[one.place] == one.before for one in changes)
 
     def _replay(self, steps: Sequence[_Step], sentences: int) -> None:
-        """Replay changes and undos, which result in this number of sentences."""
         undone = {number for step in steps for number in step.undone}
         standing = (change for step in steps for number, change in step.made.items() if number not in undone)
         self._start(max(0, sentences - sum(change.shift for change in standing)))
@@ -146,7 +139,6 @@ class History:
         return found
 
     def judged(self) -> list[tuple[str, Judged]]:
-        """Return the times of corrections, and the words judged in each, in order."""
         return [(one.when, one.judged) for one in self.changes.values() if one.judged is not None]
 
     def undoing(self, index: int, blocks: Sequence[bytes]) -> dict[int, Change]:
@@ -167,12 +159,10 @@ class History:
         if number not in found:
             if self._place_of(number) is not None:
                 raise UsageError("another program has changed this sentence since; nothing is undone")
-            later = next(
-                at for at, one in enumerate(self._last) if one != number and self._lies_on(one, number)
-            )
-            raise UsageError(
-                f"sentence {later + 1} belongs to the same change and was changed later; undo that first"
-            )
+            others = ((at, one) for at, one in enumerate(self._last, start=1) if one != number)
+            later = next(at for at, one in others if self._lies_on(one, number))
+            why = "belongs to the same change and was changed later"
+            raise UsageError(f"sentence {later} {why}; undo that first")
         return found
 
     def _place_of(self, number: int) -> int | None:
@@ -237,9 +227,8 @@ def _steps(content: bytes) -> list[_Step]:
             record = json.loads(line)
             if "undone" in record:
                 undone = record["undone"]
-                steps.append(
-                    _Step(end, undone=list(map(int, undone if isinstance(undone, list) else [undone])))
-                )
+                numbers = undone if isinstance(undone, list) else [undone]
+                steps.append(_Step(end, undone=list(map(int, numbers))))
                 continue
             number = int(record.get("number", after))
             before, made = ([text.encode() for text in record[key]] for key in ("before", "after"))
@@ -262,6 +251,5 @@ def _steps(content: bytes) -> list[_Step]:
 
 def _recorded_cells(blocks: Sequence[bytes]) -> list[list[bytes]]:
     rows = [line.split(b"\t") for block in blocks for line in block.splitlines()]
-    return [
-        [row[UPOS], row[HEAD], row[DEPREL]] for row in rows if len(row) == COLUMN_COUNT and row[0].isdigit()
-    ]
+    words = (row for row in rows if len(row) == COLUMN_COUNT and row[0].isdigit())
+    return [[row[UPOS], row[HEAD], row[DEPREL]] for row in words]

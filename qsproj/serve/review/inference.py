@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, frozen_heads
+from qsproj.conventions import NO_HEAD, Scores, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
@@ -40,7 +40,6 @@ class Inferred:
 
 
 def features_of(parser: Parser) -> set[str]:
-    """Return the FEATS values that a model can predict; none for a model without features."""
     tagger = parser.word_tagger
     if tagger is None or tagger.morphology is None:
         return set()
@@ -56,10 +55,11 @@ def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
     """
     check_takes_parts(parser)
     sentence, given = _with_fixed(sentence, fixed)
-    tree, beliefs = _with_crossings(
-        parser,
-        lambda parser: (parser.parse(sentence, given=given), parser.posterior(sentence, given).marginals),
-    )
+
+    def infer(parser: Parser) -> tuple[Sentence, Scores]:
+        return parser.parse(sentence, given=given), parser.posterior(sentence, given).marginals
+
+    tree, beliefs = _with_crossings(parser, infer)
     heads = np.asarray(tree.heads)
     chances = of_tree(beliefs, tree.heads)
     others = beliefs.copy()
@@ -94,7 +94,6 @@ def _with_crossings(parser: Parser, infer: Callable[[Parser], Result]) -> Result
 
 
 def _with_fixed(sentence: Sentence, fixed: Fixed) -> tuple[Sentence, Constraints]:
-    """Return the sentence with its tags, and the constraints on its analysis."""
     n = len(sentence)
     if any(len(cells) != n for cells in (fixed.heads, fixed.relations, fixed.upos, fixed.tags)):
         raise UsageError(f"found other than {n} cells in a column, expected one for each word")

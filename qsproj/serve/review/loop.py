@@ -169,10 +169,9 @@ def expected_gain(passed: Sequence[Passed], minutes: float) -> tuple[float, floa
         mean = sum(one.words * place for one, place in zip(passed, places, strict=True)) / words
         # At least the variance of one word in a hundred wrong: a line through two points is no certainty.
         variance = max(share * (1 - share), 0.01) * _design_effect(passed, share)
-        spread = sum(one.words * (place - mean) ** 2 for one, place in zip(passed, places, strict=True))
-        product = sum(
-            (one.kept - share * one.words) * (place - mean) for one, place in zip(passed, places, strict=True)
-        )
+        rows = [(one, place - mean) for one, place in zip(passed, places, strict=True)]
+        spread = sum(one.words * away**2 for one, away in rows)
+        product = sum((one.kept - share * one.words) * away for one, away in rows)
         seen = spread / variance
         slope = (precision * slope + product / variance) / (precision + seen)
         precision += seen

@@ -100,21 +100,14 @@ class Relearning:
         sentences = list(read_sentences(Named(given.content, given.name)))
         self.progress[:] = 0, 2  # learned, parsed
         partly = {index: certain(sentences[index]) for index in given.left if is_partial(sentences[index])}
-        through_links = [
-            projected
-            for index, pair in given.pairs.items()
-            if index in given.left and pair.hand is not None
-            if has_tree(projected := project_links_by_hand(pair))
-        ]
+        by_hand = (pair for at, pair in given.pairs.items() if at in given.left and pair.hand is not None)
+        through_links = filter(has_tree, map(project_links_by_hand, by_hand))
         annotated = [*(sentences[index] for index in given.reviewed), *partly.values(), *through_links]
         learned = self.learned(annotated)
         self.progress[0] = 1
         parser = learned.retagging()
-        parsed = {
-            index: parser.parse(sentences[index], confidence=True)
-            for index in given.left
-            if index not in partly
-        }
+        bare = [index for index in given.left if index not in partly]
+        parsed = {index: parser.parse(sentences[index], confidence=True) for index in bare}
         for index, known in partly.items():
             # If no tree of the model has all decided cells, that of the file stays.
             with suppress(SentenceError):
@@ -128,7 +121,6 @@ class Relearning:
         return retrained(parsed, sentences, summary, model=self.output, order=order)
 
     def learned(self, annotated: Sequence[Sentence]) -> TextParser:
-        """Return the model that learned from these sentences and the lexicon; write it, and list words."""
         if self._base is None:
             self.begin()
         assert self._base is not None
@@ -139,12 +131,8 @@ class Relearning:
         raw = [sentence.forms for sentence in base.raw]
         learned = learn_answers(base.model, answers, raw=raw, rng=np.random.default_rng(options.seed))
         learned.save(self.output)
-        write_words(
-            self.suggestions,
-            tagger=learned.tagger,
-            text=base.raw if options.text else [],
-            corpora=base.files.corpora,
-        )
+        text = base.raw if options.text else []
+        write_words(self.suggestions, tagger=learned.tagger, text=text, corpora=base.files.corpora)
         return learned
 
 

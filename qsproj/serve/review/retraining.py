@@ -143,15 +143,11 @@ class Retraining:
         self._done()
         made = {"command": "serve", "version": __version__, "reviewed": len(lessons), "seed": self.seed}
         tuned.save(self.output, made=made)
-        parsed = {
-            index: parsed_as_used(
-                tuned,
-                given.pairs.get(index, sentences[index]),
-                retag=tagged_itself(self.parser, sentences[index]),
-                confidence=True,
-            )
-            for index in given.left
-        }
+        parsed = {}
+        for index in given.left:
+            own = sentences[index]
+            lesson, retag = given.pairs.get(index, own), tagged_itself(self.parser, own)
+            parsed[index] = parsed_as_used(tuned, lesson, retag=retag, confidence=True)
         self._done()
         return retrained(parsed, sentences, summary, model=self.output)
 

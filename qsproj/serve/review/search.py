@@ -73,7 +73,6 @@ def _limited(find: Callable[[Sentence], list[int]]) -> Callable[[Sentence], list
 
 
 def search(draft: Draft, pattern: str, change: str, *, most: int) -> dict[str, Any]:
-    """Return the words that match a pattern, and the effect of a correction on each, as JSON."""
     find = compiled(pattern)
     hits = list[dict[str, Any]]()
     total = sentences = 0
@@ -99,7 +98,6 @@ def search(draft: Draft, pattern: str, change: str, *, most: int) -> dict[str, A
 
 
 def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
-    """Return the cells of a word that a correction may change."""
     column = [cells(sentence, name)[word - 1] for name in ("lemmas", "upos", "xpos", "feats")]
     return [*column, str(int(sentence.heads[word])), sentence.deprels[word - 1]]
 
@@ -116,23 +114,16 @@ def correct_hits(draft: Draft, hits: Iterable[tuple[int, int, str]], change: str
         if not 1 <= word <= len(draft.sentences[index]):
             raise UsageError(f"found word {word}, expected one of the sentence")
         words.setdefault(index, []).append(word)
-    draft.replace(
-        [(index, 1, [corrected(draft.sentences[index], own, change)]) for index, own in words.items()]
-    )
+    new = ((at, corrected(draft.sentences[at], own, change)) for at, own in words.items())
+    draft.replace([(at, 1, [one]) for at, one in new])
     return len(words)
 
 
 def _test(text: str) -> Test:
     match = _CONDITION.fullmatch(text)
-    if (
-        match is None
-        or (match[2] not in _CELLS) == (match[3] is None)
-        or (match[3] and match[2] not in _PARTS)
-    ):
-        raise UsageError(
-            f"found {text!r}, expected a condition such as upos=NOUN, head.deprel!=root, feats.Case=Nom|Acc, "
-            "form~^un"
-        )
+    if match is None or match[2] not in (_PARTS if match[3] else _CELLS):
+        examples = "upos=NOUN, head.deprel!=root, feats.Case=Nom|Acc, form~^un"
+        raise UsageError(f"found {text!r}, expected a condition such as {examples}")
     path, column, name, operator, values = match.groups()
     value = _cell_of(column, name)
     if operator[-1] == "~":
@@ -188,32 +179,28 @@ def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
 
 
 def in_context(sentence: Sentence, word: int) -> tuple[str, str, str]:
-    """Return (left context, word, right context) of a word 1..n."""
     forms = sentence.forms
     left, right = forms[max(0, word - 1 - _CONTEXT) : word - 1], forms[word : word + _CONTEXT]
     return " ".join(left), forms[word - 1], " ".join(right)
 
 
 def corrected(sentence: Sentence, words: Sequence[int], change: str) -> Sentence:
-    """Return the sentence with some words corrected; UsageError for an invalid correction."""
     for text in change.split() or [""]:
         if text == _GRANDPARENT:
             sentence = _raised(sentence, words)
             continue
         match = _CHANGE.fullmatch(text)
         if match is None or match[1] in ("form", "misc") or (match[1] not in _CELLS) == (match[2] is None):
-            raise UsageError(
-                f"found {text!r}, expected a correction such as deprel=obl, feats.Case=Nom, {_GRANDPARENT}"
-            )
+            examples = f"deprel=obl, feats.Case=Nom, {_GRANDPARENT}"
+            raise UsageError(f"found {text!r}, expected a correction such as {examples}")
         column, name, value = match.groups()
         if column == "deprel":
             check_relation(value)
             names = list(sentence.deprels)
             for word in words:
                 names[word - 1] = value
-            sentence = replace(
-                without_misc(sentence, RELATION_PROBABILITY, words=words), deprels=tuple(names)
-            )
+            sentence = without_misc(sentence, RELATION_PROBABILITY, words=words)
+            sentence = replace(sentence, deprels=tuple(names))
             continue
         own = _PARTS.get(column) or _CELLS[column]
         given = list(cells(sentence, own))

@@ -147,7 +147,6 @@ class Session:
         return sum(own != others for own, others in rows)
 
     def lessons(self) -> dict[int, SentencePair]:
-        """Return by index the pairs for training; links corrected by a person are links by hand."""
         if not self.learns_links:
             return {}
         found = {}
@@ -158,12 +157,9 @@ class Session:
         return found
 
     def root_relation(self) -> str:
-        roots = Counter(
-            relation
-            for one in self.draft.sentences
-            for head, relation in zip(one.heads.tolist()[1:], one.deprels, strict=True)
-            if head == ROOT and relation != UNSPECIFIED
-        )
+        words = (zip(one.heads.tolist()[1:], one.deprels, strict=True) for one in self.draft.sentences)
+        roots = Counter(relation for own in words for head, relation in own if head == ROOT)
+        del roots[UNSPECIFIED]
         return min(roots, key=lambda relation: (-roots[relation], relation), default="root")
 
     def confirm(
@@ -233,7 +229,6 @@ class Session:
         return min(index, own.at + len(own.after) - 1), len(changes)
 
     def edit(self, index: int, edit: Edit, *, version: str) -> None:
-        """Change word, token or sentence boundaries, and save; raises as :meth:`Draft.confirm`."""
         sentences, joins = self.draft.sentences, edit.action == "join next"
         following = sentences[index + 1] if joins and index + 1 < len(sentences) else None
         new = edited(sentences[index], edit, following, name=str(self.draft.path))
@@ -242,7 +237,6 @@ class Session:
         self._moved(index, before, len(new))
 
     def _moved(self, at: int, before: Sequence[str], new: int) -> None:
-        """Renumber after sentences with versions ``before``, at ``at``, became ``new`` sentences."""
         self.companions.move(self.draft, at, before, new)
         now = map(correction.is_reviewed, self.draft.sentences[at : at + new])
         self._reviewed[at : at + len(before)] = now
@@ -254,7 +248,6 @@ class Session:
         return [i for i in places if self._reviewed[i]], [i for i in places if not self._reviewed[i]]
 
     def versions(self) -> list[str]:
-        """Return the version of each sentence, for :meth:`take`."""
         return [self.draft.version(index) for index in range(len(self.draft.sentences))]
 
     def take(self, retrained: Retrained, versions: Sequence[str]) -> None:

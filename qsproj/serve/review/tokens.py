@@ -30,7 +30,6 @@ class _Token:
 
     @property
     def last_row(self) -> list[str]:
-        """The row that holds SpaceAfter."""
         return self.words[-1].row if self.row is None else self.row
 
     @property
@@ -159,10 +158,8 @@ class Tokens:
         given = self.deps.get(id(row), [])
         found = [(head if isinstance(head, str) else numbers.get(id(head), ""), rest) for head, rest in given]
         if self.merged:
-            found = sorted(
-                {*found}, key=lambda one: ([*map(int, one[0].split(".") if one[0] else ())], one[1])
-            )
-            found = [one for one in found if one[0] != row[0]]
+            place = lambda one: ([*map(int, one[0].split(".") if one[0] else ())], one[1])  # noqa: E731
+            found = [one for one in sorted({*found}, key=place) if one[0] != row[0]]
         if given:
             known = found and all(head for head, _ in found)
             row[DEPS] = "|".join(map("".join, found)) if known else UNSPECIFIED
@@ -236,7 +233,6 @@ def _merge_words(tokens: Tokens, edit: Edit) -> None:
 
 
 def _join_token(tokens: Tokens, edit: Edit) -> None:
-    """Join words into a multiword token, written without spaces."""
     words, whole = _several_words(tokens, edit)
     if any(token.row is not None for token in whole):
         raise UsageError(f"found words {edit.word} to {edit.last}, expected tokens of their own")
@@ -308,10 +304,8 @@ def _merge_sentences(first: Tokens, second: Tokens) -> Tokens:
     if roots[1] is not None and roots[0] is not None:
         roots[1].head, roots[1].row[DEPREL] = roots[0], "parataxis"
     first.words[-1].empty += second.empty
-    comments = _joined_comments(first.comments, second)
-    joined = Tokens(
-        comments, first.tokens + second.tokens, first.empty, first.layout, first.deps | second.deps
-    )
+    comments, tokens = _joined_comments(first.comments, second), first.tokens + second.tokens
+    joined = Tokens(comments, tokens, first.empty, first.layout, first.deps | second.deps)
     joined.set_text()
     return joined
 
@@ -350,7 +344,6 @@ ACTIONS = (*_CHANGES, "end sentence", "join next")
 
 
 def edited(sentence: Sentence, edit: Edit, following: Sentence | None, *, name: str) -> list[Sentence]:
-    """Return the sentences that replace one, or both when it is joined with the next."""
     tokens = Tokens.of(sentence)
     parts, end = [tokens], tokens.layout.end
     if edit.action in _CHANGES:

@@ -85,15 +85,12 @@ class WordList:
     def rows(self) -> dict[str, Any]:
         rows = [[one.form, one.tags, self.decided.get(one.form, ()), *one.more] for one in self.words]
         asked = [
-            {
-                "name": one.name,
-                "tags": one.tags,
+            {name: getattr(one, name) for name in ("name", "tags", "words", "practice")}
+            | {
                 "answer": self.answers[one.name].tags if one.name in self.answers else (),
-                "words": one.words,
                 "examples": [self._example(word) for word in one.words],
                 "left": self.answers.get(one.name, one).words,
                 "wrong": one.counts[-1],
-                "practice": one.practice,
             }
             for one in self.questions.values()
         ]
@@ -200,7 +197,6 @@ def _question(line: str) -> QuestionRow | None:
 
 
 def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
-    """Yield the occurrences of a word in the draft, in any case, with tag and translation."""
     for index, sentence in enumerate(session.draft.sentences):
         words = [at for at, form in enumerate(sentence.forms, start=1) if lower_form(form) == wanted]
         for word in words:
@@ -209,7 +205,6 @@ def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
 
 
 def concordance_of(pairs: Iterable[SentencePair], words: Iterable[str]) -> dict[str, list[Context]]:
-    """Return the first lines of a bitext with each of some words, in any case, with their translations."""
     found: dict[str, list[Context]] = {lower_form(word): [] for word in words}
     for pair in pairs:
         forms = pair.target.forms

@@ -154,7 +154,6 @@ class Processed:
 
 
 def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
-    """Tokenize, tag and parse a text as requested by the fields of UDPipe's REST API."""
     if "data" not in fields:
         raise UsageError("found no field 'data', expected the text to process")
     model = chosen_model(models, fields.get("model"))
