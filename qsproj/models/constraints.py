@@ -208,6 +208,9 @@ class Constraints:
         return SentenceError(found=found, expected="a part of one of its trees", remedy=remedy)
 
 
+Given = Constraints | None
+
+
 def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
     """Return the heads int32[k+1] of ascending words ``kept`` int64[k], renumbered; -1 for others."""
     places = np.full(len(heads), NO_HEAD, dtype=np.int32)

@@ -13,7 +13,7 @@ import numpy as np
 from qsproj.conventions import Scores
 from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.errors import DataError, UsageError
-from qsproj.models.constraints import Constraints, known_part
+from qsproj.models.constraints import Constraints, Given, known_part
 from qsproj.models.storage import Stored, is_of_kind, kind_of, load_model
 from qsproj.parallel import blocks_of
 
@@ -102,7 +102,7 @@ class Parser(Stored):
         *,
         decode: str = "mbr",
         confidence: bool = False,
-        given: Constraints | None = None,
+        given: Given = None,
     ) -> Sentence:
         """Return the sentence with heads and relations.
 
@@ -145,9 +145,7 @@ class Parser(Stored):
                 given = None if known is None else known(one)
                 yield self.parsed(one, decode=decode, confidence=confidence, given=given)
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Return one sentence parsed, with the known part ``given``; see :meth:`parse`."""
         raise NotImplementedError
 
@@ -156,7 +154,7 @@ class Parser(Stored):
         return None
 
     @abstractmethod
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         """Return beliefs about the tree of a sentence, given its known part; SentenceError without a tree."""
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:
@@ -225,18 +223,10 @@ class Wrapper(Parser, Generic[Base]):
     def word_tagger(self) -> "Tagger | None":
         return self.base.word_tagger
 
-    def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-    ) -> Iterator[Sentence]:
-        prepared = map(self.prepared, sentences)
-        return self.base.parse_all(prepared, decode=decode, confidence=confidence, known=known)
+    def parse_all(self, sentences: Iterable[Sentence], **asked: Any) -> Iterator[Sentence]:
+        return self.base.parse_all(map(self.prepared, sentences), **asked)
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return self.base.posterior(self.prepared(sentence), given)
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:

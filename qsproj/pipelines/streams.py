@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,22 +53,17 @@ def parse_stream(
     model: str,
     sentences: Iterable[Sentence],
     *,
-    decode: str = "mbr",
-    confidence: bool = False,
     retag: bool = False,
-    fixed: bool = False,
     origin: InputSource = UNNAMED,
     workers: Workers = THIS_PROCESS,
+    **asked: Any,
 ) -> Iterator[Sentence]:
-    """Parse all sentences of a file and yield them in order, for any number of processes.
+    """Parse all sentences of a file and yield them in order; options as :func:`parse_all`.
 
-    ``retag``: a text parser replaces existing tags. ``fixed``: keep known parts of the trees
-    (:mod:`qsproj.models.constraints`). Sentences of more than MAX_WORDS words are unchanged; a notice counts
-    them at the end.
-
-    Raises DataError when the model cannot be read, or, with its line, for a sentence that the model rejects.
+    Sentences of more than MAX_WORDS words are unchanged; a notice counts them at the end. Raises DataError
+    when the model cannot be read, or, with its line, for a sentence that the model rejects.
     """
-    apply = partial(parse_all, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
+    apply = partial(parse_all, retag=retag, **asked)
     parser = loaded_once(load_parser, model)
     if retag:
         parser = parser.retagging() or parser
@@ -94,28 +90,20 @@ def tag_stream(
 
 
 def parse_all(
-    parser: Parser,
-    sentences: Iterable[Sentence],
-    *,
-    decode: str = "mbr",
-    confidence: bool = False,
-    retag: bool = False,
-    fixed: bool = False,
+    parser: Parser, sentences: Iterable[Sentence], *, retag: bool = False, fixed: bool = False, **asked: Any
 ) -> Iterator[Sentence]:
+    """Parse sentences in order; ``asked``: options of :meth:`Parser.parse_all`.
+
+    ``retag``: a text parser replaces existing tags. ``fixed``: keep known parts of the trees
+    (:mod:`qsproj.models.constraints`).
+    """
     if fixed:
         check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
     if not fixed:
-        return parser.parse_all(sentences, decode=decode, confidence=confidence)
-    given = deque[Sentence]()
-
-    def noted() -> Iterator[Sentence]:
-        for sentence in sentences:
-            given.append(sentence)
-            yield sentence
-
-    parsed = parser.parse_all(noted(), decode=decode, confidence=confidence, known=known_part)
-    return (_with_kept_deps(one, given.popleft()) for one in parsed)
+        return parser.parse_all(sentences, **asked)
+    noted, given = tee(sentences)
+    return map(_with_kept_deps, parser.parse_all(noted, known=known_part, **asked), given)
 
 
 def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
@@ -203,7 +191,7 @@ def _apply_to_block(
     *,
     apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
     origin: InputSource,
-    longest: int | None = None,
+    longest: float = math.inf,
 ) -> tuple[list[Sentence], DataError | None]:
     """Return the results for a block up to the first sentence that the model rejects, and its error.
 
@@ -218,7 +206,7 @@ def _apply_to_block(
     def watched() -> Iterator[Sentence]:
         for sentence in sentences:
             taken.append(sentence)
-            if longest is not None and len(sentence) > longest:
+            if len(sentence) > longest:
                 passed[-1].append(sentence)
             else:
                 passed.append([])

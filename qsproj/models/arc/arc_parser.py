@@ -13,7 +13,7 @@ from qsproj.features.atoms import EncodedSentence, columns_read
 from qsproj.models import parser
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
 from qsproj.models.arc.labeller import Labeller
-from qsproj.models.constraints import Constraints, decode_blocks
+from qsproj.models.constraints import Given, decode_blocks
 from qsproj.models.packing import joined
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
@@ -48,7 +48,7 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
     def check_input(self, sentence: Sentence) -> None:
         self.scorer.check_tagged(sentence)
 
-    def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeDecoder:
+    def constrained(self, sentence: Sentence, given: Given) -> TreeDecoder:
         """Return inference over the trees that agree with the known part of a sentence.
 
         A known relation of a word without a head weights the arcs into it by the probability of the relation.
@@ -77,7 +77,7 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
         encoded: EncodedSentence | None = None,
         probabilities: Scores | None = None,
         evidence: Scores | None = None,
-        given: Constraints | None = None,
+        given: Given = None,
     ) -> Sentence:
         """Return the sentence with a tree and the relations that the labeller gives its arcs.
 
@@ -146,7 +146,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         """
         return self.scorer.scores(self.scorer.features(self.encode(sentence)))
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> parser.Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> parser.Posterior:
         inference = self.constrained(sentence, given)
         return parser.ArcPosterior(inference.infer(self.scores(sentence) / self.temperature)[1])
 
@@ -154,12 +154,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         return self.inference.decode(scores, decode)
 
     def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: parser.KnownPart | None = None,
+        self, sentences: Iterable[Sentence], *, known: parser.KnownPart | None = None, **asked: Any
     ) -> Iterator[Sentence]:
         """Parse sentences in order, a fifth faster than one by one.
 
@@ -167,14 +162,14 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         read while it is in the cache.
         """
         for block in blocks_of(map(parser.length_checked, sentences), parser.BLOCK if known is None else 1):
-            yield from self._parsed(block, decode=decode, confidence=confidence, known=known)
+            given = [None if known is None else known(sentence) for sentence in block]
+            yield from self._parsed(block, given, **asked)
 
     def _parsed(
-        self, sentences: list[Sentence], *, decode: str, confidence: bool, known: parser.KnownPart | None
+        self, sentences: list[Sentence], given: list[Given], *, decode: str = "mbr", confidence: bool = False
     ) -> Iterator[Sentence]:
         block = self.scorer.encode_block(sentences)
         scores = self.scorer.score_block(block)
-        given = [None if known is None else known(sentence) for sentence in sentences]
         inferences = list(map(self.constrained, sentences, given))
         heads, chances = decode_blocks(inferences, scores, block.sizes, decode)
         labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, sentences)

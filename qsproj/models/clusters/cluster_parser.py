@@ -19,7 +19,7 @@ from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
 from qsproj.models.arc.arc_training import finished, prepare
 from qsproj.models.arc.residual import annotated_examples, fine_tuned_labeller
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.models.constraints import Constraints
+from qsproj.models.constraints import Given
 from qsproj.models.packing import unpack_weights
 from qsproj.models.parser import ArcPosterior, Lesson, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, one_of, whole
@@ -141,7 +141,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     def scores(self, sentence: Sentence) -> Scores:
         return summed_out(self.cluster_scores(sentence))[0]
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return ArcPosterior(self.constrained(sentence, given).infer(self.scores(sentence))[1])
 
     def heads(
@@ -158,9 +158,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
             raise unknown_name("decoder", decode, [*DECODERS, MAX_Z])
         return inference.decode(summed_out(cluster_scores)[0], decode)
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         encoded = self.encode(sentence)
         scores = self.scorer.cluster_scores(self.scorer.features(encoded))
         inference = self.constrained(sentence, given)

@@ -23,7 +23,7 @@ from qsproj.errors import MissingTreeError, UsageError
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
-from qsproj.models.constraints import Constraints
+from qsproj.models.constraints import Given
 from qsproj.models.converter.converter_relations import RelationAdapter
 from qsproj.models.converter.converter_turns import TurnModel
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
@@ -112,11 +112,11 @@ class Converter(Parser):
     def reads(self) -> tuple[str, ...]:
         return ("forms", "upos", "heads", "deprels")
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         sources = self.encode(sentence)
         return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
 
-    def _inference(self, sources: Sequence[WeightedSource], given: Constraints | None) -> TreeDecoder:
+    def _inference(self, sources: Sequence[WeightedSource], given: Given) -> TreeDecoder:
         inference = inference_for(self.inference, sources)
         return inference if given is None or given.leave_trees_free else given.within(inference)
 
@@ -126,7 +126,7 @@ class Converter(Parser):
         *,
         decode: str = "mbr",
         source_posteriors: Scores | None = None,
-        given: Constraints | None = None,
+        given: Given = None,
     ) -> Conversion:
         """Find the target tree of a sentence whose heads and relations are its source tree.
 
@@ -153,9 +153,7 @@ class Converter(Parser):
             raise MissingTreeError
         return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         return self.convert_sentence(sentence, decode=decode, confidence=confidence)
 
     def to_archive(self) -> Archive:
@@ -248,17 +246,15 @@ class AdaptedParser(Wrapper[Parser]):
     def refuses_training(self) -> str | None:  # type: ignore[override]
         return self.converter.refuses_training
 
-    parse_all = Parser.parse_all
+    parse_all = Parser.parse_all  # type: ignore[assignment]
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Parse and convert; probabilities are the converter's, given the best tree of the source parser."""
         source = self.base.parse(sentence, decode=decode)
         conversion = self.converter.convert(source, decode=decode, given=given)
         return converted_sentence(sentence, conversion, confidence=confidence)
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return self.converter.posterior(self.base.parse(sentence), given)
 
     def arc_probabilities(self, sentence: Sentence) -> Scores:

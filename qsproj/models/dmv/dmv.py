@@ -15,7 +15,7 @@ from qsproj.errors import NothingToLearnError, UsageError, check_name
 from qsproj.kernels.dmv.dmv_best import dmv_best_by_arcs
 from qsproj.kernels.dmv.dmv_expectation import dmv_arcs
 from qsproj.models.arc.labeller import Labeller
-from qsproj.models.constraints import ConstrainedInference, Constraints, strip_heads
+from qsproj.models.constraints import ConstrainedInference, Given, strip_heads
 from qsproj.models.dmv.siblings import (
     LONGEST,
     SiblingParameters,
@@ -299,9 +299,7 @@ class Dmv(Parser):
     def reads(self) -> tuple[str, ...]:
         return ("upos",)
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Parse a sentence of at least one word; punctuation attached by rule has no ``ArcProb=``."""
         check_name("decoder", decode, DECODERS)
         kept, inference = self._constrained(sentence, given)
@@ -322,7 +320,7 @@ class Dmv(Parser):
         return with_misc(parsed, ARC_PROBABILITY, values)
 
     def _constrained(
-        self, sentence: Sentence, given: Constraints | None
+        self, sentence: Sentence, given: Given
     ) -> tuple[NDArray[np.int64], ConstrainedInference | None]:
         """Return the unstripped words, and inference over their trees that agree with the known parts.
 
@@ -379,7 +377,7 @@ class Dmv(Parser):
             return tuple("root" if head == ROOT else "dep" for head in heads[1:])
         return self.labeller.label(self.labeller.encode(sentence), heads)
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         """Return beliefs; punctuation attached by rule has its one head with probability 1."""
         kept, inference = self._constrained(sentence, given)
         among_kept = self._kept_probabilities(sentence, kept, inference)

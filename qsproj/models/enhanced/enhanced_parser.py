@@ -11,7 +11,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.enhanced import with_graph
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.constraints import Constraints
+from qsproj.models.constraints import Given
 from qsproj.models.enhanced.enhancer import Enhancer, train_enhancer
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import BLOCK, Parser, Wrapper, always
@@ -27,11 +27,9 @@ class EnhancedParser(Wrapper[Parser]):
     enhancer: Enhancer
 
     block = BLOCK
-    parse_all = Parser.parse_all
+    parse_all = Parser.parse_all  # type: ignore[assignment]
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Return the sentence with tree and DEPS; with ``confidence``, their ``DepsProb=`` in MISC."""
         known = None if given is None else partial(always, given)
         (one,) = self.base.parse_all([sentence], decode=decode, confidence=confidence, known=known)
@@ -41,7 +39,7 @@ class EnhancedParser(Wrapper[Parser]):
         for one in self.base.parse_all(sentences):
             yield self.enhanced(one, arcs=partial(self._arcs, one, None))
 
-    def _arcs(self, sentence: Sentence, given: Constraints | None) -> Scores:
+    def _arcs(self, sentence: Sentence, given: Given) -> Scores:
         return self.base.posterior(sentence, given).marginals
 
     def enhanced(

@@ -21,7 +21,7 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
 from qsproj.models.arc.arc_parser import ArcParser, unlabelled
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.constraints import ConstrainedInference, Constraints
+from qsproj.models.constraints import ConstrainedInference, Given
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import BLOCK, ArcPosterior, Parser, Posterior, Wrapper, always
@@ -103,20 +103,20 @@ class GraphParser(Wrapper[ArcParser]):
     factors: graph_factors.FactorScorer
     options: GraphOptions
     block = BLOCK
-    parse_all = Parser.parse_all
+    parse_all = Parser.parse_all  # type: ignore[assignment]
     arc_probabilities = Parser.arc_probabilities
 
     @property
     def inference(self) -> TreeDecoder:
         return self.base.inference
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return ArcPosterior(self.arc_beliefs(sentence, given=given).probabilities)
 
     def check_input(self, sentence: Sentence) -> None:
         self.base.scorer.check_tagged(sentence)
 
-    def arc_beliefs(self, sentence: Sentence, *, given: Constraints | None = None) -> ArcBeliefs:
+    def arc_beliefs(self, sentence: Sentence, *, given: Given = None) -> ArcBeliefs:
         """Return beliefs about the arcs; raise SentenceLengthError, or SentenceError for a known part."""
         inference = self.base.constrained(sentence, given)
         spans = () if given is None else given.spans
@@ -214,9 +214,7 @@ class GraphParser(Wrapper[ArcParser]):
         decode_block(cells, sizes, single_root, False, heads, np.empty(0), done)
         return heads if done.all() else None
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         check_decoder(decode)
         encoded, inference = self.base.encode(sentence), self.base.constrained(sentence, given)
         spans = () if given is None else given.spans

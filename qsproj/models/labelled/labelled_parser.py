@@ -24,7 +24,7 @@ from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_ar
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, RelationWeights
-from qsproj.models.constraints import LEAST_LOG, Constraints
+from qsproj.models.constraints import LEAST_LOG, Given
 from qsproj.models.parser import BLOCK, Lesson
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
@@ -190,7 +190,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     relation_temperature: float = 1.0
     block = BLOCK
 
-    def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
+    def beliefs(self, sentence: Sentence, given: Given = None) -> LabelledPosterior:
         encoded = self.encode(sentence)
         arcs = self.scorer.scores(self.scorer.features(encoded))
         features = self.relations.features(encoded)
@@ -209,7 +209,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         scores = self.relations.scores(features, arcs, self._possible(weighed, inference))
         return self.believed(scores, inference, columns)
 
-    def constrained(self, sentence: Sentence, given: Constraints | None) -> TreeDecoder:
+    def constrained(self, sentence: Sentence, given: Given) -> TreeDecoder:
         """Return inference over the trees with known heads and spans; relations are part of these trees."""
         if given is None or given.leave_trees_free:
             return self.inference
@@ -238,7 +238,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         possible[:, 0] = False
         return possible
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> LabelledPosterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> LabelledPosterior:
         return self._tempered(self.beliefs(sentence, given))
 
     def _tempered(self, posterior: LabelledPosterior) -> LabelledPosterior:
@@ -255,9 +255,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         values = posterior.scores.maximised() if decode == "map" else posterior.best_relations()
         return posterior.inference.best(values)
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         check_decoder(decode)
         encoded, posterior = self.encode(sentence), self.beliefs(sentence, given)
         heads = self.heads(posterior, decode=decode)

@@ -30,7 +30,7 @@ from qsproj.kernels.features.second_order_features import FactorFeatures, score_
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.constraints import ConstrainedInference, Constraints, span_arcs
+from qsproj.models.constraints import ConstrainedInference, Constraints, Given, span_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior
@@ -304,13 +304,13 @@ class TaggingParser(Parser):
     def word_tagger(self) -> Tagger:
         return self.tagger
 
-    def posterior(self, sentence: Sentence, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return ArcPosterior(self.beliefs(sentence, given).arcs)
 
-    def beliefs(self, sentence: Sentence, given: Constraints | None = None) -> TagsAndArcs:
+    def beliefs(self, sentence: Sentence, given: Given = None) -> TagsAndArcs:
         return self._beliefs(sentence, given)[0]
 
-    def _beliefs(self, sentence: Sentence, given: Constraints | None) -> tuple[TagsAndArcs, TreeDecoder]:
+    def _beliefs(self, sentence: Sentence, given: Given) -> tuple[TagsAndArcs, TreeDecoder]:
         check_sentence(sentence)
         tagged = self.tagger.tag(sentence)
         distribution = self.tagger.tag_distribution(sentence)
@@ -391,9 +391,7 @@ class TaggingParser(Parser):
         )
         return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Return the sentence with UPOS, heads and relations; ``confidence`` also puts ``UposProb=`` in MISC.
 
         Each tag is the most probable one, and the tree the one with most expected right heads.

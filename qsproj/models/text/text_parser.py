@@ -24,9 +24,9 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, pluralise
 from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.constraints import Constraints
+from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
+from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, Wrapper, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
 from qsproj.models.storage import kind_of
 from qsproj.models.tagging.tagger import Tagger
@@ -242,7 +242,7 @@ class TextParser(Wrapper[Parser]):
         *,
         decode: str = "mbr",
         confidence: bool = False,
-        given: Constraints | None = None,
+        given: Given = None,
         retag: bool = False,
     ) -> Sentence:
         """Return the parsed sentence; words without UPOS are tagged first, with ``retag`` all words.
@@ -258,24 +258,14 @@ class TextParser(Wrapper[Parser]):
         return super(TextParser, parser).parse(sentence, decode=decode, confidence=confidence, given=given)
 
     def parse_all(
-        self,
-        sentences: Iterable[Sentence],
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        known: KnownPart | None = None,
-        retag: bool = False,
+        self, sentences: Iterable[Sentence], *, retag: bool = False, **asked: Any
     ) -> Iterator[Sentence]:
-        if retag and not self.retags:
-            own = self.retagging()
-            yield from own.parse_all(sentences, decode=decode, confidence=confidence, known=known)
-            return
-        for uncertain, run in groupby(sentences, key=self._is_uncertain):
+        own = self.retagging() if retag else self
+        for uncertain, run in groupby(sentences, key=own._is_uncertain):
             if uncertain:
-                yield from Parser.parse_all(self, run, decode=decode, confidence=confidence, known=known)
-                continue
-            tagged = map(self.tagged, run)
-            yield from self.base.parse_all(tagged, decode=decode, confidence=confidence, known=known)
+                yield from Parser.parse_all(own, run, **asked)
+            else:
+                yield from self.base.parse_all(map(own.tagged, run), **asked)
 
     def _is_uncertain(self, sentence: Sentence) -> bool:
         check_sentence(sentence, most=None)
@@ -288,16 +278,14 @@ class TextParser(Wrapper[Parser]):
             return None
         return readings_of(len(sentence), self.readings), self.readings
 
-    def parsed(
-        self, sentence: Sentence, *, decode: str, confidence: bool, given: Constraints | None
-    ) -> Sentence:
+    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         parser, readings = self._readings(sentence, given)
         marginals = readings.arc_probabilities(parser) if confidence else None
         tagged = self.tagger.with_morphology(with_columns(sentence, upos=readings.tags), anew=self.retags)
         heads = parser.heads(readings.scores, decode=decode)
         return parser.attached(tagged, heads, probabilities=marginals, given=given)
 
-    def _readings(self, sentence: Sentence, given: Constraints | None) -> tuple[ArcParser, Readings]:
+    def _readings(self, sentence: Sentence, given: Given) -> tuple[ArcParser, Readings]:
         check_sentence(sentence)
         parser, tagged = cast(ArcParser, self.base), self.tagged(sentence)
         parser = replace(parser, inference=parser.constrained(tagged, given))
@@ -325,7 +313,7 @@ class TextParser(Wrapper[Parser]):
     # The tags of the sentence need no check, as they are filled in.
     arc_probabilities = Parser.arc_probabilities
 
-    def posterior(self, sentence: Sentence | str, given: Constraints | None = None) -> Posterior:
+    def posterior(self, sentence: Sentence | str, given: Given = None) -> Posterior:
         if isinstance(sentence, str):
             sentence = self._cut(sentence)
         if self._is_uncertain(sentence):

@@ -34,10 +34,7 @@ def propose_links(
 
 
 def learn_to_choose(
-    pairs: Sequence[SentencePair],
-    *,
-    rng: np.random.Generator,
-    families: tuple[str, ...] = (),
+    pairs: Sequence[SentencePair], *, rng: np.random.Generator, families: tuple[str, ...] = ()
 ) -> tuple[LinkChooser, HandLinkCounts]:
     by_hand = [pair for pair in pairs if pair.hand is not None]
     usable = [pair for pair in by_hand if _is_short(pair) and len(pair.alignment.links)]

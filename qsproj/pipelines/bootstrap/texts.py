@@ -201,12 +201,7 @@ def write_words(
     out = f"; left out: {listed_reasons(left_out)}" if left_out else ""
     split = f", {cuts.reason}" if cuts.reason else ""
     gold = f"; {pluralise(len(given), 'source line')} with given trees" if given else ""
-    figures = {
-        "pairs": kept,
-        "source words": words[0],
-        "target words": words[1],
-        "given trees": len(given),
-    }
+    figures = {"pairs": kept, "source words": words[0], "target words": words[1], "given trees": len(given)}
     line = f"{pluralise(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{split}{gold}{out}"
     return StageReport(line=line, figures=figures)
 

@@ -73,9 +73,7 @@ class SoftProjectionOptions:
         1.5, least=0.0, help="natural log of the likelihood ratio of an arc with certain evidence"
     )
     sentences: int | None = option_field(
-        None,
-        least=1,
-        help=f"learn from the N best pairs (default: as many as have {ENOUGH_WORDS:,} words)",
+        None, least=1, help=f"learn from the N best pairs (default: as many as have {ENOUGH_WORDS:,} words)"
     )
     epochs: int = option_field(2, least=1)
     l2: float = option_field(100.0, least=0.0)

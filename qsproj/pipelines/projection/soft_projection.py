@@ -101,8 +101,7 @@ def project_soft(
     prior = join_priors(priors, projective=options.projective)
     learned_from = soft_evidence.DensestPairs(sentences=options.sentences, words=ENOUGH_WORDS)
     held_out = soft_evidence.DensestPairs(
-        sentences=options.sentences and max(options.sentences // HELD_OUT, 1),
-        words=ENOUGH_WORDS // HELD_OUT,
+        sentences=options.sentences and max(options.sentences // HELD_OUT, 1), words=ENOUGH_WORDS // HELD_OUT
     )
     for number, translations in enumerate(track(joined(corpora), "choosing pairs", unit="pair"), start=1):
         (learned_from if number % HELD_OUT else held_out).add(translations)
@@ -113,8 +112,7 @@ def project_soft(
     evidence = [options.strength * one for one in learned_from.evidence]
     examples = [
         ArcExample(
-            prior.scorer.encode(translations[0].target),
-            EvidenceLikelihood(of_arcs, prior.inference.infer),
+            prior.scorer.encode(translations[0].target), EvidenceLikelihood(of_arcs, prior.inference.infer)
         )
         for translations, of_arcs in zip(chosen, evidence, strict=True)
     ]
