@@ -97,12 +97,7 @@ class Parser(Stored):
         return None
 
     def parse(
-        self,
-        sentence: Sentence,
-        *,
-        decode: str = "mbr",
-        confidence: bool = False,
-        given: Given = None,
+        self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False, given: Given = None
     ) -> Sentence:
         """Return the sentence with heads and relations.
 

@@ -72,10 +72,8 @@ def train_adaptation(
     universal = sum(seen[relation] for relation in UNIVERSAL_RELATIONS)
     unseen = sorted(UNIVERSAL_RELATIONS - _RARE - set(seen))
     if unseen and universal > _MOSTLY * (seen.total() - seen[UNSPECIFIED]):
-        notice(
-            f"no source tree has {', '.join(unseen)}: the converter knows no relations of the new style for "
-            "these, and keeps them"
-        )
+        kept = "the converter knows no relations of the new style for these, and keeps them"
+        notice(f"no source tree has {', '.join(unseen)}: {kept}")
     return found
 
 
@@ -93,9 +91,8 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
         left.update(relation for relation in conversion.relations if bare_relation(relation) not in known)
         yield ConvertedSentence(sentence, conversion, float((1.0 - conversion.probabilities).sum()))
     if long:
-        notice(
-            f"{pluralise(long, 'sentence')} of more than {MAX_WORDS:,} words written unchanged, not converted"
-        )
+        sentences_left = f"{pluralise(long, 'sentence')} of more than {MAX_WORDS:,} words"
+        notice(f"{sentences_left} written unchanged, not converted")
     if known and left:
         shown = ", ".join(f"{relation} {count:,}" for relation, count in left.most_common(_NAMED))
         more = ", ..." if len(left) > _NAMED else ""
@@ -106,11 +103,10 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
 
 
 def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
-    ranked = sorted(converted, key=lambda one: -one.expected_errors / len(one.source))
-    return [
-        with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")
-        for one in ranked
-    ]
+    def marked(one: ConvertedSentence) -> Sentence:
+        return with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")
+
+    return list(map(marked, sorted(converted, key=lambda one: -one.expected_errors / len(one.source))))
 
 
 def check_tree(sentence: Sentence) -> None:

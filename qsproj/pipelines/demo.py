@@ -1,7 +1,7 @@
 """Demo on the sample in ``corpora/``: train a German parser from English trees and a bitext."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -59,10 +59,8 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
     # The tasks share no kernels: in the first run, each process compiles half of them.
     alignment = start_task(_alignment_scores, pairs)
     projection = ProjectedTrees(pairs)
-    trees = [
-        with_columns(tree, **dict.fromkeys(("lemmas", "xpos", "feats"), ("_",) * len(tree)))
-        for tree in projection
-    ]
+    columns = ("lemmas", "xpos", "feats")
+    trees = [with_columns(tree, **dict.fromkeys(columns, ("_",) * len(tree))) for tree in projection]
     gold = list[Sentence]()
     parsed: dict[str, list[Sentence]] = {}
     for fold in range(FOLDS):
@@ -82,17 +80,12 @@ def _alignment_scores(pairs: list[SentencePair]) -> AlignmentScores:
 
 
 def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> dict[str, Parse]:
-    selection = HardProjectionOptions()
-    hard, _, _ = train_on_projection(
-        trees, rng=np.random.default_rng(seed), selection=selection, training=TrainingOptions(epochs=EPOCHS)
-    )
-    transferred, _ = train_arc_parser(
-        [pair.source for pair in pairs],
-        rng=np.random.default_rng(seed),
-        options=TrainingOptions(epochs=EPOCHS, template_set="delexicalised"),
-    )
-    rng = np.random.default_rng(seed)
-    soft = project_soft([pairs], priors=[transferred], rng=rng)
+    first, second, third = (np.random.default_rng(seed) for _ in range(3))
+    selection, training = HardProjectionOptions(), TrainingOptions(epochs=EPOCHS)
+    hard, _, _ = train_on_projection(trees, rng=first, selection=selection, training=training)
+    of_tags = replace(training, template_set="delexicalised")
+    transferred, _ = train_arc_parser([pair.source for pair in pairs], rng=second, options=of_tags)
+    soft = project_soft([pairs], priors=[transferred], rng=third)
     return {
         "every word on the previous one": attach_previous,
         "every word on the next one": attach_next,

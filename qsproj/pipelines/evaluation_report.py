@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import open_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
-from qsproj.evaluation.attachment import (
-    PUNCTUATION_TAG,
-    AttachmentScores,
-    attachment_scores,
-    exact_paired_test,
-)
+from qsproj.evaluation import attachment
 from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
 from qsproj.evaluation.score_tables import SENTENCE_SCORES, WORD_SCORES, p_text
 from qsproj.viz.drawing import Drawing, legend
@@ -59,9 +55,8 @@ def write_report(path: str, compared: Compared) -> None:
 
 
 def _pieces(compared: Compared) -> Iterator[Piece]:
-    scores = attachment_scores(
-        compared.gold, compared.systems, punctuation=compared.punctuation, by="relation", names=compared.paths
-    )
+    how: Any = {"punctuation": compared.punctuation, "by": "relation", "names": compared.paths}
+    scores = attachment.attachment_scores(compared.gold, compared.systems, **how)
     yield from _score_pieces(compared, scores)
     if compared.sizes:
         yield Heading("Learning")
@@ -71,7 +66,7 @@ def _pieces(compared: Compared) -> Iterator[Piece]:
         yield from _system_pieces(name, system, score, compared)
 
 
-def _score_pieces(compared: Compared, scores: Sequence[AttachmentScores]) -> Iterator[Piece]:
+def _score_pieces(compared: Compared, scores: Sequence[attachment.AttachmentScores]) -> Iterator[Piece]:
     first = scores[0]
     yield Heading("Scores")
     yield (
@@ -80,21 +75,17 @@ def _score_pieces(compared: Compared, scores: Sequence[AttachmentScores]) -> Ite
     )
     several = len(scores) > 1
 
-    def p_values(other: AttachmentScores) -> str:
+    def p_values(other: attachment.AttachmentScores) -> str:
         differences = (other.counts[name] - first.counts[name] for name in ("unlabelled", "labelled"))
-        return "" if other is first else ", ".join(p_text(exact_paired_test(one)) for one in differences)
+        values = (p_text(attachment.exact_paired_test(one)) for one in differences)
+        return "" if other is first else ", ".join(values)
 
-    yield Table(
-        ("system", *(label for label, _ in _SCORES), *(("p of UAS, LAS",) if several else ())),
-        [
-            (
-                name,
-                *(_percent(getattr(score, field)) for _, field in _SCORES),
-                *((p_values(score),) if several else ()),
-            )
-            for name, score in zip(compared.names, scores, strict=True)
-        ],
-    )
+    rows = [
+        (name, *(_percent(getattr(score, field)) for _, field in _SCORES), p_values(score))
+        for name, score in zip(compared.names, scores, strict=True)
+    ]
+    header = ("system", *(label for label, _ in _SCORES), "p of UAS, LAS")
+    yield Table(header, rows) if several else Table(header[:-1], [row[:-1] for row in rows])
     if several:
         yield (
             "p: the exact two-sided probability that swapping the results of a system and the first at "
@@ -102,11 +93,12 @@ def _score_pieces(compared: Compared, scores: Sequence[AttachmentScores]) -> Ite
         )
 
 
-def _learning_curve(sizes: Sequence[float], scores: Sequence[AttachmentScores]) -> Drawing:
+def _learning_curve(sizes: Sequence[float], scores: Sequence[attachment.AttachmentScores]) -> Drawing:
     """Plot errors by size of the training data; an axis is logarithmic unless it has a 0."""
     order = np.argsort(sizes, kind="stable")
+    x_values = [sizes[k] for k in order]
     wrong = [
-        Series(label, [sizes[k] for k in order], [100.0 - getattr(scores[k], field) for k in order])
+        Series(label, x_values, [100.0 - getattr(scores[k], field) for k in order])
         for label, field in (("heads", "uas"), ("heads or relations", "las"))
     ]
     x = Axis("size", logarithmic=min(sizes) > 0)
@@ -118,9 +110,8 @@ def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
     lines, rows = [Series("as stated", [0.0, 1.0], [0.0, 1.0])], []
     for name, path, system in zip(compared.names, compared.paths[1:], compared.systems, strict=True):
         try:
-            confidences, right = confidences_of(
-                compared.gold, system, punctuation=compared.punctuation, name=path
-            )
+            how: Any = {"punctuation": compared.punctuation, "name": path}
+            confidences, right = confidences_of(compared.gold, system, **how)
         except DataError as error:
             if "no ArcProb" not in str(error):
                 raise
@@ -140,46 +131,29 @@ def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
 
 
 def _system_pieces(
-    name: str, system: Sequence[Sentence], scores: AttachmentScores, compared: Compared
+    name: str, system: Sequence[Sentence], scores: attachment.AttachmentScores, compared: Compared
 ) -> Iterator[Piece]:
     yield Heading(name)
     yield Heading("Relations", 3)
-    yield Table(
-        ("relation", "words", "found", "UAS", "LAS", "of those found, right"),
-        [
-            (
-                relation,
-                group.tokens,
-                group.predicted,
-                _percent(group.uas),
-                _percent(group.las),
-                _percent(100.0 * group.total("labelled") / group.predicted if group.predicted else math.nan),
-            )
-            for relation, group in scores.groups.items()
-        ],
-    )
+    rows: list[tuple[str | float, ...]] = []
+    for relation, group in scores.groups.items():
+        right = 100.0 * group.total("labelled") / group.predicted if group.predicted else math.nan
+        rows.append((relation, group.tokens, group.predicted, *map(_percent, (group.uas, group.las, right))))
+    yield Table(("relation", "words", "found", "UAS", "LAS", "of those found, right"), rows)
     for title, column in (("Confused relations", RELATIONS), ("Confused tags", TAGS)):
         found = confusions(compared.gold, system, column=column, punctuation=compared.punctuation)
         if found:
             yield Heading(title, 3)
-            yield Table(
-                ("gold", "found", "words", "of the gold ones", "with the right head"),
-                [
-                    (
-                        one.gold,
-                        one.found,
-                        one.count,
-                        f"{100 * one.count / one.words:.1f}%",
-                        f"{100 * one.heads_right / one.count:.1f}%",
-                    )
-                    for one in found[:SHOWN_CONFUSIONS]
-                ],
-            )
+            rows = []
+            for one in found[:SHOWN_CONFUSIONS]:
+                shares = one.count / one.words, one.heads_right / one.count
+                rows.append((one.gold, one.found, one.count, *(f"{100 * share:.1f}%" for share in shares)))
+            yield Table(("gold", "found", "words", "of the gold ones", "with the right head"), rows)
     yield from _worst_sentences(system, scores, compared)
 
 
 def _worst_sentences(
-    system: Sequence[Sentence], scores: AttachmentScores, compared: Compared
+    system: Sequence[Sentence], scores: attachment.AttachmentScores, compared: Compared
 ) -> Iterator[Piece]:
     wrong = scores.counts["tokens"] - scores.counts["labelled"]
     chosen = [k for k, sentence in enumerate(compared.gold) if wrong[k] and len(sentence) <= _LONGEST]
@@ -219,17 +193,11 @@ def confusions(
     """Count confusions of RELATIONS (for words with gold heads) or TAGS, the most frequent first."""
     words, pairs, heads_right = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for truth, parsed in zip(gold, system, strict=True):
-        columns = zip(
-            getattr(truth, column),
-            getattr(parsed, column),
-            truth.upos,
-            truth.heads[1:].tolist(),
-            parsed.heads[1:].tolist(),
-            strict=True,
-        )
+        names, heads = (getattr(truth, column), getattr(parsed, column)), truth.heads[1:].tolist()
+        columns = zip(*names, truth.upos, heads, parsed.heads[1:].tolist(), strict=True)
         for right, found, tag, head, found_head in columns:
             known = head != NO_HEAD if column == RELATIONS else right != UNSPECIFIED
-            if not known or (not punctuation and tag == PUNCTUATION_TAG):
+            if not known or (not punctuation and tag == attachment.PUNCTUATION_TAG):
                 continue
             words[right] += 1
             if right != found:

@@ -32,8 +32,7 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
                 if fault == OF_MISC:
                     remedy = "put the two columns where they belong: they seem to be swapped"
                     raise DataError(name_of(path), place, f"{cell!r} in FEATS", fault, remedy)
-                assert fault is not None
-                faults.setdefault(fault, []).append((place, cell))
+                faults.setdefault(str(fault), []).append((place, cell))
             yield sentence
         for fault, found in faults.items():
             first, cell = found[0]

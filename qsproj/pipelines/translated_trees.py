@@ -89,11 +89,8 @@ class WordOrder:
                 right.append(word)
         # One draw for all dependents on a side: a verb that moves to the end passes all of them.
         draws = rng.random((len(heads), 2))
-        moved = {
-            word
-            for word, head in enumerate(heads)
-            if head > ROOT and draws[head, int(word > head)] < self.crossing(sentence, word)
-        }
+        arcs = [(word, head) for word, head in enumerate(heads) if head > ROOT]
+        moved = {word for word, head in arcs if draws[head, int(word > head)] < self.crossing(sentence, word)}
         if not moved:
             return sentence
         both = [(_side(left, right, moved), _side(right, left, moved)) for left, right in sides]
@@ -110,17 +107,15 @@ def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
 
 
 def _read_off(sides: list[tuple[list[int], list[int]]]) -> list[int]:
-    order = []
-    waiting = [(ROOT, False)]
+    order, waiting = [], [(ROOT, False)]
     while waiting:
         word, is_next = waiting.pop()
         if is_next:
             order.append(word)
-            continue
-        left, right = sides[word]
-        waiting += [(one, False) for one in reversed(right)]
-        waiting.append((word, True))
-        waiting += [(one, False) for one in left]
+        else:
+            left, right = sides[word]
+            waiting += [*((one, False) for one in reversed(right)), (word, True)]
+            waiting += [(one, False) for one in left]
     order.remove(ROOT)
     return order
 

@@ -40,10 +40,8 @@ class Likeness:
     weight: float  # training weight of its sentences, 1 for the most similar treebank
 
     def __str__(self) -> str:
-        return (
-            f"{self.name}: {pluralise(self.sentences, 'sentence')}, divergence of tag trigrams "
-            f"{self.divergence:.3f}, weight {self.weight:.2f}"
-        )
+        divergence = f"divergence of tag trigrams {self.divergence:.3f}"
+        return f"{self.name}: {pluralise(self.sentences, 'sentence')}, {divergence}, weight {self.weight:.2f}"
 
 
 def treebank_weights(
@@ -55,12 +53,8 @@ def treebank_weights(
     others = [_numbered(treebank.name, treebank.sentences, numbers) for treebank in treebanks]
     of_target = trigram_counts(wanted, len(numbers))
     divergences = np.array([divergence(of_target, trigram_counts(tags, len(numbers))) for tags in others])
-    return tuple(
-        Likeness(treebank.name, len(treebank.sentences), float(unlike), float(weight))
-        for treebank, unlike, weight in zip(
-            treebanks, divergences, similarity_weights(divergences), strict=True
-        )
-    )
+    rows = zip(treebanks, divergences.tolist(), similarity_weights(divergences).tolist(), strict=True)
+    return tuple(Likeness(one.name, len(one.sentences), unlike, weight) for one, unlike, weight in rows)
 
 
 def _numbered(name: str, sentences: Iterable[Sentence], numbers: dict[str, int]) -> list[NDArray[np.int64]]:

@@ -38,11 +38,9 @@ class JointTrainingReport:
         return sum(self.by_epoch, Counter())
 
     def summary(self) -> str:
-        return (
-            f"trained on {pluralise(self.pairs, 'pair')}; {joint_training.convergence(self.statuses)}; "
-            f"left out: {listed_reasons(self.skipped)}"
-            + (f"; {self.hand.summary()}" if self.hand is not None else "")
-        )
+        trained = f"trained on {pluralise(self.pairs, 'pair')}; {joint_training.convergence(self.statuses)}"
+        hand = "" if self.hand is None else f"; {self.hand.summary()}"
+        return f"{trained}; left out: {listed_reasons(self.skipped)}{hand}"
 
 
 def warn_without_itg(families: tuple[str, ...], pairs: Iterable[SentencePair]) -> None:
@@ -76,12 +74,10 @@ class ParsingCounts:
     def summary(self) -> str:
         reasons = {joint_pairs.NO_LINK: self.without_links, "contradicting factors": self.contradictions}
         alone = {reason: count for reason, count in reasons.items() if count}
-        pairs = self.statuses.total() + self.without_links
-        return (
-            f"{pluralise(pairs, 'pair')}; {joint_training.convergence(self.statuses)}; "
-            f"parsed alone: {listed_reasons(alone)}"
-            + (f"; {itg_line(self.without_itg)}" if self.without_itg else "")
-        )
+        pairs = pluralise(self.statuses.total() + self.without_links, "pair")
+        itg = f"; {itg_line(self.without_itg)}" if self.without_itg else ""
+        converged = joint_training.convergence(self.statuses)
+        return f"{pairs}; {converged}; parsed alone: {listed_reasons(alone)}{itg}"
 
 
 def train_joint_parser(
@@ -99,23 +95,15 @@ def train_joint_parser(
         pairs, source_parser, rng=rng, options=options, target=target, checkpoint=checkpoint
     )
     warn_without_itg(options.joint.families, data.pairs)
+    report = JointTrainingReport(pairs=len(data.pairs), skipped=data.skipped)
     if options.joint.families == (joint_options.SYNCH,):
-        joined = replace(
-            synchronous_parser(source_parser, data.target.parser),
-            options=data.parser.options,
-            tagger=data.parser.tagger,
-        )
-        return joined, JointTrainingReport(pairs=len(data.pairs), skipped=data.skipped)
+        joined = synchronous_parser(source_parser, data.target.parser)
+        return replace(joined, options=data.parser.options, tagger=data.parser.tagger), report
     trained, records, statuses = joint_pairs.fit(
         data, joint_pairs.examples_of(data), rng=rng, options=options, notify=notice
     )
-    return trained, JointTrainingReport(
-        pairs=len(data.pairs),
-        skipped=data.skipped,
-        epochs=tuple(records),
-        by_epoch=tuple(statuses),
-        hand=joint_training.count_hand_links(data.pairs),
-    )
+    hand = joint_training.count_hand_links(data.pairs)
+    return trained, replace(report, epochs=tuple(records), by_epoch=tuple(statuses), hand=hand)
 
 
 def parse_pairs(parser: JointParser, pairs: Iterable[SentencePair], **options: Any) -> Iterator[ParsedPair]:
@@ -140,13 +128,13 @@ def parse_pair_stream(
     model: str,
     pairs: Iterable[SentencePair],
     *,
-    source_tree: str | None = None,
-    link_threshold: float | None = None,
     counts: ParsingCounts | None = None,
     workers: Workers = THIS_PROCESS,
+    **options: Any,
 ) -> Iterator[ParsedPair]:
-    on_block = partial(_parse_block, source_tree=source_tree, link_threshold=link_threshold)
+    """Parse all pairs in order; ``options``: those of :meth:`JointParser.parse_pair`."""
     blocks = blocks_of(_warn_deps(pairs), BLOCK_PAIRS)
+    on_block = partial(_parse_block, **options)
     for parsed in map_blocks(load_joint_parser, model, on_block, blocks, workers=workers):
         if counts is not None:
             counts.add(parsed)

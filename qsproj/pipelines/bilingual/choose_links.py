@@ -40,10 +40,9 @@ def learn_to_choose(
     usable = [pair for pair in by_hand if _is_short(pair) and len(pair.alignment.links)]
     counts = count_hand_links(usable)
     if counts is None:
-        raise NothingToLearnError(
-            f"found no pair to learn from among the first {len(by_hand)}, expected candidate links and sides "
-            f"of at most {MAX_WORDS} words; align more text together with them"
-        )
+        expected = f"candidate links and sides of at most {MAX_WORDS} words"
+        found = f"found no pair to learn from among the first {len(by_hand)}"
+        raise NothingToLearnError(f"{found}, expected {expected}; align more text together with them")
     return train_link_chooser(usable, rng=rng, families=families), counts
 
 

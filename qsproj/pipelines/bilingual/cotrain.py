@@ -40,6 +40,8 @@ from qsproj.progress import track
 from qsproj.training.loop import Trainer
 from qsproj.training.objectives import AboveBase, CrossEntropy
 
+NOTHING = "found neither a whole tree nor a pair with candidate links to learn from"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CotrainingOptions:
@@ -60,10 +62,8 @@ class CotrainingReport:
     statuses: Counter[Status]  # statuses of belief propagation, over all rounds
 
     def summary(self) -> str:
-        return (
-            f"trained on {pluralise(self.trees, 'tree')} and {pluralise(self.pairs, 'pair')} without; "
-            f"{convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
-        )
+        trained = f"trained on {pluralise(self.trees, 'tree')} and {pluralise(self.pairs, 'pair')} without"
+        return f"{trained}; {convergence(self.statuses)}; left out: {listed_reasons(self.skipped)}"
 
 
 def cotrain(
@@ -97,16 +97,10 @@ def cotrain(
             if chances is not None
         ]
         if not annotated and not taught:
-            raise NothingToLearnError(
-                "found neither a whole tree nor a pair with candidate links to learn from"
-            )
-        scorer, _ = train_scorer(
-            [*annotated, *taught],
-            monolingual.scorer.template_set,
-            rng=rng,
-            inference=monolingual.inference,
-            options=options.training,
-        )
+            raise NothingToLearnError(NOTHING)
+        examples, templates = [*annotated, *taught], monolingual.scorer.template_set
+        trees_of, training = monolingual.inference, options.training
+        scorer, _ = train_scorer(examples, templates, rng=rng, inference=trees_of, options=training)
         monolingual = replace(monolingual, scorer=scorer)
         bilingual = replace(bilingual, target=monolingual)
     if len(taught) < len(usable):
@@ -149,12 +143,9 @@ def whole_tree_examples(
     whole = [tree for tree in trees if len(tree) <= MAX_WORDS and is_whole(tree.heads)]
     made = tree_examples(whole, parser.scorer, parser.inference, objective=training.objective)
     examples = [example for example in made if example]
-    skipped += Counter(
-        {
-            "sentences too long or without a whole tree": len(trees) - len(whole),
-            "trees that the parser cannot build": len(whole) - len(examples),
-        }
-    )
+    skipped["sentences too long or without a whole tree"] += len(trees) - len(whole)
+    skipped["trees that the parser cannot build"] += len(whole) - len(examples)
+    skipped += Counter()
     return examples
 
 
@@ -200,30 +191,26 @@ def train_noisy_channel(
     *Source*: thesis 5.3.2, with the parser of the source trusted (eq. 5.1).
     """
     options = options or NoisyChannelOptions()
+    found, expected = (", ".join(one.families) for one in (bilingual.options, options))
     if not set(options.families) & set(bilingual.options.families):
         raise UsageError(
-            f"found {', '.join(bilingual.options.families)} as factors of the joint parser, expected one of "
-            f"{', '.join(options.families)}: without it the source tree does not affect the target tree"
+            f"found {found} as factors of the joint parser, expected one of {expected}: without it the "
+            "source tree does not affect the target tree"
         )
     source, base = first_order(bilingual.source), first_order(bilingual.target)
     bilingual = replace(bilingual, source=source, target=base)
     usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(base, [*map(bilingual.prepared, trees)], options.training, skipped)
+    likelihood = partial(source_tree_likelihood, bilingual, options=options)
     following = track(usable, "preparing", unit="pair")
-    explaining = [
-        ArcExample(base.scorer.encode(pair.target), source_tree_likelihood(bilingual, pair, options=options))
-        for pair in following
-    ]
+    explaining = [ArcExample(base.scorer.encode(pair.target), likelihood(pair)) for pair in following]
     if not annotated and not explaining:
-        raise NothingToLearnError("found neither a whole tree nor a pair with candidate links to learn from")
+        raise NothingToLearnError(NOTHING)
     statuses: Counter[Status] = Counter()
+    counting = partial(_CountingTrainer, statuses=statuses)
     parser = train_residual(
-        base,
-        [*annotated, *explaining],
-        rng=rng,
-        options=options.training,
-        trained_by=lambda arcs: _CountingTrainer(arcs, statuses),
+        base, [*annotated, *explaining], rng=rng, options=options.training, trained_by=counting
     )
     return parser, CotrainingReport(len(annotated), len(explaining), dict(skipped), statuses)
 
@@ -237,12 +224,13 @@ class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
 
     def step(self, example: ArcExample) -> float:
         above = example.objective
-        if not (
-            isinstance(above, AboveBase) and isinstance(above.objective, noisy_channel.SourceTreeLikelihood)
-        ):
+        if not isinstance(above, AboveBase):
+            return self.arcs.step(example)
+        explained = above.objective
+        if not isinstance(explained, noisy_channel.SourceTreeLikelihood):
             return self.arcs.step(example)
         features = self.arcs.live.features(example.encoded)
-        loss, slopes, statuses = above.objective.explain(above.base + self.arcs.live.scores(features))
+        loss, slopes, statuses = explained.explain(above.base + self.arcs.live.scores(features))
         self.statuses.update(statuses)
         self.arcs.descend(features, slopes)
         return loss
@@ -273,14 +261,13 @@ def source_tree_likelihood(
     trees = bilingual.source.inference
     # Forbidden arcs have no variable, so the value in place of -inf is not read.
     source = options.source_scale * np.nan_to_num(scores.source, neginf=0.0)
+    arcs = np.where(prepared.structure.source.arcs == NO_VARIABLE, -np.inf, scores.source)
     if options.source_forest == "best":
         seen: tuple[noisy_channel.SourceEvidence, ...] = (noisy_channel.tree_evidence(heads),)
+    elif options.source_forest == "ranked":
+        seen = noisy_channel.ranked_evidence(arcs, trees, options.ranks)
     else:
-        arcs = np.where(prepared.structure.source.arcs == NO_VARIABLE, -np.inf, scores.source)
-        if options.source_forest == "ranked":
-            seen = noisy_channel.ranked_evidence(arcs, trees, options.ranks)
-        else:
-            seen = (noisy_channel.forest_evidence(arcs, trees),)
+        seen = (noisy_channel.forest_evidence(arcs, trees),)
     return noisy_channel.SourceTreeLikelihood(
         structure=noisy_channel.channel_structure(prepared.structure),
         scores=replace(scores, source=source),

@@ -63,18 +63,16 @@ def project_hard_em(
     if training.sibling_pairs:
         trees = (project_tree(pair, projection)[0] for pair in kept)
         usable = (tree for tree in trees if attached_share(tree) >= projection.min_attached)
-        unlabelled = unlabelled.with_siblings(
-            map(unlabelled.complete, islice(usable, training.sibling_pairs))
-        )
-    model = with_relations(
-        unlabelled, kept, lambda pair: unlabelled.complete(project_tree(pair, projection)[0]), rng=rng
-    )
+        completed = map(unlabelled.complete, islice(usable, training.sibling_pairs))
+        unlabelled = unlabelled.with_siblings(completed)
 
-    def completed() -> Iterator[Sentence]:
-        again = _with_words(ProjectedTrees(pairs, projection))
-        return map_in_order(model.complete, again, workers=run.workers, block=BLOCK_SENTENCES)
+    def tree_of(pair: SentencePair) -> Sentence:
+        return unlabelled.complete(project_tree(pair, projection)[0])
 
-    return Projected(model, (*projected.counts.summary(), *_summary(report)), trees=completed)
+    model = with_relations(unlabelled, kept, tree_of, rng=rng)
+    report_lines = (*projected.counts.summary(), *_summary(report))
+    again = partial(ProjectedTrees, pairs, projection)
+    return Projected(model, report_lines, trees=lambda: _mapped(model.complete, again(), run))
 
 
 def project_tags_only(
@@ -90,20 +88,23 @@ def project_tags_only(
     targets = (pair.target for pair in keeping_first(pairs, kept) if len(pair.target))
     unlabelled, report = train_dmv(targets, options=training, run=run)
     model = with_relations(unlabelled, kept, lambda pair: unlabelled.parse(pair.target), rng=rng)
-
-    def parsed() -> Iterator[Sentence]:
-        again = _with_words(pair.target for pair in pairs)
-        return map_in_order(model.parse, again, workers=run.workers, block=BLOCK_SENTENCES)
-
-    return Projected(model, _summary(report), trees=parsed)
+    trees = partial(_mapped, model.parse, run=run)
+    return Projected(model, _summary(report), trees=lambda: trees(pair.target for pair in pairs))
 
 
-def _with_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """Yield the sentences; raises UsageError for one without words, which aligners accept."""
-    for sentence in sentences:
-        if not len(sentence):
-            raise UsageError("a target sentence has no words, and so no tree; leave out --trees, or the pair")
-        yield sentence
+def _mapped(
+    tree: Callable[[Sentence], Sentence], sentences: Iterable[Sentence], run: EMRun
+) -> Iterator[Sentence]:
+    """Yield the sentences with trees; UsageError for one without words, which aligners accept."""
+
+    def checked() -> Iterator[Sentence]:
+        for sentence in sentences:
+            if not len(sentence):
+                remedy = "leave out --trees, or the pair"
+                raise UsageError(f"a target sentence has no words, and so no tree; {remedy}")
+            yield sentence
+
+    return map_in_order(tree, checked(), workers=run.workers, block=BLOCK_SENTENCES)
 
 
 def _summary(report: DmvReport) -> tuple[str, ...]:
@@ -147,24 +148,17 @@ def project_qg(
     given_source = partial(tree_given_source, unlabelled)
     monolingual = unlabelled.base
     if training.sibling_pairs:
-        usable = (
-            pair for pair in kept if linked_share(pair) >= training.min_linked and is_whole(pair.source.heads)
-        )
+        linked = (pair for pair in kept if linked_share(pair) >= training.min_linked)
+        usable = (pair for pair in linked if is_whole(pair.source.heads))
         monolingual = monolingual.with_siblings(map(given_source, islice(usable, training.sibling_pairs)))
     labelled = with_relations(monolingual, kept, given_source, rng=rng)
     model = replace(unlabelled, base=labelled)
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
-    return Projected(
-        model,
-        (
-            f"trained on {pluralise(report.pairs, 'pair')}; left out: {listed_reasons(report.skipped)}",
-            *report.ending(),
-            f"configurations: {learned}",
-        ),
-        trees=lambda: map_in_order(
-            partial(tree_given_source, model), pairs, workers=run.workers, block=BLOCK_SENTENCES
-        ),
-    )
+    trained = f"trained on {pluralise(report.pairs, 'pair')}; left out: {listed_reasons(report.skipped)}"
+    lines = (trained, *report.ending(), f"configurations: {learned}")
+    tree = partial(tree_given_source, model)
+    trees = partial(map_in_order, tree, pairs, workers=run.workers, block=BLOCK_SENTENCES)
+    return Projected(model, lines, trees=trees)
 
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
@@ -175,6 +169,8 @@ def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
     return with_predicted_heads(pair.target, heads, model.base.relations(pair.target, heads))
 
 
+# Returns the target of a pair with its tree.
+TreeOf = Callable[[SentencePair], Sentence]
 # Maximum number of pairs to learn relations from.
 LABELLED_PAIRS = 5000
 # Longer sentences have worse trees and take longer.
@@ -190,27 +186,19 @@ def keeping_first(pairs: Iterable[SentencePair], kept: list[SentencePair]) -> It
 
 
 def with_relations(
-    model: Dmv,
-    pairs: list[SentencePair],
-    tree_of: Callable[[SentencePair], Sentence],
-    *,
-    rng: np.random.Generator,
+    model: Dmv, pairs: list[SentencePair], tree_of: TreeOf, *, rng: np.random.Generator
 ) -> Dmv:
-    """Return the model with a labeller trained on projected relations of its trees.
+    """Return the model with a labeller trained on projected relations of the trees that ``tree_of`` returns.
 
-    Returns the model unchanged when no source word has a relation. ``tree_of``: returns the target of a pair
-    with its tree.
+    Returns the model unchanged when no source word has a relation.
     """
     sources = [pair.source for pair in pairs]
     prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")
     if prior is None:
         return model
+    trees, alone = [tree_of(pair) for pair in pairs], [(pair,) for pair in pairs]
+    strength = SoftProjectionOptions().strength
     labeller, _ = learn_relations(
-        [tree_of(pair) for pair in pairs],
-        [(pair,) for pair in pairs],
-        prior=prior,
-        template_set=TEMPLATE_SET,
-        rng=rng,
-        strength=SoftProjectionOptions().strength,
+        trees, alone, prior=prior, template_set=TEMPLATE_SET, rng=rng, strength=strength
     )
     return replace(model, labeller=labeller)

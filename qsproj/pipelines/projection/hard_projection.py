@@ -5,11 +5,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, check_name, pluralise
@@ -26,10 +28,8 @@ from qsproj.pipelines.projection.projected import (
 )
 from qsproj.progress import track
 
-UNLABELLED = "_"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ProjectionCounts:
     """Counts of projection, summed over sentence pairs; precision and recall are those of table 4.2."""
 
@@ -57,25 +57,18 @@ class ProjectionCounts:
 
     def summary(self) -> tuple[str, ...]:
         share = 100 * self.arcs / max(self.words, 1)
-        projected = (
-            f"{pluralise(self.pairs, 'pair')}, {pluralise(self.words, 'target word')}: "
-            f"{pluralise(self.arcs, 'arc')} projected ({share:.1f}% of the words), "
-            f"{pluralise(self.whole, 'whole tree')}"
-        )
-        if not self.judged:
-            return (projected,)
+        read = f"{pluralise(self.pairs, 'pair')}, {pluralise(self.words, 'target word')}"
+        arcs = f"{pluralise(self.arcs, 'arc')} projected ({share:.1f}% of the words)"
         judged = f"against the target's own heads: precision {self.precision:.1f}, recall {self.recall:.1f}"
-        return projected, judged
+        return f"{read}: {arcs}, {pluralise(self.whole, 'whole tree')}", *((judged,) if self.judged else ())
 
 
 def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
     """Return the one-to-one linked source word of each target word, int32[n_target + 1], -1 for none."""
     partners = np.full(alignment.n_target + 1, NO_HEAD, dtype=np.int32)
     partners[0] = ROOT
-    sources, targets = alignment.links[:, 0], alignment.links[:, 1]
-    single = (np.bincount(sources, minlength=alignment.n_source + 1)[sources] == 1) & (
-        np.bincount(targets, minlength=alignment.n_target + 1)[targets] == 1
-    )
+    sources, targets = alignment.links.T
+    single = (np.bincount(sources)[sources] == 1) & (np.bincount(targets)[targets] == 1)
     partners[targets[single]] = sources[single]
     return partners
 
@@ -143,16 +136,11 @@ def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tupl
     heads, relations = COMPLETIONS[choice.completion](heavy_links(pair, choice.min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
     known = gold != NO_HEAD
-    counts = ProjectionCounts(
-        pairs=1,
-        words=len(pair.target),
-        arcs=int(projected.sum()),
-        whole=int(projected.all()),
-        gold=int(known.sum()),
-        judged=int((projected & known).sum()),
-        right=int((projected & known & (heads[1:] == gold)).sum()),
-    )
-    return with_predicted_heads(pair.target, heads, relations), counts
+    judged, whole = projected & known, projected.all()
+    right = judged & (heads[1:] == gold)
+    arcs, of_gold, of_judged, of_right = (int(one.sum()) for one in (projected, known, judged, right))
+    found = ProjectionCounts(1, len(pair.target), arcs, int(whole), of_gold, of_judged, of_right)
+    return with_predicted_heads(pair.target, heads, relations), found
 
 
 def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:
@@ -164,20 +152,16 @@ def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:
 
 
 def _copied(
-    source_heads: Heads,
-    source_relations: tuple[str, ...],
-    partners: NDArray[np.int32],
-    stands_for: NDArray[np.int32],
+    source_heads: Heads, source_relations: tuple[str, ...], partners: Heads, stands_for: Heads
 ) -> tuple[Heads, tuple[str, ...]]:
     heads = np.full(len(partners), NO_HEAD, dtype=np.int32)
-    relations = [UNLABELLED] * (len(partners) - 1)
+    relations = [UNSPECIFIED] * (len(partners) - 1)
     # Only arcs with two linked ends.
     for word in range(1, len(partners)):
         source_head = source_heads[partners[word]] if partners[word] > 0 else NO_HEAD
-        if source_head == NO_HEAD or stands_for[source_head] in (NO_HEAD, word):
-            continue
-        heads[word] = stands_for[source_head]
-        relations[word - 1] = source_relations[partners[word] - 1]
+        if source_head != NO_HEAD and stands_for[source_head] not in (NO_HEAD, word):
+            heads[word] = stands_for[source_head]
+            relations[word - 1] = source_relations[partners[word] - 1]
     return heads, tuple(relations)
 
 
@@ -214,11 +198,10 @@ def train_on_projection(
     selection: HardProjectionOptions,
     training: TrainingOptions,
 ) -> tuple[ArcParser, TrainingReport, int]:
-    chosen = densest_of_each_length(
-        trees, min_attached=selection.min_attached, max_sentences=selection.max_sentences
-    )
+    least = selection.min_attached
+    chosen = densest_of_each_length(trees, min_attached=least, max_sentences=selection.max_sentences)
     if not chosen:
-        raise none_dense_enough(selection.min_attached)
+        raise none_dense_enough(least)
     parser, report = train_arc_parser(chosen, rng=rng, options=training)
     return parser, report, len(chosen)
 
@@ -269,12 +252,9 @@ def densest_of_each_length(
         band = bisect_left(BANDS, len(tree))
         seen[band] += 1
         share = attached_share(tree)
-        if share == 0.0 or share < min_attached:
-            continue
-        push = heapq.heappush if len(bands[band]) < max_sentences else heapq.heappushpop
-        push(bands[band], (share, -number, tree))
-    chosen: list[tuple[int, Sentence]] = []
-    for heap, size in zip(bands, seen, strict=True):
-        places = -(-max_sentences * size // max(sum(seen), 1))
-        chosen += [(-number, tree) for _, number, tree in heapq.nlargest(places, heap)]
-    return [tree for _, tree in sorted(chosen, key=lambda entry: entry[0])]
+        if share > 0.0 and share >= min_attached:
+            push = heapq.heappush if len(bands[band]) < max_sentences else heapq.heappushpop
+            push(bands[band], (share, -number, tree))
+    places = (-(-max_sentences * size // max(sum(seen), 1)) for size in seen)
+    chosen = chain.from_iterable(map(heapq.nlargest, places, bands))
+    return [tree for *_, tree in sorted(chosen, key=lambda entry: -entry[1])]

@@ -31,6 +31,7 @@ SOFT = ("strength", "sentences", "share")
 EM = ("iterations", "start", "max_words", "punctuation")
 # Command options that make up the :class:`qsproj.models.checkpoint.EMRun` passed to a method as ``run``.
 RUN = ("checkpoint", "resume", "jobs", "backend", "scheduler")
+EM_RUN = (*EM, "sibling_pairs", *RUN)
 
 # Hint for soft projection; gain: docs/guides/projecting.md.
 NO_TREEBANK = (
@@ -141,12 +142,8 @@ METHODS: dict[str, Method] = {
         (*ARCS, "max_sentences", "nonprojective", "epochs"),
         _hard,
     ),
-    "hard-em": Method(
-        "a DMV, projected arcs given, the rest imputed by EM", (*ARCS, *EM, "sibling_pairs", *RUN), _hard_em
-    ),
-    "qg": Method(
-        "a DMV, learned through source trees and links by EM", (*EM, "min_linked", "sibling_pairs", *RUN), _qg
-    ),
+    "hard-em": Method("a DMV, projected arcs given, the rest imputed by EM", (*ARCS, *EM_RUN), _hard_em),
+    "qg": Method("a DMV, learned through source trees and links by EM", (*EM_RUN, "min_linked"), _qg),
     "em": Method("a DMV, learned from tags alone", (*EM, *RUN), _tags_only),
 }
 DEFAULT_METHOD = next(iter(METHODS))

@@ -5,7 +5,7 @@ They read tags alone, or words translated through the links of a bitext as well.
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,12 +92,8 @@ def translated_prior(
     sources = []
     for pairs in corpora:
         translate = way_to_translate(pairs)
-        trees = (
-            pair.source
-            for number, pair in enumerate(pairs, start=1)
-            if number % HELD_OUT and has_tree(pair.source)
-        )
-        first = list(itertools.islice(trees, SOURCE_TREES))
+        learned = (pair.source for number, pair in enumerate(pairs, start=1) if number % HELD_OUT)
+        first = list(itertools.islice(filter(has_tree, learned), SOURCE_TREES))
         if not first:
             raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
         sources.append((translate, first))
@@ -147,35 +143,28 @@ def weighted_prior(
     and is trained on ``draws`` of translations. Raises UsageError when the target or a treebank has no
     sentence with UPOS on every word, or no treebank of a parser has a head.
     """
-    first = [
-        Treebank(treebank.name, list(itertools.islice(treebank.sentences, SOURCE_TREES)))
-        for treebank in sources
-    ]
+    first = [Treebank(one.name, list(itertools.islice(one.sentences, SOURCE_TREES))) for one in sources]
     options = TrainingOptions(
         template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS, projective=True, single_root=True
     )
 
-    def trained(
-        treebanks: Iterable[Treebank], weights: Sequence[float] | None, label_epochs: int
-    ) -> ArcParser:
+    def trained(treebanks: Iterable[Treebank], label_epochs: int, **how: Any) -> ArcParser:
         sentences = [sentence for one in treebanks for sentence in one.sentences]
-        return train_arc_parser(
-            sentences, rng=rng, options=options, weights=weights, label_epochs=label_epochs
-        )[0]
+        return train_arc_parser(sentences, rng=rng, options=options, label_epochs=label_epochs, **how)[0]
 
     if translate:
         trees = [one.sentences for one in first]
         of_sources = train_on_draws(list(zip(translate, trees, strict=True)), rng=rng, draws=draws)
     else:
-        of_sources = trained(first, None, LABEL_EPOCHS)
+        of_sources = trained(first, LABEL_EPOCHS)
     if not others:
         return WeightedPrior((of_sources,), ())
     everything = [*first, *others]
     alike = treebank_weights(everything, target)
     weights = [one.weight for one in alike for _ in range(one.sentences)]
     # Relations come from the first prior that knows any.
-    of_all = trained(everything, weights, 0 if of_sources.labeller else LABEL_EPOCHS)
-    of_others = trained(others, None, 0)
+    of_all = trained(everything, 0 if of_sources.labeller else LABEL_EPOCHS, weights=weights)
+    of_others = trained(others, 0)
     return WeightedPrior((of_sources, of_all, of_others), tuple(map(str, alike)))
 
 
@@ -198,15 +187,14 @@ def source_priors(
     target, tagged on both sides. ``others``: treebanks of any other languages. ``unshared``: conventions of
     the sources that do not hold in the target.
     """
+    source, translate = list[Treebank](), list[Translate]()
+    for treebanks, pairs in sources:
+        source += treebanks
+        translate += [way_to_translate(Conventional(pairs, unshared))] * len(treebanks)
     source, other = (
         [Treebank(one.name, [conventional(tree, unshared) for tree in one.sentences]) for one in treebanks]
-        for treebanks in ([one for treebanks, _ in sources for one in treebanks], others)
+        for treebanks in (source, others)
     )
-    translate = [
-        by
-        for treebanks, pairs in sources
-        for by in [way_to_translate(Conventional(pairs, unshared))] * len(treebanks)
-    ]
     tagged = itertools.islice(target, LIKENESS_SENTENCES)
     prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate, draws=draws)
     return prior, sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)

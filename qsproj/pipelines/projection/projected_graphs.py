@@ -72,9 +72,7 @@ def edges_through_links(target: Sentence, pair: SentencePair) -> Iterator[tuple[
         for at, relation in graph[dependent - 1]:
             if at == str(head):
                 there = source.filling(Candidate(dependent, head, one.way, ()))
-                here = {
-                    **tree.filling(one),
-                    **{name: there[name] for name in ("{0}", "{1}") if name in there},
-                }
+                ours = {name: there[name] for name in ("{0}", "{1}") if name in there}
+                here = {**tree.filling(one), **ours}
                 found = filled(pattern_of(relation, there), here)
                 yield one.dependent, one.head, found or relation.split(":")[0]

@@ -3,19 +3,18 @@
 import heapq
 import math
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
-from qsproj.corpus.cells import bare_relation
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairs.translations import Translations, link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.labeller import Labeller, start_above, train_on_evidence
-
-UNLABELLED = "_"
 
 
 def source_arcs(source: Sentence) -> Scores:
@@ -140,13 +139,14 @@ class DensestPairs:
         # Distinct numbers, so that translations are never compared.
         heapq.heappush(self._best, (covered, -self._added, translations, evidence))
         self._held += len(translations[0].target)
-        while (
-            len(self._best) > self._sentences
-            if self._sentences
-            else self._held - len(self._best[0][2][0].target) >= self._words
-        ):
+        while self._are_too_many():
             self._held -= len(heapq.heappop(self._best)[2][0].target)
             self._left_out[LESS_EVIDENCE] += 1
+
+    def _are_too_many(self) -> bool:
+        if self._sentences:
+            return len(self._best) > self._sentences
+        return self._held - len(self._best[0][2][0].target) >= self._words
 
     @property
     def chosen(self) -> list[Translations]:
@@ -210,7 +210,7 @@ def learn_relations(
     prior's probabilities, was no better.
     """
     found = {relation for translations in corpus for pair in translations for relation in pair.source.deprels}
-    relations = found - {UNLABELLED}
+    relations = found - {UNSPECIFIED}
     if not relations and prior is None:
         return None, list(trees)
     start = start_above(prior, template_set, relations)
@@ -220,9 +220,7 @@ def learn_relations(
         for tree, translations in zip(trees, corpus, strict=True)
     ]
     labeller = train_on_evidence(start, trees, evidence, rng=rng)
-    return labeller, [
-        with_likely_relations(tree, labeller, known) for tree, known in zip(trees, evidence, strict=True)
-    ]
+    return labeller, list(map(with_likely_relations, trees, repeat(labeller), evidence))
 
 
 def with_likely_relations(tree: Sentence, labeller: Labeller, evidence: NDArray[np.float64]) -> Sentence:

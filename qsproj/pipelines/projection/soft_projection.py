@@ -99,10 +99,10 @@ def project_soft(
     """
     options = options or SoftProjectionOptions()
     prior = join_priors(priors, projective=options.projective)
-    learned_from = soft_evidence.DensestPairs(sentences=options.sentences, words=ENOUGH_WORDS)
-    held_out = soft_evidence.DensestPairs(
-        sentences=options.sentences and max(options.sentences // HELD_OUT, 1), words=ENOUGH_WORDS // HELD_OUT
-    )
+    most = options.sentences
+    learned_from = soft_evidence.DensestPairs(sentences=most, words=ENOUGH_WORDS)
+    few = most and max(most // HELD_OUT, 1)
+    held_out = soft_evidence.DensestPairs(sentences=few, words=ENOUGH_WORDS // HELD_OUT)
     for number, translations in enumerate(track(joined(corpora), "choosing pairs", unit="pair"), start=1):
         (learned_from if number % HELD_OUT else held_out).add(translations)
     chosen, left_out = learned_from.chosen, learned_from.left_out
@@ -110,12 +110,9 @@ def project_soft(
         remedy = soft_evidence.REMEDIES[max(left_out, key=left_out.__getitem__)]
         raise NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {remedy}")
     evidence = [options.strength * one for one in learned_from.evidence]
-    examples = [
-        ArcExample(
-            prior.scorer.encode(translations[0].target), EvidenceLikelihood(of_arcs, prior.inference.infer)
-        )
-        for translations, of_arcs in zip(chosen, evidence, strict=True)
-    ]
+    likelihoods = [EvidenceLikelihood(one, prior.inference.infer) for one in evidence]
+    encoded = (prior.scorer.encode(translations[0].target) for translations in chosen)
+    examples = list(map(ArcExample, encoded, likelihoods))
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     above = train_residual(prior, examples, rng=rng, options=training, repeats=REPEATS).scorer.weights
     share = (SHARE if len(corpora) == 1 else SHARE_OF_SEVERAL) if options.share is None else options.share
@@ -169,7 +166,7 @@ def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParse
     """Return the target with the best tree under parser and log evidence, without relations."""
     target = translations[0].target
     heads = parser.heads(parser.scores(target) + log_evidence)
-    return with_predicted_heads(target, heads, [soft_evidence.UNLABELLED] * len(target))
+    return with_predicted_heads(target, heads, [UNSPECIFIED] * len(target))
 
 
 # Minimum number of places, and minimum agreement among them, to determine a dimension of style.
@@ -210,11 +207,8 @@ def different_style(annotated: Sequence[Sentence], sources: Sequence[Sentence]) 
         }
         for trees in (annotated, sources)
     )
-    found = [
-        f"{name}: {theirs[name]}, not {choice}"
-        for name, choice in ours.items()
-        if theirs.get(name, choice) != choice
-    ]
+    other = [name for name, choice in ours.items() if theirs.get(name, choice) != choice]
+    found = [f"{name}: {theirs[name]}, not {ours[name]}" for name in other]
     names = [bare_relation(name) for tree in annotated for name in tree.deprels if name != UNSPECIFIED]
     known = {bare_relation(name) for tree in sources for name in tree.deprels}
     strange = [name for name in names if name not in known]
