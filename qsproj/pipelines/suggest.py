@@ -95,10 +95,9 @@ class Candidate:
 
 def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candidate]:
     """Return sentences with their uncertainties; MissingTreeError when a converter finds no tree."""
-    reads_trees = "heads" in parser.reads
     candidates = []
     for sentence in track(sentences, "parsing", unit="sentence"):
-        if reads_trees:
+        if "heads" in parser.reads:
             check_tree(sentence)
         candidates.append(Candidate(sentence, word_uncertainties(parser, sentence)))
     return candidates
@@ -169,11 +168,9 @@ def rank(
         entry = (-gain(index), index)
         if heap and entry > heap[0]:
             heapq.heappush(heap, entry)
-            continue
-        if len(candidates[index].sentence) > words_left:
-            continue
-        count_left -= 1
-        words_left -= len(candidates[index].sentence)
-        if kinds:
-            np.add.at(known, kinds_of[index], 1.0)
-        yield candidates[index]
+        elif len(candidates[index].sentence) <= words_left:
+            count_left -= 1
+            words_left -= len(candidates[index].sentence)
+            if kinds:
+                np.add.at(known, kinds_of[index], 1.0)
+            yield candidates[index]

@@ -8,6 +8,7 @@ from typing import Any
 
 from qsproj.alignment.unspaced import SIDES
 from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError, check_name, pluralise
@@ -127,17 +128,15 @@ def bootstrap(
     if options.alignment:
         _check_alignment(texts, options)
     language = texts[0].languages[1]
-    check_annotated(options.tagged, options.annotated, options.lexicon, options.lemmatizer, language=language)
+    check_annotated(options.tagged, options.annotated)
+    lexicon_of(options.lexicon, options.lemmatizer, language)
     check_other_trees(options.also, options.parsed)
     sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
-    given: dict[str, Any] = {
-        name: tuple(map(InputPath, getattr(options, name)))
-        for name in ("also", "tagged", "annotated", "parsed", "text", "alignment")
-    }
-    options = replace(
-        options, lexicon=None if options.lexicon is None else InputPath(options.lexicon), **given
-    )
+    lists = ("also", "tagged", "annotated", "parsed", "text", "alignment")
+    given: dict[str, Any] = {name: tuple(map(InputPath, getattr(options, name))) for name in lists}
+    lexicon = None if options.lexicon is None else InputPath(options.lexicon)
+    options = replace(options, lexicon=lexicon, **given)
     bitexts = _Bitexts(texts, workspace, options, workers)
     sentences = suggested_sentences if with_examples else None
     rest, _ = bitexts.parsers(workspace.state(bitexts.tagger).report, made or {}, sentences)
@@ -151,10 +150,8 @@ def bootstrap(
     workspace.complete(*bitexts.sources, workers=workers)
     completed = [workspace.complete(stage)[0] for stage in chain(*bitexts.sides)]
     if options.parsed and not any(stage.report.figures.get("given trees") for stage in completed):
-        raise UsageError(
-            f"{options.parsed[0]}: found no tree over a source line of the bitext, expected trees over the "
-            "same words; check that both are the same edition"
-        )
+        expected = "expected trees over the same words; check that both are the same edition"
+        raise UsageError(f"{options.parsed[0]}: found no tree over a source line of the bitext, {expected}")
     (tagger,) = workspace.complete(bitexts.tagger)
     rest, results = bitexts.parsers(tagger.report, made or {}, sentences)
     for stage in (*bitexts.tagged, *rest):
@@ -164,10 +161,8 @@ def bootstrap(
 
 def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> None:
     if len(options.alignment) != len(texts):
-        raise UsageError(
-            f"found {pluralise(len(options.alignment), 'file')} of links, expected one for each of "
-            f"{pluralise(len(texts), 'bitext')}: --alignment"
-        )
+        found, bitexts = pluralise(len(options.alignment), "file"), pluralise(len(texts), "bitext")
+        raise UsageError(f"found {found} of links, expected one for each of {bitexts}: --alignment")
     if any(text.cut or text.paired_by != LINE for text in texts) or options.parsed:
         raise UsageError(
             "the links of --alignment refer to unchanged lines; leave it out, or leave out --cut, "
@@ -196,11 +191,11 @@ class _Bitexts:
         labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
         self._attached = dict[str, tuple[str, ...]]()
-        for text, treebanks, links, label in zip(
-            texts, self._treebanks, options.alignment or [None] * len(texts), labels, strict=True
-        ):
+        alignments = options.alignment or [None] * len(texts)
+        for text, treebanks, links, label in zip(texts, self._treebanks, alignments, labels, strict=True):
+            language, seed = text.languages[0], options.seed
             source = self._declare(
-                train_source, treebanks=treebanks, language=text.languages[0], seed=options.seed, label=label
+                train_source, treebanks=treebanks, language=language, seed=seed, label=label
             )
             given = replace(text, treebanks=treebanks, bitext=tuple(map(InputPath, text.bitext)))
             self.sources.append(source)
@@ -214,56 +209,36 @@ class _Bitexts:
             tag_target,
             corpora=self.untagged,
             tagged=self._tagged,
-            lexicon=options.lexicon,
-            lemmatizer=options.lemmatizer,
-            text=options.text,
-            paragraphs=options.paragraphs,
-            learn_text=options.learn_text,
             also=(*of_sources, *options.also),
             language=self._language,
             attached=self._attached,
-            seed=options.seed,
+            **self._of("lexicon", "lemmatizer", "text", "paragraphs", "learn_text", "seed"),
         )
-        self.tagged = [
-            self._declare(
-                tag_words, words=files.target, tagger=self.tagger.file, label=label, aside=self._aside
-            )
-            for files, label in zip(self.untagged, labels, strict=True)
-        ]
-        self.corpora = tuple(
-            replace(files, target=tagged.file)
-            for files, tagged in zip(self.untagged, self.tagged, strict=True)
-        )
+        how: Any = {"tagger": self.tagger.file, "aside": self._aside}
+        files = list(zip(self.untagged, labels, strict=True))
+        self.tagged = [self._declare(tag_words, words=one.target, label=label, **how) for one, label in files]
+        both = zip(self.untagged, self.tagged, strict=True)
+        self.corpora = tuple(replace(one, target=tagged.file) for one, tagged in both)
+
+    def _of(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self._options, name) for name in names}
 
     def _side(
         self, text: SourceText, model: StageOutput, alignment: str | None, label: str
     ) -> tuple[Stage, Stage, Stage]:
         """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
-        tagged, contractions, attached = shown_cuts(
-            self._tagged, self._language, raw=self._options.text if alignment is None else (), text=text
-        )
+        raw = self._options.text if alignment is None else ()
+        tagged, contractions, attached = shown_cuts(self._tagged, self._language, raw=raw, text=text)
         self._attached |= attached
         cuts: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
         cuts |= {"attached": attached} if attached else {}
-        words = self._declare(
-            cut_words,
-            text=text,
-            model=model,
-            tagged=tagged,
-            contractions=contractions,
-            parsed=self._options.parsed,
-            seed=self._options.seed,
-            label=label,
-            aside=self._aside,
-            **cuts,
-        )
+        cuts |= {"tagged": tagged, "contractions": contractions, **self._of("parsed", "seed")}
+        words = self._declare(cut_words, text=text, model=model, label=label, aside=self._aside, **cuts)
         sides = {"source": words.files[0], "target": words.files[1], "label": label}
         if alignment is None:
             unspaced = "target" if self._language in UNSPACED_LANGUAGES else None
-            aside = {"name": text.bitext[-1], **self._aside}
-            links = self._declare(
-                link_words, **sides, unspaced=self._options.unspaced or unspaced, aside=aside
-            )
+            aside, unspaced = {"name": text.bitext[-1], **self._aside}, self._options.unspaced or unspaced
+            links = self._declare(link_words, **sides, unspaced=unspaced, aside=aside)
         else:
             links = self._declare(given_links, **sides, alignment=alignment, aside={"name": str(alignment)})
         trees = self._declare(parse_source, words=words.files[0], model=model, label=label, aside=self._aside)
@@ -275,54 +250,30 @@ class _Bitexts:
         """Declare the stages after the tagger, whose report is one of their inputs."""
         declare, options = self._declare, self._options
         unshared = tagger.figures.get("unshared", ())
+        how: Any = {"unshared": unshared, "seed": options.seed}
         prior = declare(
             train_priors,
             sources=[Source(*one) for one in zip(self._treebanks, self.corpora, strict=True)],
             others=options.also,
-            unshared=unshared,
             draws=options.draws or DRAWS,
-            seed=options.seed,
             files=prior_files(options.also),
+            **how,
         )
-        parser = declare(
-            project,
-            corpora=list(self.corpora),
-            unshared=unshared,
-            tagger=self.tagger.file,
-            options=evidence_share(options.soft, tagger.figures.get("unknown", 0.0)),
-            priors=prior.files,
-            seed=options.seed,
-        )
-        model = declare(
-            assemble, tagger=self.tagger.file, parser=parser.file, made=dict(made), readings=TAG_READINGS
-        )
+        how |= {"tagger": self.tagger.file, "priors": prior.files, "corpora": list(self.corpora)}
+        soft = evidence_share(options.soft, tagger.figures.get("unknown", 0.0))
+        parser = declare(project, options=soft, **how)
+        how = {"tagger": self.tagger.file, "parser": parser.file, "made": dict(made)}
+        model = declare(assemble, readings=TAG_READINGS, **how)
         stages, base = [prior, parser, model], model.file
         if self._tagged or options.lexicon:
-            model = declare(
-                learn,
-                model=base,
-                corpora=list(self.corpora),
-                tagged=options.tagged,
-                annotated=options.annotated,
-                lexicon=options.lexicon,
-                text=options.text,
-                paragraphs=options.paragraphs,
-                seed=options.seed,
-                made=dict(made),
-            )
+            how = self._of("tagged", "annotated", "lexicon", "text", "paragraphs", "seed")
+            model = declare(learn, model=base, corpora=list(self.corpora), made=dict(made), **how)
             stages.append(model)
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
-            last = declare(
-                parse_examples,
-                corpora=self.untagged,
-                text=options.text,
-                paragraphs=options.paragraphs,
-                tagged=self._tagged,
-                model=model.file,
-                sentences=suggested_sentences,
-                aside=self._aside,
-            )
+            how = self._of("text", "paragraphs") | {"tagged": self._tagged, "sentences": suggested_sentences}
+            aside = self._aside
+            last = declare(parse_examples, corpora=self.untagged, model=model.file, aside=aside, **how)
             stages, examples = [*stages, last], last.files
         return stages, Bootstrapped(model.file, base, parser.files[1], self.corpora, *examples)
 

@@ -49,10 +49,8 @@ class BootstrapCall:
             raise UsageError(f"{folder}: holds {', '.join(found)}; name one: --language {next(iter(found))}")
         path = next(iter(found.values()), None) if language is None else found.get(language)
         if path is None:
-            of_language = "" if language is None else f" of {language}"
-            raise UsageError(
-                f"{folder}: found no bootstrap{of_language}; make one: qsproj bootstrap ... --work {folder}"
-            )
+            found_none = "found no bootstrap" + ("" if language is None else f" of {language}")
+            raise UsageError(f"{folder}: {found_none}; make one: qsproj bootstrap ... --work {folder}")
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
             texts = tuple(SourceText(**_with_tuples(text)) for text in record["texts"])
@@ -60,9 +58,8 @@ class BootstrapCall:
             options = {name: value for name, value in record["options"].items() if name in known}
             return cls(texts, BootstrapOptions(**_with_tuples(options)))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise DataError(
-                str(path), None, "a damaged record", "the call of a bootstrap", "run the bootstrap again"
-            ) from error
+            expected, remedy = "the call of a bootstrap", "run the bootstrap again"
+            raise DataError(str(path), None, "a damaged record", expected, remedy) from error
 
 
 _FILES = ("treebanks", "bitext", "also", "tagged", "annotated", "parsed", "text", "lexicon", "alignment")

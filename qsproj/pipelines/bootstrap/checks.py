@@ -15,7 +15,6 @@ from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files
@@ -55,11 +54,8 @@ def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
     if text.paired_by == texts.LINE:
         check_lines(text)
     treebank = check_sides(text)
-    if (
-        text.languages[1] in UNSPACED_LANGUAGES
-        and not tagged
-        and not are_parted(target for _, target in islice(text.pairs(), LOOKED_AT))
-    ):
+    unspaced = text.languages[1] in UNSPACED_LANGUAGES and not tagged
+    if unspaced and not are_parted(target for _, target in islice(text.pairs(), LOOKED_AT)):
         raise UsageError(
             f"text in {text.languages[1]} has no spaces between words; give segmented sentences "
             "(--tagged or --annotated; a hundred or more), or a bitext with spaces between the target words"
@@ -69,20 +65,12 @@ def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> Sizes:
     return Sizes(treebank=treebank, pairs=pairs, source=source, target=target)
 
 
-def check_annotated(
-    tagged: Sequence[str],
-    annotated: Sequence[str],
-    lexicon: str | None,
-    lemmatizer: str | None,
-    *,
-    language: str,
-) -> None:
+def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
     """Read the inputs of late stages before the first one starts; raises their errors early."""
     for path in (*tagged, *annotated):
         sentences = list(read_tagged([path]))
         if path in annotated and not any(map(has_tree, sentences)):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
-    lexicon_of(lexicon, lemmatizer, language)
 
 
 def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:
@@ -139,10 +127,8 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
         letters = [count + len(line) for count, line in zip(letters, sides, strict=True)]
     if whole < texts.FEWEST_PAIRS:
         raise texts.too_few_pairs(text.bitext[0], whole, left_out)
-    source, target = (
-        round(count / (LETTERS_OF_UNSPACED if code in UNSPACED_LANGUAGES else LETTERS_A_WORD))
-        for count, code in zip(letters, text.languages, strict=True)
-    )
+    rates = (LETTERS_OF_UNSPACED if code in UNSPACED_LANGUAGES else LETTERS_A_WORD for code in text.languages)
+    source, target = (round(count / rate) for count, rate in zip(letters, rates, strict=True))
     return whole, source, target
 
 
@@ -174,10 +160,8 @@ def check_no_pairs(text: texts.SourceText) -> None:
     pairs = list(islice(text.pairs(), LOOKED_AT))
     for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
         if sum("\t" in line for line in lines) > len(lines) / 2:
-            found = "pairs separated by a tab"
-            expected = "one side of the bitext"
-            remedy = "give the file of pairs alone"
-            raise DataError(path, None, found, expected, remedy)
+            found, remedy = "pairs separated by a tab", "give the file of pairs alone"
+            raise DataError(path, None, found, "one side of the bitext", remedy)
 
 
 def check_sides(text: texts.SourceText) -> int:
@@ -192,9 +176,8 @@ def check_sides(text: texts.SourceText) -> int:
     what = f"{100 * source:.0f}% of the words of the source side in the treebank"
     if target > source:
         found = f"{what}, and {100 * target:.0f}% of those of the target side"
-        expected = "the treebank's language on the source side"
         remedy = f"swap the sides, or name a treebank in {text.languages[0]}"
-        raise DataError(text.bitext[0], None, found, expected, remedy)
+        raise DataError(text.bitext[0], None, found, "the treebank's language on the source side", remedy)
     if source < LEAST_KNOWN and len(vocabulary) > VOCABULARY_TO_ASK:
         expected = f"{100 * LEAST_KNOWN:.0f}% or more, as of text in one language"
         remedy = "name a treebank of the language of the source side"
@@ -228,10 +211,8 @@ class LinkCounts:
         return self.links / max(self.target_words, 1)
 
     def report(self, more: str) -> StageReport:
-        return StageReport(
-            line=f"{100 * self.share_linked:.0f}% of the target words have a likely link, {more}",
-            figures={"linked": self.share_linked, "links a word": self.a_word},
-        )
+        line = f"{100 * self.share_linked:.0f}% of the target words have a likely link, {more}"
+        return StageReport(line=line, figures={"linked": self.share_linked, "links a word": self.a_word})
 
 
 def check_translations(source: str, target: str, *, name: str) -> None:
@@ -249,16 +230,14 @@ def check_translations(source: str, target: str, *, name: str) -> None:
     share = share_linked(pairs)
     by_chance = share_linked(list(zip(sides[0], sides[1][1:] + sides[1][:1], strict=True)))
     if share <= LEAST_RATIO * by_chance:
-        found = (
-            f"a likely link for {100 * share:.0f}% of the words of the first "
-            f"{pluralise(len(pairs), 'pair')}, {100 * by_chance:.0f}% with one side shifted by a line"
-        )
+        first = f"{100 * share:.0f}% of the words of the first {pluralise(len(pairs), 'pair')}"
+        found = f"a likely link for {first}, {100 * by_chance:.0f}% with one side shifted by a line"
+        remedy = "check that line i of one side translates line i of the other"
         if not fit.by_chance:
-            notice(f"{name}: found {found}: check that line i of one side translates line i of the other")
+            notice(f"{name}: found {found}: {remedy}")
             return
         found = f"sentence lengths that do not correlate, and {found}"
         expected = f"{LEAST_RATIO} times as many where the sides translate each other"
-        remedy = "check that line i of one side translates line i of the other"
         raise DataError(name, None, found, expected, remedy)
 
 
@@ -277,8 +256,7 @@ def check_languages(text: texts.SourceText) -> None:
     source, target = text.languages
     if are_swapped(sides, text.languages):
         found = f"text in {target} on the source side and in {source} on the target side"
-        expected = f"{source} and {target}, as --languages says"
-        remedy = "swap the codes"
+        expected, remedy = f"{source} and {target}, as --languages says", "swap the codes"
         raise DataError(text.bitext[0], None, found, expected, remedy)
     names = zip(("source", "target"), (text.bitext[0], text.bitext[-1]), strict=True)
     for side, code, (name, path) in zip(sides, text.languages, names, strict=True):
@@ -298,25 +276,19 @@ def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
         if not first:
             raise DataError(path, None, found="no line of text", expected="one sentence a line")
         if other := recognise(first).other_than(language):
-            found = f"text in {other}, as its commonest words show"
-            expected = f"{language}, as --languages says"
-            remedy = "name text of the target language"
-            raise DataError(path, None, found, expected, remedy)
+            expected, remedy = f"{language}, as --languages says", "name text of the target language"
+            raise DataError(path, None, f"text in {other}, as its commonest words show", expected, remedy)
         target = (line for _, line in islice(text.pairs(), LOOKED_AT))
         scripts = commonest_script(first), commonest_script(target)
         if "" not in scripts and scripts[0] != scripts[1]:
-            found = f"letters of the script {scripts[0]}"
-            expected = f"{scripts[1]}, as on the target side of the bitext"
-            remedy = "transliterate one of them"
-            raise DataError(path, None, found, expected, remedy)
+            found, remedy = f"letters of the script {scripts[0]}", "transliterate one of them"
+            raise DataError(path, None, found, f"{scripts[1]}, as on the target side of the bitext", remedy)
 
 
 def _refuse_conllu(path: str, what: str) -> None:
     if is_conllu(path):
-        found = "CoNLL-U"
-        expected = f"text, one sentence a line, as {what}"
-        remedy = "give its sentences as text: sed -n 's/^# text = //p' FILE"
-        raise DataError(path, 1, found, expected, remedy)
+        found, remedy = "CoNLL-U", "give its sentences as text: sed -n 's/^# text = //p' FILE"
+        raise DataError(path, 1, found, f"text, one sentence a line, as {what}", remedy)
 
 
 def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
@@ -326,29 +298,23 @@ def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
         vocabulary = {lower_form(form) for sentence in sentences for form in sentence.forms}
         source, target = known_shares(text, vocabulary)
         if source > target:
-            found = (
-                f"{100 * target:.0f}% of the words of the target side of the bitext, "
-                f"and {100 * source:.0f}% of those of the source side"
-            )
-            expected = f"sentences in {text.languages[1]}"
+            of_target = f"{100 * target:.0f}% of the words of the target side of the bitext"
+            found = f"{of_target}, and {100 * source:.0f}% of those of the source side"
             remedy = "name sentences of the target language"
-            raise DataError(path, None, found, expected, remedy)
+            raise DataError(path, None, found, f"sentences in {text.languages[1]}", remedy)
         _warn_repeated(text, sentences, path)
 
 
 def _warn_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: str) -> None:
     """Warn about sentences of a file that are also in the bitext, because it may be a test file."""
     # The bitext may have contractions, as the text of a sentence, or their parts, as its words.
-    spelt = [
-        {_letters(comment_value(one, "text") or "".join(one.forms)), "".join(one.forms)} for one in sentences
-    ]
+    words = ["".join(one.forms) for one in sentences]
+    spelt = [{_letters(comment_value(one, "text") or own), own} for one, own in zip(sentences, words)]
     there = set().union(*spelt).intersection(_letters(target) for _, target in text.pairs())
     repeated = sum(not there.isdisjoint(spellings) for spellings in spelt)
     if repeated:
-        notice(
-            f"{path}: {repeated:,} of {pluralise(len(sentences), 'sentence')} "
-            f"{'is' if repeated == 1 else 'are'} among the bitext; do not test on training data"
-        )
+        among = f"{repeated:,} of {pluralise(len(sentences), 'sentence')} {'is' if repeated == 1 else 'are'}"
+        notice(f"{path}: {among} among the bitext; do not test on training data")
 
 
 def _letters(line: str) -> str:

@@ -155,11 +155,8 @@ def find_cuts(
     if share > MOST_LOST_OF_ALL:
         return Cuts({}, f"verses left whole: splitting would lose {100 * share:.0f}% of their links")
     kept = {pair: parts for pair, parts in found.items() if shares[pair] <= MOST_LOST}
-    return Cuts(
-        kept,
-        f"{len(kept):,} of {pluralise(len(found), 'long verse')} split at clauses, which loses "
-        f"{100 * share:.0f}% of their links",
-    )
+    split = f"{len(kept):,} of {pluralise(len(found), 'long verse')} split at clauses"
+    return Cuts(kept, f"{split}, which loses {100 * share:.0f}% of their links")
 
 
 def _lost_links(

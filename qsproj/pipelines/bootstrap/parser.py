@@ -38,13 +38,10 @@ def train_priors(
     draws: int,
     seed: int,
 ) -> StageReport:
+    of_sources = [(read_treebanks(source.treebanks), source.pairs) for source in sources]
+    target, rng = read_all([source.pairs.target for source in sources]), np.random.default_rng(seed)
     prior, words = source_priors(
-        [(read_treebanks(source.treebanks), source.pairs) for source in sources],
-        read_treebanks(others),
-        unshared=unshared,
-        target=read_all([source.pairs.target for source in sources]),
-        rng=np.random.default_rng(seed),
-        draws=draws,
+        of_sources, read_treebanks(others), unshared=unshared, target=target, rng=rng, draws=draws
     )
     for member, path in zip(prior.members, paths, strict=True):
         member.save(path)
@@ -69,12 +66,9 @@ def project(
     ``unshared``: conventions of the sources that do not hold in the target. ``tagger``: of the target; it
     provides lemmas and features of the words of these trees.
     """
-    projected = project_soft(
-        [Conventional(pairs, unshared) for pairs in corpora],
-        priors=[load_prior(path, reads_words=True) for path in priors],
-        rng=np.random.default_rng(seed),
-        options=options,
-    )
+    voters = [load_prior(path, reads_words=True) for path in priors]
+    pairs, rng = [Conventional(one, unshared) for one in corpora], np.random.default_rng(seed)
+    projected = project_soft(pairs, priors=voters, rng=rng, options=options)
     describe = partial(load_tags(tagger).with_morphology, anew=True)
     write_conllu(map(describe, projected.learned_from), paths[1])
     projected.parser.save(paths[0])

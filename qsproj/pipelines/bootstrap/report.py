@@ -68,20 +68,15 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
             "Tagging these words would improve the tagger most. --suggest-words FILE writes all of them; "
             "correct the tags there and pass the file as --lexicon."
         )
-        yield Table(
-            ("word", "tags", "in text", "in bitext", "expected wrong", "example"),
-            [tuple(line.split("\t")) for line in words[:SHOWN_WORDS_OF_LEXICON]],
-        )
+        cells = [tuple(line.split("\t")) for line in words[:SHOWN_WORDS_OF_LEXICON]]
+        yield Table(("word", "tags", "in text", "in bitext", "expected wrong", "example"), cells)
     yield from _contradicted(workspace)
     yield legend({Mark.PROBABILITY, Mark.LINK, Mark.LINK_PROBABILITY})
     fitting = [example for example in examples if len(example[1].target) in SHOWN_WORDS]
     ordered = sorted(fitting, key=lambda example: -example[0])
     least_sure = ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
-    for name, chosen in (
-        ("The most confident pairs", ordered[:SHOWN_OF_EACH]),
-        ("The least confident pairs", least_sure),
-    ):
-        yield Heading(name)
+    for name, chosen in (("most", ordered[:SHOWN_OF_EACH]), ("least", least_sure)):
+        yield Heading(f"The {name} confident pairs")
         for confidence, pair in chosen:
             yield Heading(f"mean probability {confidence:.2f}", 3)
             if features:
@@ -115,13 +110,11 @@ def _contradicted(workspace: Workspace) -> Iterator[Piece]:
         "Most links of these words lead to words with another tag. Either the links are wrong, for instance "
         "because a word has no translation, or the tags are; a line of a lexicon decides."
     )
-    yield Table(
-        ("word", "in bitext", "linked to", "share", "tagged", "share"),
-        [
-            (word, count, linked, f"{100 * believed:.0f}%", given, f"{100 * share:.0f}%")
-            for word, count, linked, believed, given, share in rows
-        ],
-    )
+    shown = [
+        (word, count, linked, f"{100 * believed:.0f}%", given, f"{100 * share:.0f}%")
+        for word, count, linked, believed, given, share in rows
+    ]
+    yield Table(("word", "in bitext", "linked to", "share", "tagged", "share"), shown)
 
 
 def _stages(workspace: Workspace) -> Iterator[Piece]:

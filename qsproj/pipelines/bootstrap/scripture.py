@@ -132,9 +132,8 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
                     with opened_member(archive, member) as packed, open_text(packed) as text:
                         yield name, text.read()
     except (OSError, BadZipFile, DataError) as error:
-        raise DataError(
-            path, None, f"an unreadable archive ({error})", "an archive of books in USFM or USX"
-        ) from error
+        found = f"an unreadable archive ({error})"
+        raise DataError(path, None, found, "an archive of books in USFM or USX") from error
 
 
 def _pieces(path: str, name: str, text: str) -> list[_Piece]:
@@ -142,18 +141,16 @@ def _pieces(path: str, name: str, text: str) -> list[_Piece]:
     try:
         from usfmtc import USX, usfmGrammar
     except ImportError as error:
-        raise UsageError(
-            "found no package that reads USFM and USX; install it: pip install 'qsproj[bible]'"
-        ) from error
+        remedy = "install it: pip install 'qsproj[bible]'"
+        raise UsageError(f"found no package that reads USFM and USX; {remedy}") from error
     # A stream, because the package reads a string as a file name if such a file exists.
     stream, grammar = StringIO(text.removeprefix("\ufeff")), usfmGrammar(None)
     try:
         read = USX.fromUsx if PurePath(name).suffix.lower() == XML else USX.fromUsfm
         return list(_walked(read(stream, grammar=grammar)))
     except Exception as error:  # of any kind: the package does not validate its input
-        raise DataError(
-            path, None, found=f"{name}, which cannot be read ({error})", expected="USFM or USX"
-        ) from error
+        found = f"{name}, which cannot be read ({error})"
+        raise DataError(path, None, found, expected="USFM or USX") from error
 
 
 def _walked(document: Any) -> Iterator[_Piece]:
@@ -184,6 +181,5 @@ def _walked(document: Any) -> Iterator[_Piece]:
         if element.tag in ("para", "cell"):
             yield _Piece(book, chapter, verse, line, " ")
 
-    return (
-        piece for piece in walk(document.getroot(), counts=False, beside=False) if piece.verse and piece.text
-    )
+    pieces = walk(document.getroot(), counts=False, beside=False)
+    return (piece for piece in pieces if piece.verse and piece.text)

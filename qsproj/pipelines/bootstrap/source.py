@@ -42,8 +42,6 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
         tagger = replace(tagger, morphology=features)
     text_parser(tagger, parser).save(paths[0])
     words = sum(map(len, sentences))
-    return StageReport(
-        line=f"trained on {pluralise(len(sentences), 'sentence')}, {pluralise(words, 'word')}; "
-        f"{report.summary(parser.inference)}",
-        figures={"sentences": len(sentences), "words": words},
-    )
+    trained = f"trained on {pluralise(len(sentences), 'sentence')}, {pluralise(words, 'word')}"
+    line, figures = f"{trained}; {report.summary(parser.inference)}", {"sentences": len(sentences)}
+    return StageReport(line=line, figures=figures | {"words": words})

@@ -67,16 +67,10 @@ def tag_target(
     tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
     tagger = replace(tagger, contractions={**tagger.contractions, **attached})
     tagger.save(paths[0])
-    return StageReport(
-        line="; ".join(filter(None, (*projected.report, compared))),
-        figures={
-            "unshared": list(projected.unshared),
-            "contradicted": [
-                [one.word, one.count, *one.linked, *one.given] for one in projected.contradicted
-            ],
-        }
-        | ({"unknown": share} if text else {}),
-    )
+    contradicted = [[one.word, one.count, *one.linked, *one.given] for one in projected.contradicted]
+    figures = {"unshared": list(projected.unshared), "contradicted": contradicted}
+    line = "; ".join(filter(None, (*projected.report, compared)))
+    return StageReport(line=line, figures=figures | ({"unknown": share} if text else {}))
 
 
 def unknown_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> tuple[float, str]:
@@ -84,10 +78,8 @@ def unknown_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> t
     known = {form for files in corpora for one in read_conllu(files.target) for form in one.forms}
     unknown, words = count_unknown((form for one in raw for form in one.forms), known)
     share = unknown / max(words, 1)
-    report = (
-        f"raw text of {pluralise(len(raw), 'sentence')}: {100 * share:.0f}% of its "
-        f"{pluralise(words, 'word')} are not in the bitext"
-    )
+    unseen = f"{100 * share:.0f}% of its {pluralise(words, 'word')}"
+    report = f"raw text of {pluralise(len(raw), 'sentence')}: {unseen} are not in the bitext"
     if share > FAR_APART:
         report += (
             "; the text is out of domain, and tags of unknown words are often wrong; a --lexicon of the "

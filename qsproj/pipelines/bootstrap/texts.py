@@ -84,15 +84,13 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
 
 
 def joined(trees: Sequence[Sentence]) -> Sentence:
-    starts = accumulate(map(len, trees), initial=0)
-    heads = [
-        np.where(tree.heads[1:] == ROOT, ROOT, tree.heads[1:] + start)
-        for tree, start in zip(trees, starts, strict=False)
-    ]
+    starts = np.repeat(list(accumulate(map(len, trees[:-1]), initial=0)), [*map(len, trees)])
+    heads = np.concatenate([tree.heads[1:] for tree in trees])
     forms, upos, deprels = (
         [cell for tree in trees for cell in getattr(tree, column)] for column in ("forms", "upos", "deprels")
     )
-    return Sentence.from_words(forms, upos=upos, heads=np.concatenate(heads), deprels=deprels)
+    heads = np.where(heads == ROOT, ROOT, heads + starts)
+    return Sentence.from_words(forms, upos=upos, heads=heads, deprels=deprels)
 
 
 # Longer sides are mostly lists and tables.

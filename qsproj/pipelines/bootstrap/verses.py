@@ -88,10 +88,8 @@ def read_verses(path: str) -> Verses:
             for mark, quotation_mark in _QUOTATION_MARKS:
                 quoted += mark == "<<" and mark in plain
                 plain = plain.replace(mark, quotation_mark)
-            known, part = (
-                parts[first],
-                scripture.VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold(),
-            )
+            known = parts[first]
+            part = scripture.VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold()
             part = part if part.isalpha() else ""
             if known.setdefault(part, plain) != plain or ("" in known and len(known) > 1):
                 repeated.add(first)
@@ -231,15 +229,11 @@ def said_of_verses(path: str, verses: Verses) -> list[str]:
     texts = [text for text in verses.texts.values() if text]
     capitals = sum(text.upper() == text != text.lower() for text in texts)
     first = next(map(str, verses.unreadable), "")
+    names = "names look like other words, and words do not match other text; use normal capitalisation"
     facts = [
         (verses.cleaned, "removed verse numbers and footnote marks from ", ""),
         (verses.quoted, "read << >> as quotation marks in ", ""),
         (len(verses.unreadable), "left out ", f" with an unreadable reference; first: {first}"),
-        (
-            capitals if capitals > 0.2 * len(texts) else 0,
-            "",
-            " only in capitals: names look like other words, and words do not match other text; use normal "
-            "capitalisation",
-        ),
+        (capitals if capitals > 0.2 * len(texts) else 0, "", f" only in capitals: {names}"),
     ]
     return [f"{path}: {before}{pluralise(count, 'verse')}{after}" for count, before, after in facts if count]

@@ -173,13 +173,9 @@ class Workspace:
         settled = json.dumps([name, version, self._settled(arguments)], sort_keys=True)
         key = hashlib.sha256(settled.encode("utf-8")).hexdigest()[:KEY_LENGTH]
         start = self.folder / f"{name}-{key}"
-        return Stage(
-            name=name + label,
-            make=make,
-            arguments={**arguments, **(aside or {})},
-            files=tuple(StageOutput(f"{start}{end}", f"{key}{end}") for end in files or suffixes),
-            record=Path(f"{start}{RECORD_SUFFIX}"),
-        )
+        outputs = tuple(StageOutput(f"{start}{end}", f"{key}{end}") for end in files or suffixes)
+        record, arguments = Path(f"{start}{RECORD_SUFFIX}"), {**arguments, **(aside or {})}
+        return Stage(name=name + label, make=make, arguments=arguments, files=outputs, record=record)
 
     def state(self, stage: Stage) -> StageResult:
         """Return a stage as an earlier run made it, or with an empty report.
@@ -291,10 +287,9 @@ class Workspace:
             "line": result.report.line,
             "figures": dict(result.report.figures),
             "seconds": result.seconds,
-            "files": {path.name: digest_of(str(path)) for path in stage.paths},
-            "runs": [self.run],
         }
-        _write_json(stage.record, known)
+        files = {path.name: digest_of(str(path)) for path in stage.paths}
+        _write_json(stage.record, known | {"files": files, "runs": [self.run]})
 
 
 def _make(stage: Stage) -> StageResult:
