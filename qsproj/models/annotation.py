@@ -123,10 +123,8 @@ class Annotator:
 
     def cut(self, text: str) -> Iterator[Sentence]:
         """Return the sentences of running text, in words; raise UsageError if the model reads no text."""
-        raise UsageError(
-            f"found a text, but {self!r} reads {self.takes}; models of qsproj.bootstrap and qsproj bundle "
-            "read text"
-        )
+        reading = "models of qsproj.bootstrap and qsproj bundle read text"
+        raise UsageError(f"found a text, but {self!r} reads {self.takes}; {reading}")
 
     def _annotated(self, sentences: Iterable[Sentence], *, confidence: bool) -> Iterator[Sentence]:
         """Yield the annotated sentences, several at once where the model can; a block is read ahead."""
@@ -166,9 +164,7 @@ class Annotator:
 def _of_block(model: Callable[[], Annotator], block: list[Any], *, confidence: bool) -> list[Any]:
     """Return documents of texts and annotated sentences; the sentences of all texts are batched together."""
     loaded = model()
-    cut = [
-        list(loaded.cut(given)) if isinstance(given, str) else list(_sentences([given])) for given in block
-    ]
+    cut = [list(loaded.cut(given) if isinstance(given, str) else _sentences([given])) for given in block]
     annotated = iter(loaded._annotated((one for part in cut for one in part), confidence=confidence))
     results: list[Any] = []
     for given, part in zip(block, cut, strict=True):

@@ -53,9 +53,7 @@ def reporting_damage(path: str | Path) -> Iterator[None]:
     except DataError:
         raise
     except OSError as error:
-        raise DataError(
-            str(path), None, found=error.strerror or str(error), expected="a model file"
-        ) from error
+        raise DataError(str(path), None, error.strerror or str(error), "a model file") from error
     except (*_FAULTS, UsageError) as error:
         reason = str(error) or type(error).__name__
         if isinstance(error, KeyError) and " " not in reason:
@@ -96,9 +94,8 @@ def _check_directory(handle: BinaryIO) -> None:
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
     if len(entries) > MOST_ENTRIES or len({entry.filename for entry in entries}) < len(entries):
-        raise ValueError(
-            f"{pluralise(len(entries), 'entry')}, or two of one name".replace("entrys", "entries")
-        )
+        count = pluralise(len(entries), "entry").replace("entrys", "entries")
+        raise ValueError(f"{count}, or two of one name")
     if sum(entry.file_size for entry in entries) > MOST_BYTES:
         raise ValueError(f"more than {MOST_BYTES >> 20:,} MB when it is unpacked")
     for entry in entries:
@@ -127,11 +124,8 @@ class ArchivedArrays(UnreadArrays):
 
     def __init__(self, path: str, archive: zipfile.ZipFile) -> None:
         self._path, self._archive = path, archive
-        self._entries = {
-            entry.filename.removesuffix(_SUFFIX): entry
-            for entry in archive.infolist()
-            if entry.filename.endswith(_SUFFIX)
-        }
+        arrays = (entry for entry in archive.infolist() if entry.filename.endswith(_SUFFIX))
+        self._entries = {entry.filename.removesuffix(_SUFFIX): entry for entry in arrays}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)

@@ -60,18 +60,9 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
         self._fixed = fixed
 
     def step(self, example: ChainExample) -> float:
-        pairs = self._pairs
+        pairs, learned = self._pairs, (example.rows, example.known, example.strength)
         pairs.steps += 1
-        loss: float = self._features.step(
-            self._kernel,
-            example.rows,
-            example.known,
-            example.strength,
-            pairs.weights,
-            pairs.state,
-            self._fixed,
-        )
-        return loss
+        return self._features.step(self._kernel, *learned, pairs.weights, pairs.state, self._fixed)
 
     def averaged(self) -> Chain:
         """Return the mean of the weights before every step so far, with the precision of a model file."""
@@ -79,9 +70,8 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
         if self._faint:
             weights = without_faint(weights, self._faint)
         index, weights = strongest(self._start.index, weights, least=self._faintest)
-        return replace(
-            self._start, index=index, weights=in_half_the_bytes(weights), transitions=self._pairs.mean()
-        )
+        weights, transitions = in_half_the_bytes(weights), self._pairs.mean()
+        return replace(self._start, index=index, weights=weights, transitions=transitions)
 
 
 def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.float32]:

@@ -125,15 +125,9 @@ def learn_kept(
             stages.write(EPOCHS, _header(records), trainer.state(), rng)
         notify(records[-1])
 
-    return learn(
-        trainer,
-        examples,
-        epochs=epochs,
-        rng=rng,
-        description=description,
-        earlier=() if stages is None else _restored(stages, trainer, rng, epochs),
-        after_epoch=keep,
-    )
+    earlier = () if stages is None else _restored(stages, trainer, rng, epochs)
+    how: Any = {"description": description, "earlier": earlier, "after_epoch": keep}
+    return learn(trainer, examples, epochs=epochs, rng=rng, **how)
 
 
 def _restored(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,9 +80,8 @@ class ConstrainedInference(TreeDecoder):
 
     def best(self, scores: Scores) -> Heads:
         """Return the best tree of all cases, without the evidence, unlike :meth:`infer`."""
-        ranked = self._of_cases(
-            lambda case: self._trees.best(scores + case, single_root=self.single_root), 0.0
-        )
+        one_root = self.single_root
+        ranked = self._of_cases(lambda case: self._trees.best(scores + case, single_root=one_root), 0.0)
         return max(ranked, key=lambda found: found[1])[0]
 
     def decode(self, scores: Scores, decode: str) -> Heads:
@@ -115,11 +114,9 @@ class Constraints:
         return not self.spans and bool(free)
 
     def without_head(self, relations: Sequence[str]) -> list[int]:
-        return [
-            word
-            for word, relation in enumerate(self.relations, start=1)
-            if relation in relations and relation != UNSPECIFIED and self.heads[word] == NO_HEAD
-        ]
+        known = set(relations) - {UNSPECIFIED}
+        words = (word for word, relation in enumerate(self.relations, start=1) if relation in known)
+        return [word for word in words if self.heads[word] == NO_HEAD]
 
     def among(self, kept: NDArray[np.int64]) -> "Constraints":
         """Return the constraints on some words int64[k], 1-based, renumbered; they name no other words."""
@@ -159,12 +156,9 @@ class Constraints:
         cases = tuple(case for case in self._cases(allowed) if inference.admits(case))
         if not cases:
             raise self._impossible(inference)
-        return ConstrainedInference(
-            projective=inference.projective,
-            single_root=inference.single_root,
-            cases=cases,
-            evidence=np.zeros((size, size)) if evidence is None else evidence,
-        )
+        shape: Any = {"projective": inference.projective, "single_root": inference.single_root}
+        evidence = np.zeros((size, size)) if evidence is None else evidence
+        return ConstrainedInference(**shape, cases=cases, evidence=evidence)
 
     def _cases(self, allowed: Mask) -> list[Mask]:
         spans = sorted(self.spans)
@@ -189,20 +183,15 @@ class Constraints:
         remedy = "correct HEAD, or put _ in its place"
         roots = np.flatnonzero(heads[1:] == ROOT) + 1
         if inference.single_root and len(roots) > 1:
-            return SentenceError(
-                found=f"the words {', '.join(map(str, roots))} at the root",
-                expected="one, as the model learned it",
-                remedy=remedy,
-                word=int(roots[1]),
-            )
+            found = f"the words {', '.join(map(str, roots))} at the root"
+            expected = "one, as the model learned it"
+            return SentenceError(found=found, expected=expected, remedy=remedy, word=int(roots[1]))
         if inference.projective and crossing_arcs(heads).any():
             first, second = np.flatnonzero(crossing_arcs(heads))[:2]
-            return SentenceError(
-                found=f"arcs that cross: {heads[first]} -> {first} and {heads[second]} -> {second}",
-                expected="arcs that do not, as the model builds none",
-                remedy=f"{remedy}; or train the model with --nonprojective",
-                word=int(first),
-            )
+            found = f"arcs that cross: {heads[first]} -> {first} and {heads[second]} -> {second}"
+            expected = "arcs that do not, as the model builds none"
+            remedy = f"{remedy}; or train the model with --nonprojective"
+            return SentenceError(found=found, expected=expected, remedy=remedy, word=int(first))
         what = "heads and spans" if self.spans else "heads and relations"
         found = f"{what} that no tree of the model has together"
         return SentenceError(found=found, expected="a part of one of its trees", remedy=remedy)
@@ -261,11 +250,8 @@ def decode_blocks(
     inferences: Sequence[TreeDecoder], scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Run :meth:`TreeDecoder.decode_block` for sentences whose inferences differ in constraints only."""
-    constrained = {
-        place: inference
-        for place, inference in enumerate(inferences)
-        if isinstance(inference, ConstrainedInference)
-    }
+    numbered = enumerate(inferences)
+    constrained = {place: one for place, one in numbered if isinstance(one, ConstrainedInference)}
     trees = TreeDecoder(projective=inferences[0].projective, single_root=inferences[0].single_root)
     if not constrained:
         return trees.decode_block(scores, sizes, decode)

@@ -278,10 +278,8 @@ def load_tags(path: str | Path) -> "Tagger":
     tagger: Tagger | None = model if is_of_kind(model, "tagger") else getattr(model, "word_tagger", None)
     if tagger is not None:
         return tagger
-    found = f"a model of kind {kind_of(model)}"
-    raise DataError(
-        str(path), None, found=found, expected="a tagger", remedy="train one: qsproj train-tagger"
-    )
+    found, remedy = f"a model of kind {kind_of(model)}", "train one: qsproj train-tagger"
+    raise DataError(str(path), None, found=found, expected="a tagger", remedy=remedy)
 
 
 def load_alone(path: str | Path) -> "tuple[Tagger | None, Parser | None]":

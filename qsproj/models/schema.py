@@ -68,16 +68,13 @@ def _rule(fits: Callable[[Any], bool], expected: str, *, after: Check | None = N
 
 
 def number(least: float = -MOST_WEIGHT, most: float = MOST_WEIGHT) -> Check:
-    return _rule(
-        lambda value: _is_a(int | float, value) and least <= value <= most,
-        f"a number of {least:g} to {most:g}",
-    )
+    expected = f"a number of {least:g} to {most:g}"
+    return _rule(lambda value: _is_a(int | float, value) and least <= value <= most, expected)
 
 
 def whole(least: int, most: int) -> Check:
-    return _rule(
-        lambda value: _is_a(int, value) and least <= value <= most, f"an integer of {least:,} to {most:,}"
-    )
+    expected = f"an integer of {least:,} to {most:,}"
+    return _rule(lambda value: _is_a(int, value) and least <= value <= most, expected)
 
 
 def one_of(names: Collection[str]) -> Check:
@@ -94,18 +91,18 @@ def optional(check: Check) -> Check:
 
 def labels(least: int) -> Check:
     """Return a check for a list of ``least`` or more distinct strings that a CoNLL-U column may hold."""
-    return _rule(
-        lambda value: len(value) >= least and all(_LABEL.fullmatch(name) for name in value),
-        f"at least {least} names that CoNLL-U may hold",
-        after=names,
-    )
+
+    def fits(value: Any) -> bool:
+        return len(value) >= least and all(map(_LABEL.fullmatch, value))
+
+    return _rule(fits, f"at least {least} names that CoNLL-U may hold", after=names)
 
 
 def text_rows(least: int) -> Check:
-    return _rule(
-        lambda value: isinstance(value, list) and all(_texts(row) and len(row) >= least for row in value),
-        f"lists of at least {least} strings",
-    )
+    def fits(value: Any) -> bool:
+        return isinstance(value, list) and all(_texts(row) and len(row) >= least for row in value)
+
+    return _rule(fits, f"lists of at least {least} strings")
 
 
 def _is_a(kind: type | UnionType, value: Any) -> bool:

@@ -108,10 +108,8 @@ class ExponentiatedTrainer(arc_scorer.ArcLearner[DualTree, PlainSteps]):
         if dual < self.dual - ROUNDING * abs(self.dual):
             self._share /= 2.0
         if np.median(self._shares or [1.0]) < SHORTEST:
-            notice(
-                f"few steps of exponentiated gradient are possible with a cost of {self._cost:g}, so "
-                "little is learned; use a smaller --cost"
-            )
+            few = f"few steps of exponentiated gradient are possible with a cost of {self._cost:g}"
+            notice(f"{few}, so little is learned; use a smaller --cost")
         self.dual, self._wrong, self._shares = dual, 0.0, []
 
     def averaged(self) -> arc_scorer.ArcScorer:
@@ -213,12 +211,6 @@ def minimise(
 
     from scipy.optimize import minimize
 
-    found = minimize(
-        loss.value_and_gradient,
-        np.zeros(len(loss.buckets)),
-        jac=True,
-        method=method,
-        callback=after,
-        options={"maxiter": iterations, **more},
-    )
+    start, limits = np.zeros(len(loss.buckets)), {"maxiter": iterations, **more}
+    found = minimize(loss.value_and_gradient, start, jac=True, method=method, callback=after, options=limits)
     return (best[1] if best else loss.scorer(found.x)), records

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,22 +72,17 @@ def train_arc_parser(
     training_options.check_unclustered(training_options.objective_named(options.objective))
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     dev = prepared.readable(dev)
+    lessons, templates, trees = prepared.lessons, prepared.template_set, prepared.inference
     scorer, records = train_scorer(
-        prepared.lessons,
-        prepared.template_set,
-        support=prepared.support,
-        rng=rng,
-        dev=dev,
-        inference=prepared.inference,
-        options=options,
+        lessons, templates, support=prepared.support, rng=rng, dev=dev, inference=trees, options=options
     )
     remarks: tuple[str, ...] = ()
     if training_options.objective_named(options.objective).scaled:
-        scaled = scaled_to_likelihood(scorer, dev, prepared.inference)
+        scaled = scaled_to_likelihood(scorer, dev, trees)
         if dev and scaled is None:
             reason = "the parser can build no tree of the dev file"
             remarks = (f"{reason}, so probabilities are fitted on training trees",)
-        scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, prepared.inference) or scorer
+        scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, trees) or scorer
     return finished(ArcParser, scorer, prepared, records, rng=rng, remarks=remarks, label_epochs=label_epochs)
 
 
@@ -159,16 +154,9 @@ def prepare(
         reason = f"a head is missing, which {options.objective} cannot sum out, or " if whole else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
     if weights is not None:
-        examples = [
-            arc_examples.weighed_example(example, weight, options)
-            for weight, example in zip(counts, examples, strict=True)
-        ]
-    support = arc_scorer.supported_by(
-        template_set,
-        ((example.encoded, sentence.heads) for example, sentence in zip(examples, kept)),
-        cutoff=options.cutoff,
-        criterion=options.support,
-    )
+        examples = [arc_examples.weighed_example(*both, options) for both in zip(examples, counts)]
+    trees = ((example.encoded, sentence.heads) for example, sentence in zip(examples, kept))
+    support = arc_scorer.supported_by(template_set, trees, cutoff=options.cutoff, criterion=options.support)
     return Prepared(
         sentences=kept,
         weights=counts,
@@ -206,12 +194,9 @@ def train_scorer(
     decode = "map" if training_options.objective_named(options.objective).scaled else "mbr"
     score = arc_examples.scorer_score(dev, trainer.live.encode, inference, decode=decode)
     if isinstance(trainer, arc_learners.BatchLoss):
+        batch: Any = examples
         return arc_learners.minimise(
-            trainer,
-            cast(Sequence[arc_scorer.ArcExample], examples),
-            optimizer=options.optimizer,
-            iterations=options.epochs,
-            score=score,
+            trainer, batch, optimizer=options.optimizer, iterations=options.epochs, score=score
         )
     return learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description="training arcs")
 
@@ -232,10 +217,8 @@ def checked_weights(weights: Sequence[float] | None, sentences: Sequence[Sentenc
     if weights is None:
         return [1.0] * len(sentences)
     if len(weights) != len(sentences):
-        raise UsageError(
-            f"found {pluralise(len(weights), 'weight')} for {pluralise(len(sentences), 'sentence')}, "
-            "expected one for each"
-        )
+        found = f"{pluralise(len(weights), 'weight')} for {pluralise(len(sentences), 'sentence')}"
+        raise UsageError(f"found {found}, expected one for each")
     for number, weight in enumerate(weights, start=1):
         if not 0.0 <= weight < math.inf:
             raise UsageError(f"found {weight} as the weight of sentence {number}, expected 0 or more")
@@ -265,9 +248,7 @@ def scaled_to_likelihood(
     """
     trees = ((one, arc_examples.tree_objective(one.heads, inference)) for one in sentences)
     sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
-    known = [
-        (objective, scorer.scores(scorer.features(scorer.encode(sentence)))) for sentence, objective in sample
-    ]
+    known = [(right, scorer.scores(scorer.features(scorer.encode(one)))) for one, right in sample]
     if not known:
         return None
     spread = float(np.std(np.concatenate([scores[:, 1:].ravel() for _, scores in known])))
@@ -311,14 +292,11 @@ def cross_fitted_scorers(
 
     def fit(others: list[int]) -> arc_scorer.ArcScorer:
         rest = [*others, *(len(sentences) + i for i in others if again)]
-        cutoff, criterion = options.cutoff, options.support
-        support = arc_scorer.supported_by(
-            template_set, ((encoded[i], every[i].heads) for i in rest), cutoff=cutoff, criterion=criterion
-        )
-        examples = [example for i in rest if (example := made[i])]
-        return train_scorer(
-            examples, template_set, support=support, rng=rng, inference=inference, options=options
-        )[0]
+        trees, how = ((encoded[i], every[i].heads) for i in rest), options
+        support = arc_scorer.supported_by(template_set, trees, cutoff=how.cutoff, criterion=how.support)
+        lessons = [example for i in rest if (example := made[i])]
+        shared: Any = {"rng": rng, "inference": inference, "options": options}
+        return train_scorer(lessons, template_set, support=support, **shared)[0]
 
     return cross_fit(len(sentences), fit, lambda scorer, _: scorer, folds=folds, rng=rng)
 

@@ -127,10 +127,8 @@ class Labeller(RelationWeights):
         scores = self.scores(block.words, in_block, inside)
         self._give_root(scores, at_root)
         found = self._best(scores, in_block)
-        return [
-            tuple(found[start + 1 : start + size])
-            for start, size in zip(block.starts.tolist(), block.sizes.tolist(), strict=True)
-        ]
+        places = zip(block.starts.tolist(), block.sizes.tolist(), strict=True)
+        return [tuple(found[start + 1 : start + size]) for start, size in places]
 
     def scores(self, encoded: atoms.EncodedSentence, heads: Heads, inside: Mask | None = None) -> Scores:
         """Return the score of each relation of each word's arc, float64[n+1, L], natural log, as learned."""

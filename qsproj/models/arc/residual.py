@@ -91,10 +91,7 @@ def fine_tuned(parser: ArcParser, trees: Sequence[Sentence], *, rng: np.random.G
     held_out = rng.permutation(len(usable))[:MOST_HELD_OUT].tolist()
     arcs, relations = list[HeldOut](), list[HeldOut]()
     fitted = cross_fit(
-        len(held_out),
-        lambda rest: tuned([held_out[one] for one in rest]),
-        lambda model, _: model,
-        folds=FOLDS,
+        len(held_out), lambda rest: tuned([held_out[i] for i in rest]), lambda model, _: model, folds=FOLDS
     )
     for at, other in fitted:
         tree, example = usable[held_out[at]], examples[held_out[at]]

@@ -167,10 +167,9 @@ def margin_of(name: str, parser: str) -> float:
 
 def check_unclustered(objective: ArcObjective) -> None:
     if objective.clustered:
-        raise UsageError(
-            f"the objective {objective.name} trains another kind of first-order parser; choose one "
-            f"of: {', '.join(names_of(lambda one: not one.clustered))}"
-        )
+        others = ", ".join(names_of(lambda one: not one.clustered))
+        what = "trains another kind of first-order parser"
+        raise UsageError(f"the objective {objective.name} {what}; choose one of: {others}")
 
 
 def objectives_explained() -> str:

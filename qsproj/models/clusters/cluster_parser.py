@@ -198,10 +198,9 @@ def train_cluster_parser(
     examples = cast(list[arc_scorer.ArcExample], prepared.lessons)
     pairs = zip(examples, prepared.sentences, strict=False)
     known = ((example.encoded, sentence.heads) for example, sentence in pairs)
-    support = prepared.support & arc_scorer.supported_by(
-        prepared.template_set, known, cutoff=1, criterion="trees"
-    )
-    start = random_start(prepared.template_set, options.clusters, support, rng)
+    templates = prepared.template_set
+    support = prepared.support & arc_scorer.supported_by(templates, known, cutoff=1, criterion="trees")
+    start = random_start(templates, options.clusters, support, rng)
     shared = replace(options, l2=options.l2 / options.clusters, l1=options.l1 / options.clusters)
     trainer = ClusterTrainer(start, prepared.support, rule=shared.rule())
     score = scorer_score(prepared.readable(dev), trainer.live.encode, prepared.inference)

@@ -77,23 +77,18 @@ class Converter(Parser):
 
     @staticmethod
     def untrained() -> "Converter":
-        return Converter(
-            TurnModel.untrained(),
-            np.zeros(1 << HASH_BITS, dtype=np.float32),
-            RelationAdapter.untrained(),
-            TreeDecoder(projective=False, single_root=False),
-            UNTRAINED_PRIOR,
-        )
+        trees = TreeDecoder(projective=False, single_root=False)
+        weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
+        turns, relations = TurnModel.untrained(), RelationAdapter.untrained()
+        return Converter(turns, weights, relations, trees, UNTRAINED_PRIOR)
 
     @cached_property
     def templates(self) -> kernels.Templates:
         return compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
 
     def encode(self, sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
-        return [
-            WeightedSource(share, self.turns.turned(nodes))
-            for share, nodes in encode_sources(sentence, source_posteriors)
-        ]
+        plain = encode_sources(sentence, source_posteriors)
+        return [WeightedSource(share, self.turns.turned(nodes)) for share, nodes in plain]
 
     def scores(self, sources: Sequence[WeightedSource]) -> Scores:
         """Return arc scores float64[n+1, n+1], natural log, up to a constant; expected over the sources."""
@@ -187,10 +182,8 @@ def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) 
     check_sentence(sentence)
     if source_posteriors is None:
         return [WeightedSource(1.0, encode_source(sentence))]
-    return [
-        WeightedSource(share, encode_source(replace(sentence, heads=heads)))
-        for share, heads in probable_trees(source_posteriors, SOURCE_TREES)
-    ]
+    trees = probable_trees(source_posteriors, SOURCE_TREES)
+    return [WeightedSource(share, encode_source(replace(sentence, heads=heads))) for share, heads in trees]
 
 
 def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence: bool) -> Sentence:
@@ -220,10 +213,8 @@ def probable_trees(posteriors: Scores, k: int) -> list[tuple[float, Heads]]:
     with np.errstate(divide="ignore"):
         ranked = nonprojective.k_best(np.log(posteriors), k)
     shares = np.exp(np.array([score for _, score in ranked]) - ranked[0][1])
-    return [
-        (float(share), frozen_heads(heads))
-        for share, (heads, _) in zip(shares / shares.sum(), ranked, strict=True)
-    ]
+    trees = [frozen_heads(heads) for heads, _ in ranked]
+    return list(zip((shares / shares.sum()).tolist(), trees, strict=True))
 
 
 SOURCE_PREFIX = "source_"

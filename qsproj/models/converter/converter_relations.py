@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,8 @@ class RelationAdapter:
 
     @staticmethod
     def untrained(relations: tuple[str, ...] = ()) -> "RelationAdapter":
-        return RelationAdapter(
-            relations, np.zeros((1 << HASH_BITS, COPIES + len(relations)), dtype=np.float32)
-        )
+        weights = np.zeros((1 << HASH_BITS, COPIES + len(relations)), dtype=np.float32)
+        return RelationAdapter(relations, weights)
 
     @cached_property
     def templates(self) -> Templates:
@@ -53,9 +53,7 @@ class RelationAdapter:
 
     @cached_property
     def roots(self) -> Mask:
-        return np.array(
-            [False] * COPIES + [base_relation(relation) == ROOT_RELATION for relation in self.relations]
-        )
+        return np.array([False] * COPIES + [base_relation(name) == ROOT_RELATION for name in self.relations])
 
     def scores(self, nodes: SourceNodes, heads: Heads) -> Floats:
         """Return the score of every outcome, float64[n+1, COPIES + L], natural log up to a constant."""
@@ -94,9 +92,7 @@ class RelationAdapter:
 
     def copied_columns(self, sentence: Sentence, found: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return int32[COPIES, n+1], the columns of the relations that each word would copy, or -1."""
-        own = np.array(
-            [-1, *(self.columns.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32
-        )
+        own = np.array([-1, *(self.columns.get(name, -1) for name in sentence.deprels)], dtype=np.int32)
         return np.stack([own, own[found]])
 
     def to_archive(self) -> Archive:
@@ -127,10 +123,8 @@ def train_relations(
 ) -> RelationAdapter:
     known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
     live = RelationAdapter.untrained(tuple(known))
-    examples = [
-        (encoded, target.heads, right_outcomes(live, source, encoded, target))
-        for source, encoded, target in zip(sources, nodes, targets, strict=True)
-    ]
+    rights = map(right_outcomes, repeat(live), sources, nodes, targets)
+    examples = list(zip(nodes, [target.heads for target in targets], rights, strict=True))
     descent = RowAdaGrad(live.weights, rate=RATE)
 
     def step(example: tuple[SourceNodes, Heads, Mask]) -> float:

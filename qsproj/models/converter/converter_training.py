@@ -14,14 +14,8 @@ from qsproj.features.adaptation_templates import ARC_TEMPLATES
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
 from qsproj.models.arc.arc_examples import tree_objective
-from qsproj.models.converter.converter import (
-    HASH_BITS,
-    Converter,
-    WeightedSource,
-    encode_sources,
-    inference_for,
-    prior_scores,
-)
+from qsproj.models.converter import converter as converters
+from qsproj.models.converter.converter import HASH_BITS, Converter, WeightedSource
 from qsproj.models.converter.converter_relations import train_relations
 from qsproj.models.converter.converter_turns import train_turns
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
@@ -60,9 +54,8 @@ class ConverterReport:
 
     def summary(self, inference: TreeDecoder) -> str:
         left_out = f"; {self.skipped} left out: arcs that no possible tree contains" if self.skipped else ""
-        return (
-            f"converter to {inference.described('trees')}, {pluralise(self.sentences, 'sentence')}{left_out}"
-        )
+        sentences = pluralise(self.sentences, "sentence")
+        return f"converter to {inference.described('trees')}, {sentences}{left_out}"
 
 
 def train_converter(
@@ -89,17 +82,16 @@ def train_converter(
     epochs = options.epochs or min(max(STEPS // len(usable), FEWEST_EPOCHS), MOST_EPOCHS)
     heads = [target.heads for target in targets]
     inference = choose_inference(heads, projective=options.projective, single_root=options.single_root)
-    plain = [encode_sources(*pair) for pair in zip(sources, posteriors, strict=True)]
+    plain = [converters.encode_sources(*pair) for pair in zip(sources, posteriors, strict=True)]
     turns = train_turns([trees[0].nodes for trees in plain], heads, rng=rng, epochs=epochs)
     encoded = [[WeightedSource(share, turns.turned(nodes)) for share, nodes in trees] for trees in plain]
     trainer = _ArcTrainer(options, rng)
     pairs = zip(encoded, heads, strict=True)
-    judged = ((one, tree_objective(tree, inference_for(inference, one))) for one, tree in pairs)
+    judged = ((one, tree_objective(tree, converters.inference_for(inference, one))) for one, tree in pairs)
     examples: list[_Example] = [(one, objective) for one, objective in judged if objective]
     weights, records = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
-    relations = train_relations(
-        sources, [trees[0].nodes for trees in encoded], targets, rng=rng, epochs=epochs
-    )
+    turned = [trees[0].nodes for trees in encoded]
+    relations = train_relations(sources, turned, targets, rng=rng, epochs=epochs)
     report = ConverterReport(len(examples), tuple(records), len(usable) - len(examples))
     seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
     converter = Converter(turns, weights, relations, inference, source_relations=tuple(seen))
@@ -111,14 +103,10 @@ _Example = tuple[list[WeightedSource], Objective]
 
 class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
     def __init__(self, options: ConverterOptions, rng: np.random.Generator) -> None:
-        self._options = options
-        self._rng = rng
-        self._templates = Converter.untrained().templates
+        self._options, self._rng = options, rng
+        self._templates, weights = Converter.untrained().templates, np.zeros(1 << HASH_BITS, dtype=np.float32)
         # Capacity for the features of all arcs of all trees, which are one step.
-        rate = options.rate
-        self._descent = AdaGrad(
-            np.zeros(1 << HASH_BITS, dtype=np.float32), rate=rate, l2=options.l2, capacity=2 << HASH_BITS
-        )
+        self._descent = AdaGrad(weights, rate=options.rate, l2=options.l2, capacity=2 << HASH_BITS)
 
     def step(self, example: _Example) -> float:
         sources, objective = example
@@ -128,7 +116,7 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
         operations, seeds, shift = self._templates
         templates = Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
         scale = 1.0 / self._options.kept_templates
-        scores = prior_scores(sources, Converter.prior)
+        scores = converters.prior_scores(sources, Converter.prior)
         for share, nodes in sources:
             kernels.add_scores(nodes, templates, self._descent.weights, scale * share, scores)
         loss, slopes = objective.value_and_gradient(scores)

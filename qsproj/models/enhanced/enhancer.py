@@ -117,12 +117,9 @@ class Tree:
     def _down(self, above: list[int], way: tuple[int, int]) -> Iterator[Candidate]:
         paths = [[above[-1]]]
         for _ in range(way[1]):
-            paths = [
-                [*path, child]
-                for path in paths
-                for child in self.children[path[-1]]
-                if len(path) > 1 or len(above) == 1 or child != above[-2]
-            ]
+            before = above[-2:-1]
+            further = ((path, child) for path in paths for child in self.children[path[-1]])
+            paths = [[*path, child] for path, child in further if len(path) > 1 or [child] != before]
         for path in paths:
             if way[1] == 0 or path[-1] != ROOT:
                 yield Candidate(above[0], path[-1], way, (*above[1:], *path[1:])[:-1])
@@ -250,11 +247,11 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
     for tree in trees:
         for one, pattern, _ in _known(tree):
             seen[tree.signature(one)][pattern] += 1
-    patterns = {
-        signature: tuple(sorted(own for own, count in counts.items() if count >= LEAST_SEEN))
-        for signature, counts in sorted(seen.items())
-    }
-    patterns = {signature: own for signature, own in patterns.items() if own not in ((), (NONE,))}
+    patterns = {}
+    for signature, counts in sorted(seen.items()):
+        frequent = tuple(sorted(own for own, count in counts.items() if count >= LEAST_SEEN))
+        if frequent not in ((), (NONE,)):
+            patterns[signature] = frequent
     choices: list[Choice] = []
     for tree in trees:
         for one, pattern, filling in _known(tree):

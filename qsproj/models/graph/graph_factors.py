@@ -5,7 +5,7 @@ Relaxation starts from first order and adds, in one pass, the factors whose gain
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -121,9 +121,8 @@ def sentence_graph(
 ) -> SentenceGraph:
     links, size = link_tables.chosen_links(candidates), len(candidates)
     heads, dependents, _ = link_tables.arcs_of(links)
-    arcs = Arcs(
-        heads, dependents, np.full(size, -1, np.int32), np.full(size, size, np.int32), inference.single_root
-    )
+    before, after = np.full(size, -1, np.int32), np.full(size, size, np.int32)
+    arcs = Arcs(heads, dependents, before, after, inference.single_root)
     hard = CONSTRAINTS[constraint](links, inference)
     if spans:
         hard = [exactly_one(span_arcs(links, spans)), *hard]
@@ -147,10 +146,8 @@ def _graph_of(
 
 def _grand(arcs: Arcs) -> FamilyFactors:
     variables, words = link_tables.grandparents(*arcs.ends)
-    group = pair(variables, np.zeros(len(words)))
-    return FamilyFactors(
-        "grand", words + np.int32(1), second_order.grand_places(words), np.arange(len(words)), group
-    )
+    group, places = pair(variables, np.zeros(len(words))), second_order.grand_places(words)
+    return FamilyFactors("grand", words + np.int32(1), places, np.arange(len(words)), group)
 
 
 def _childseq(arcs: Arcs) -> FamilyFactors:
@@ -160,9 +157,8 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
     chain, previous, following, _ = steps[scored].T
     # The dependents of each chain between its two boundaries, chains concatenated.
     bounded = np.insert(chains.dependents, chains.starts[:-1], arcs.before[chains.heads])
-    bounded = np.insert(
-        bounded, chains.starts[1:] + np.arange(1, len(chains.starts)), arcs.after[chains.heads]
-    )
+    ends = chains.starts[1:] + np.arange(1, len(chains.starts))
+    bounded = np.insert(bounded, ends, arcs.after[chains.heads])
     begins = chains.starts[:-1] + 2 * np.arange(len(chains.heads))
     heads, sides = chains.heads[chain], chains.sides[chain]
     before, after = bounded[begins[chain] + previous], bounded[begins[chain] + following]
@@ -176,14 +172,10 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
 
 def _valence(arcs: Arcs) -> FamilyFactors:
     chains = _with_arcs(link_tables.dependent_chains(*arcs.ends, size=len(arcs.before)))
-    counts = np.tile(np.arange(second_order.LARGEST_COUNT + 1, dtype=np.int32), len(chains.heads))
-    heads, sides = (
-        np.repeat(chains.heads, second_order.LARGEST_COUNT + 1),
-        np.repeat(chains.sides, second_order.LARGEST_COUNT + 1),
-    )
-    group = valence(
-        chains.variables, chains.starts, np.zeros((len(chains.heads), second_order.LARGEST_COUNT + 1))
-    )
+    size, sizes = len(chains.heads), second_order.LARGEST_COUNT + 1
+    counts = np.tile(np.arange(sizes, dtype=np.int32), size)
+    heads, sides = np.repeat(chains.heads, sizes), np.repeat(chains.sides, sizes)
+    group = valence(chains.variables, chains.starts, np.zeros((size, sizes)))
     members, scored = heads[:, None] + np.int32(1), np.arange(len(heads))
     return FamilyFactors("valence", members, second_order.valence_places(sides, counts), scored, group)
 
@@ -213,10 +205,8 @@ def _hidden(arcs: Arcs) -> FamilyFactors:
 
 
 def _with_arcs(chains: link_tables.Chains) -> link_tables.Chains:
-    kept = np.diff(chains.starts) > 0
-    return replace(
-        chains, starts=np.unique(chains.starts), heads=chains.heads[kept], sides=chains.sides[kept]
-    )
+    kept, starts = np.diff(chains.starts) > 0, np.unique(chains.starts)
+    return replace(chains, starts=starts, heads=chains.heads[kept], sides=chains.sides[kept])
 
 
 FAMILIES: dict[str, Callable[[Arcs], FamilyFactors]] = {
@@ -259,18 +249,12 @@ class FactorScorer(HashedWeights):
     def compiled(self) -> dict[str, second_order.CompiledFamily]:
         """The templates of each family, for sentences encoded for the arc templates of the same name."""
         attributes = compile_templates(ARC_TEMPLATE_SETS[self.template_set]).attributes
-        return {
-            family: second_order.compile_family(family, templates, attributes)
-            for family, templates in second_order.TEMPLATE_SETS[self.template_set].items()
-        }
+        own = second_order.TEMPLATE_SETS[self.template_set]
+        return {name: second_order.compile_family(name, own[name], attributes) for name in own}
 
     def features(self, encoded: EncodedSentence, families: Sequence[FamilyFactors]) -> list[FactorFeatures]:
-        return [
-            second_order.factor_features(
-                encoded, self.compiled[family.name], family.members, family.places, buckets=len(self.weights)
-            )
-            for family in families
-        ]
+        features = partial(second_order.factor_features, encoded, buckets=len(self.weights))
+        return [features(self.compiled[one.name], one.members, one.places) for one in families]
 
     def scores(self, features: Sequence[FactorFeatures]) -> list[Floats]:
         return [score_factors(family, self.weights) for family in features]
@@ -303,11 +287,9 @@ def propagate(
     damping: float = DAMPING,
 ) -> Beliefs:
     """Pass messages, with scores float64[E] of LINK and float64[F] of each family; hard constraint last."""
-    return run(
-        graph.with_scores(link_scores, scores),
-        BPOptions(schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=damping),
-        maximise=maximise,
-    )
+    how: Any = {"max_iterations": iterations, "tolerance": tolerance, "damping": damping}
+    options = BPOptions(schedule="sequential", **how)
+    return run(graph.with_scores(link_scores, scores), options, maximise=maximise)
 
 
 def gains(chances: Floats, scores: Floats) -> Floats:
@@ -353,9 +335,6 @@ def expectations(
 def expected(graph: SentenceGraph, beliefs: Beliefs) -> tuple[Floats, Expectations]:
     """Return the arcs' log-odds float64[E], and the gradient of Bethe log Z by the scores (eq. 2.18)."""
     log_odds = arc_log_odds(beliefs)
-    groups, incoming = beliefs.graph.groups, beliefs.incoming
-    fired = [
-        family.expected(groups[index], incoming[index])
-        for index, family in enumerate(graph.families, start=FIRST_FAMILY)
-    ]
+    own = zip(graph.families, beliefs.graph.groups[FIRST_FAMILY:], beliefs.incoming[FIRST_FAMILY:])
+    fired = [family.expected(group, incoming) for family, group, incoming in own]
     return log_odds, (probability(log_odds), fired)

@@ -147,9 +147,8 @@ class GraphParser(Wrapper[ArcParser]):
             links = self.links.scores_of(features, graph.heads, graph.dependents)
             if isinstance(inference, ConstrainedInference):
                 links = links + inference.evidence[graph.heads, graph.dependents]
-            beliefs = graph_factors.propagate(
-                graph, links, scores, iterations=options.iterations, maximise=maximise
-            )
+            most = options.iterations
+            beliefs = graph_factors.propagate(graph, links, scores, iterations=most, maximise=maximise)
         if beliefs is None or beliefs.status is Status.CONTRADICTION:
             reported = inference.infer(first_order / self.base.temperature)[1]
             return ArcBeliefs(reported, 1, None if beliefs is None else beliefs.status)
@@ -244,13 +243,12 @@ class GraphParser(Wrapper[ArcParser]):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "GraphParser":
-        return GraphParser(
-            ArcParser.from_archive(header["base"], arrays),
-            ArcScorer.from_archive(header["links"], unnested("link_", arrays)),
-            graph_factors.FactorScorer.from_archive(header["factors"], arrays),
-            # A criterion for leaving out factors.
-            restored(GraphOptions(), header["options"], former=("doubt",)),
-        )
+        base = ArcParser.from_archive(header["base"], arrays)
+        links = ArcScorer.from_archive(header["links"], unnested("link_", arrays))
+        factors = graph_factors.FactorScorer.from_archive(header["factors"], arrays)
+        # ``doubt``: a criterion for leaving out factors.
+        options = restored(GraphOptions(), header["options"], former=("doubt",))
+        return GraphParser(base, links, factors, options)
 
 
 def _arcs_of_block(

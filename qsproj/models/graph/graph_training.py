@@ -47,11 +47,7 @@ class GraphExample:
 
 
 def graph_examples(
-    sentences: Sequence[Sentence],
-    base: ArcParser,
-    pruners: Sequence[ArcParser],
-    *,
-    graph_options: GraphOptions,
+    sentences: Sequence[Sentence], base: ArcParser, pruners: Sequence[ArcParser], graph_options: GraphOptions
 ) -> list[GraphExample]:
     inference, threshold = base.inference, graph_options.threshold
     hidden = "hidden" in graph_options.families_for(inference)
@@ -70,9 +66,8 @@ def graph_examples(
         observed = None
         if not (partial or hidden):
             nothing = [np.zeros(len(family.scored)) for family in graph.families]
-            observed = graph_factors.expectations(
-                graph, np.where(agrees, np.inf, -np.inf), nothing, iterations=1
-            )[1]
+            certain = np.where(agrees, np.inf, -np.inf)
+            observed = graph_factors.expectations(graph, certain, nothing, iterations=1)[1]
         if graph.n_factors <= graph_options.max_factors:
             examples.append(GraphExample(base.scorer.encode(sentence), graph, agrees, observed))
     return examples
@@ -145,15 +140,10 @@ def train_factors(
     dev: Sequence[Sentence] = (),
 ) -> tuple[GraphParser, list[EpochRecord]]:
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
-    examples = graph_examples(sentences, base, pruners, graph_options=graph_options)
-    return learn(
-        _Trainer(base, options, graph_options),
-        examples,
-        epochs=round(EPOCH_SHARE * options.epochs),
-        rng=rng,
-        score=dev_score(dev),
-        description="training factors",
-    )
+    examples = graph_examples(sentences, base, pruners, graph_options)
+    trainer, epochs = _Trainer(base, options, graph_options), round(EPOCH_SHARE * options.epochs)
+    score, what = dev_score(dev), "training factors"
+    return learn(trainer, examples, epochs=epochs, rng=rng, score=score, description=what)
 
 
 def graph_loss(
@@ -183,25 +173,20 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         rule = options.rule(share=RATE_SHARE, first_squares=graph_factors.INITIAL_SQUARES)
         self._arcs = ArcTrainer(template_set, rule=rule, start=base.scorer.weights)
         self._factors = graph_factors.FactorScorer.untrained(template_set)
-        rate, l2 = RATE_SHARE * options.rate, L2_SHARE * options.l2
-        first_squares = graph_factors.INITIAL_SQUARES
-        self._descent = AdaGrad(
-            self._factors.weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=first_squares
-        )
-        self._base = base
-        self._options = graph_options
+        rate, l2, squares = RATE_SHARE * options.rate, L2_SHARE * options.l2, graph_factors.INITIAL_SQUARES
+        weights = self._factors.weights
+        self._descent = AdaGrad(weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=squares)
+        self._base, self._options = base, graph_options
         self._margin = margin_of(options.objective, KIND)
 
     def step(self, example: GraphExample) -> float:
         graph = example.graph
         arcs = self._arcs.live.features(example.encoded)
         factors = self._factors.features(example.encoded, graph.families)
+        links = self._arcs.live.scores_of(arcs, graph.heads, graph.dependents)
+        scores, most = self._factors.scores(factors), min(self._options.iterations, ITERATIONS)
         loss, (link_slopes, factor_slopes) = graph_loss(
-            example,
-            self._arcs.live.scores_of(arcs, graph.heads, graph.dependents),
-            self._factors.scores(factors),
-            iterations=min(self._options.iterations, ITERATIONS),
-            margin=self._margin,
+            example, links, scores, iterations=most, margin=self._margin
         )
         arc_slopes = np.zeros((len(arcs.tags), len(arcs.tags)))
         arc_slopes[graph.heads, graph.dependents] = link_slopes

@@ -166,11 +166,8 @@ class LabelledPosterior:
     def chances_of(self, heads: Heads) -> Floats:
         # Arcs of the scores are ordered by head, then by dependent.
         size = len(heads)
-        places = np.searchsorted(
-            self.scores.heads.astype(np.int64) * size + self.scores.dependents,
-            heads[1:].astype(np.int64) * size + np.arange(1, size),
-        )
-        return self.chances[places]
+        ordered = self.scores.heads.astype(np.int64) * size + self.scores.dependents
+        return self.chances[np.searchsorted(ordered, heads[1:].astype(np.int64) * size + np.arange(1, size))]
 
 
 @dataclass(frozen=True)
@@ -197,9 +194,8 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         inference = self.constrained(sentence, given)
         words = [] if given is None else given.without_head(self.relations.relations)
         if given is None or not words:
-            return self.believed(
-                self.relations.scores(features, arcs, self._possible(arcs, inference)), inference
-            )
+            scores = self.relations.scores(features, arcs, self._possible(arcs, inference))
+            return self.believed(scores, inference)
         columns = {word: self.relations.relations.index(given.relations[word - 1]) for word in words}
         # Pruning takes the known relations into account.
         every = with_relations(self.relations.scores(features, arcs, all_arcs(len(given))), columns)
@@ -261,9 +257,8 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         heads = self.heads(posterior, decode=decode)
         scores = self.relation_scores(encoded, posterior, heads)
         names = tuple(self.relations.relations[best] for best in scores.argmax(axis=1).tolist())
-        parsed = with_predicted_heads(
-            sentence, heads, names if given is None else given.keep_relations(names)
-        )
+        names = names if given is None else given.keep_relations(names)
+        parsed = with_predicted_heads(sentence, heads, names)
         if not confidence:
             return parsed
         arcs = of_tree(self._tempered(posterior).marginals, heads)
@@ -283,10 +278,9 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         The mean of the beliefs about the arc before decoding and of the scores of the labeller, which reads
         the tree.
         """
-        words = np.arange(1, len(heads), dtype=np.int32)
-        after = self.relations.candidates.scores(
-            self.labeller.features(encoded, heads), heads[1:].copy(), words, self.labeller.weights
-        )
+        words, features = np.arange(1, len(heads), dtype=np.int32), self.labeller.features(encoded, heads)
+        scores = self.relations.candidates.scores
+        after = scores(features, heads[1:].copy(), words, self.labeller.weights)
         return mean_scores(posterior.chances_of(heads), after)
 
     def parsed_block(self, sentences: list[Sentence]) -> list[Sentence] | None:
@@ -351,15 +345,8 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         relations = RelationScorer.from_archive(header["relations"], arrays)
         if labeller is None or labeller.relations != relations.relations:
             raise ValueError("labeller and relations in the header know different relations")
-        return LabelledParser(
-            scorer,
-            labeller,
-            inference,
-            relations,
-            header["least"],
-            header["temperature"],
-            header["relation_temperature"],
-        )
+        numbers = (header[name] for name in ("least", "temperature", "relation_temperature"))
+        return LabelledParser(scorer, labeller, inference, relations, *numbers)
 
 
 def with_relations(scores: LabelledScores, columns: Mapping[int, int]) -> LabelledScores:

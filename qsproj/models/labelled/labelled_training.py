@@ -18,15 +18,10 @@ from qsproj.kernels.features.label_features import gather_relations
 from qsproj.models.arc.arc_examples import right_heads, tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_by
 from qsproj.models.arc.arc_training import Prepared, prepare
-from qsproj.models.arc.labeller import relations_in, train_labeller, untrained
+from qsproj.models.arc.labeller import known_relations, relations_in, train_labeller, untrained
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of, names_of
-from qsproj.models.labelled.labelled_parser import (
-    Candidates,
-    LabelledParser,
-    RelationScorer,
-    all_arcs,
-    best_chances,
-)
+from qsproj.models.labelled import labelled_parser
+from qsproj.models.labelled.labelled_parser import LabelledParser, RelationScorer, best_chances
 from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
 from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import EpochRecord, Trainer, learn
@@ -59,18 +54,12 @@ class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]
     def step(self, example: LabelledExample) -> float:
         features = self._arcs.live.features(example.encoded)
         of_relations = self._relations.features(example.encoded)
-        possible = all_arcs(len(example.encoded))
+        possible = labelled_parser.all_arcs(len(example.encoded))
         scores = self._relations.scores(of_relations, self._arcs.live.scores(features), possible)
         loss, arc_slopes, slopes = example.tree.value_and_gradient(scores)
         self._arcs.descend(features, example.weight * arc_slopes)
-        self._rule.gather(
-            gather_relations,
-            of_relations,
-            scores.heads,
-            scores.dependents,
-            example.weight * slopes,
-            NEGLIGIBLE,
-        )
+        heads, dependents, weighed = scores.heads, scores.dependents, example.weight * slopes
+        self._rule.gather(gather_relations, of_relations, heads, dependents, weighed, NEGLIGIBLE)
         self._rule.step()
         return example.weight * loss
 
@@ -100,9 +89,9 @@ def train_labelled_parser(
     summed = names_of(lambda one: one.margin is not None)
     if options.objective not in summed or options.optimizer != "sgd":
         asked = options.objective if options.optimizer == "sgd" else f"--optimizer {options.optimizer}"
+        usable = f"{' and '.join(summed)}, by sgd"
         raise UsageError(
-            f"relations are inside the tree with {' and '.join(summed)}, by sgd, not {asked}; "
-            "leave --labels joint out"
+            f"relations are inside the tree with {usable}, not {asked}; leave --labels joint out"
         )
     prepared = prepare(sentences, options=options, weights=weights)
     if not relations_in(prepared.sentences):
@@ -116,9 +105,8 @@ def train_labelled_parser(
         again = prepare(others, options=alike, weights=[weight for _, weight in rest])
         unseeing, _ = _learned(again, rng=rng, dev=(), options=options)
         judged = calibrated(unseeing, [sentence for sentence, _ in held_out])
-        parser = replace(
-            parser, temperature=judged.temperature, relation_temperature=judged.relation_temperature
-        )
+        of_arcs, of_relations = judged.temperature, judged.relation_temperature
+        parser = replace(parser, temperature=of_arcs, relation_temperature=of_relations)
     return parser, TrainingReport(tuple(records), prepared.skipped)
 
 
@@ -128,47 +116,29 @@ def _learned(
     sentences, inference = prepared.sentences, prepared.inference
     encoded = [lesson.encoded for lesson in prepared.lessons]
     names = tuple(sorted(relations_in(sentences)))
-    seen = (
-        (words, sentence.heads, numbers_of(sentence, names).tolist())
-        for words, sentence in zip(encoded, sentences, strict=True)
-    )
-    scorer = RelationScorer.untrained(prepared.template_set, names, Candidates.of_trees(seen, len(names)))
+    words = zip(encoded, sentences, strict=True)
+    seen = ((own, sentence.heads, known_relations(sentence, names).tolist()) for own, sentence in words)
+    candidates = labelled_parser.Candidates.of_trees(seen, len(names))
+    scorer = RelationScorer.untrained(prepared.template_set, names, candidates)
     trees = (labelled_tree(sentence, names, inference, objective=options.objective) for sentence in sentences)
-    examples = [
-        LabelledExample(words, tree, weight)
-        for words, tree, weight in zip(encoded, trees, prepared.weights, strict=True)
-        if tree
-    ]
-    support = supported_by(
-        prepared.template_set,
-        ((example.encoded, example.tree.heads) for example in examples),
-        cutoff=options.cutoff,
-        criterion=options.support,
-    )
+    rows = zip(encoded, trees, prepared.weights, strict=True)
+    examples = [LabelledExample(own, tree, weight) for own, tree, weight in rows if tree]
+    templates, known = prepared.template_set, ((one.encoded, one.tree.heads) for one in examples)
+    support = supported_by(templates, known, cutoff=options.cutoff, criterion=options.support)
 
     def right_on_dev(learned: tuple[ArcScorer, RelationScorer]) -> float:
         own = untrained(f"{learned[0].template_set}{IN_TREE}", learned[1].relations)
         parser = LabelledParser(learned[0], own, inference, learned[1])
         return right_heads(dev, (parser.heads(parser.beliefs(sentence)) for sentence in dev))
 
-    (arcs, relations), records = learn(
-        LabelledTrainer(scorer, support, options=options),
-        examples,
-        epochs=options.epochs,
-        rng=rng,
-        score=right_on_dev if dev else None,
-        description="training arcs and relations",
-    )
+    trainer, score = LabelledTrainer(scorer, support, options=options), right_on_dev if dev else None
+    what, epochs = "training arcs and relations", options.epochs
+    learned = learn(trainer, examples, epochs=epochs, rng=rng, score=score, description=what)
+    (arcs, relations), records = learned
     in_tree = untrained(f"{prepared.template_set}{IN_TREE}", relations.relations, ignored=prepared.ignored)
     labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
     arcs = replace(arcs, ignored=prepared.ignored)
     return LabelledParser(arcs, labeller or in_tree, inference, relations), records
-
-
-def numbers_of(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int64]:
-    """Return the numbers of a sentence's relations, int64[n+1]; UNKNOWN for the root and for others."""
-    numbers = {relation: number for number, relation in enumerate(relations)}
-    return np.array([UNKNOWN, *(numbers.get(one, UNKNOWN) for one in sentence.deprels)], dtype=np.int64)
 
 
 def labelled_tree(
@@ -182,7 +152,7 @@ def labelled_tree(
     if found is None:
         return None
     heads = reachable(sentence.heads, inference)
-    known = np.where(heads == sentence.heads, numbers_of(sentence, relations), UNKNOWN)
+    known = np.where(heads == sentence.heads, known_relations(sentence, relations), np.int64(UNKNOWN))
     margin = margin_of(objective, "a labelled parser") if is_whole(heads) else 0.0
     return LabelledTree(found, heads, known, margin)
 
@@ -202,10 +172,7 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
     """
     posteriors = [parser.beliefs(sentence) for sentence in sentences]
     trees = [parser.heads(posterior) for posterior in posteriors]
-    scores = [
-        parser.relation_scores(parser.encode(sentence), posterior, heads)
-        for sentence, posterior, heads in zip(sentences, posteriors, trees, strict=True)
-    ]
+    scores = list(map(parser.relation_scores, map(parser.encode, sentences), posteriors, trees))
     gold = np.concatenate([sentence.heads[1:] for sentence in sentences])
     wanted = np.concatenate([sentence.deprels for sentence in sentences])
     right = np.concatenate([heads[1:] for heads in trees]) == gold
@@ -217,23 +184,16 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
         return parser
 
     def arcs(temperature: float) -> Floats:
-        believed = (parser.believed(one.scores.tempered(temperature)) for one in posteriors)
-        return np.concatenate(
-            [of_tree(one.marginals, heads) for one, heads in zip(believed, trees, strict=True)]
-        )
+        believed = (parser.believed(one.scores.tempered(temperature)).marginals for one in posteriors)
+        return np.concatenate(list(map(of_tree, believed, trees)))
 
     def relations(temperature: float) -> Floats:
         return np.concatenate([best_chances(matrix, temperature=temperature) for matrix in scores])
 
     temperature = _best_temperature(lambda one: surprise(arcs(one)[known], right[known]))
     stated = arcs(temperature)
-    return replace(
-        parser,
-        temperature=temperature,
-        relation_temperature=_best_temperature(
-            lambda one: surprise((stated * relations(one))[labelled], named[labelled])
-        ),
-    )
+    own = _best_temperature(lambda one: surprise((stated * relations(one))[labelled], named[labelled]))
+    return replace(parser, temperature=temperature, relation_temperature=own)
 
 
 def surprise(stated: Floats, right: Mask) -> float:

@@ -101,10 +101,7 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
     numbers = np.array([parts[pair] for pairs in attributes for pair in pairs], dtype=np.int64)
     offsets, distinctive = _distinctive(ranges, [[parts[pair] for pair in pairs] for pairs in attributes])
     chain = (starts, numbers, table, np.stack([begins[:-1], widths], axis=1), offsets, distinctive)
-    n_parts = len(parts)
-    return AnalysisTable(
-        analyses=analyses, ranges=ranges, chain=chain, n_parts=n_parts, n_pairs=int(begins[-1]), fused=fused
-    )
+    return AnalysisTable(analyses, ranges, chain, n_parts=len(parts), n_pairs=int(begins[-1]), fused=fused)
 
 
 def _distinctive(

@@ -48,12 +48,9 @@ class EditScript(NamedTuple):
     suffix: str = ""
 
     def fits(self, form: str) -> bool:
-        room = len(self.cut_prefix) + len(self.cut_suffix)
-        return (
-            len(form) >= room + (self.casing != WHOLE)
-            and form.startswith(self.cut_prefix)
-            and form.endswith(self.cut_suffix)
-        )
+        room = len(self.cut_prefix) + len(self.cut_suffix) + (self.casing != WHOLE)
+        ends = form.startswith(self.cut_prefix) and form.endswith(self.cut_suffix)
+        return ends and len(form) >= room
 
     def apply(self, form: str) -> str | None:
         if self.casing == WHOLE:
@@ -161,14 +158,9 @@ def candidate_features(
     """Return features: of a word uint64[F], its scripts uint64[C], their lemmas uint64[C, G]."""
     upos = word.analysis.upos
     of_lemmas = [[f"known {upos} {lemma in lemmas}", *_lemma_ends(upos, lemma)] for lemma in found.values()]
-    return (
-        _hashes(_word_features(word)),
-        _hashes(scripts[number].text() for number in found),
-        np.array(
-            [[stable_hash(feature) if feature else 0 for feature in row] for row in of_lemmas],
-            dtype=np.uint64,
-        ),
-    )
+    of_scripts = _hashes(scripts[number].text() for number in found)
+    hashed = [[stable_hash(feature) if feature else 0 for feature in row] for row in of_lemmas]
+    return _hashes(_word_features(word)), of_scripts, np.array(hashed, dtype=np.uint64)
 
 
 def _lemma_ends(upos: str, lemma: str) -> Iterator[str]:

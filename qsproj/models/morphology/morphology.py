@@ -14,15 +14,7 @@ from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probab
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex, stable_hash
 from qsproj.features.tagging import LONG_SUFFIXES, STEM_AND_ENDING, WORD_TEMPLATES, WordTable, compiled
-from qsproj.kernels.tagging.analyses import (
-    LEVELS,
-    NO_ANALYSIS,
-    add_distinctive,
-    best_candidates,
-    candidate_posterior,
-    link,
-    propose,
-)
+from qsproj.kernels.tagging import analyses as kernels
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
 from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
@@ -122,10 +114,8 @@ class Morphology:
         if "feats" in wanted:
             cells["feats"] = [analysis.feats for analysis in analyses]
         if "lemma" in wanted:
-            cells["lemmas"] = [
-                composed_as(form, self.lemma(plain_form(form), analysis))
-                for form, analysis in zip(sentence.forms, analyses, strict=True)
-            ]
+            rows = zip(sentence.forms, analyses, strict=True)
+            cells["lemmas"] = [composed_as(form, self.lemma(plain_form(form), one)) for form, one in rows]
         filled = with_columns(sentence, **cells)
         if not confidence or "feats" not in wanted:
             return filled
@@ -141,14 +131,11 @@ class Morphology:
         if lattice is not None:
             candidates, scores, links = lattice
             best = np.empty(len(upos), dtype=np.int64)
-            best_candidates(scores, links, best)
+            kernels.best_candidates(scores, links, best)
             numbers = candidates[np.arange(len(upos)), best].tolist()
-        return [
-            self.table.analyses[number]
-            if tag in self.table.ranges
-            else Analysis(tag, UNSPECIFIED, UNSPECIFIED)
-            for number, tag in zip(numbers, upos, strict=True)
-        ]
+        known, rows = self.table.analyses, zip(numbers, upos, strict=True)
+        empty = {tag: Analysis(tag, UNSPECIFIED, UNSPECIFIED) for tag in set(upos) - self.table.ranges.keys()}
+        return [empty.get(tag) or known[number] for number, tag in rows]
 
     def feature_probabilities(
         self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]
@@ -162,13 +149,10 @@ class Morphology:
             return np.ones(len(feats))
         candidates, scores, links = lattice
         marginals, pairs = np.empty_like(scores), np.empty_like(links)
-        candidate_posterior(scores, links, marginals, pairs)
-        same = np.array(
-            [
-                [self.table.analyses[number].feats == cell for number in row]
-                for row, cell in zip(candidates.tolist(), feats, strict=True)
-            ]
-        )
+        kernels.candidate_posterior(scores, links, marginals, pairs)
+        known = self.table.analyses
+        rows = zip(candidates.tolist(), feats, strict=True)
+        same = np.array([[known[number].feats == cell for number in row] for row, cell in rows])
         found = (marginals * same).sum(axis=1)
         unseen = [tag not in self.table.ranges for tag in upos]
         found[unseen] = np.array([float(cell == UNSPECIFIED) for cell in feats])[unseen]
@@ -181,10 +165,8 @@ class Morphology:
             same = [entry for entry in entries if self.table.analyses[entry[0]] == analysis]
             made = [entry for entry in same or entries if entry[1] != NO_SCRIPT]
             if made:
-                _, script, _ = (
-                    made[0] if len(made) == 1 else max(made, key=lambda entry: self._fitness(entry, analysis))
-                )
-                return self.scripts[script].apply(known) or form
+                best = made[0] if len(made) == 1 else max(made, key=lambda one: self._fitness(one, analysis))
+                return self.scripts[best[1]].apply(known) or form
         return self.lemmatizer.lemma(Word(form, analysis)) if self.lemmatizer is not None else UNSPECIFIED
 
     def _fitness(self, entry: tuple[int, int, int], analysis: Analysis) -> tuple[tuple[int, int], int]:
@@ -223,20 +205,19 @@ class Morphology:
             return None
         emissions = np.empty((n, self.table.n_parts))
         rows, words = weights.index.rows(self.features.keys(forms, upos)), self.encoded(forms, upos)
-        add_distinctive(rows, weights.emissions, self.table.chain, words, emissions)
+        kernels.add_distinctive(rows, weights.emissions, self.table.chain, words, emissions)
         candidates = np.empty((n, PLACES), dtype=np.int64)
         scores, links = np.empty((n, PLACES)), np.empty((n, PLACES, PLACES))
-        unknown = np.full(n, NO_ANALYSIS)
-        propose(emissions, self.table.chain, words, weights.support, unknown, candidates, scores)
-        link(candidates, scores, self.table.chain, weights.transitions[0], links)
+        unknown = np.full(n, kernels.NO_ANALYSIS)
+        kernels.propose(emissions, self.table.chain, words, weights.support, unknown, candidates, scores)
+        kernels.link(candidates, scores, self.table.chain, weights.transitions[0], links)
         return candidates, scores, links
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         forms = sorted({form for form, _ in self.lexicon})
         place = {form: number for number, form in enumerate(forms)}
-        entries = sorted(
-            (place[form], *entry) for (form, _), entries in self.lexicon.items() for entry in entries
-        )
+        every = ((place[form], entries) for (form, _), entries in self.lexicon.items())
+        entries = sorted((number, *entry) for number, own in every for entry in own)
         header: dict[str, Any] = {
             "columns": list(self.columns),
             "analyses": [list(analysis) for analysis in self.table.analyses],
@@ -263,15 +244,8 @@ class Morphology:
 
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Morphology":
-        schema.checked(
-            header,
-            {
-                "columns": schema.some_of(COLUMNS),
-                "analyses": schema.text_rows(3),
-                "scripts": schema.text_rows(5),
-                "templates": schema.names,
-            },
-        )
+        schema.checked(header, {"columns": schema.some_of(COLUMNS), "analyses": schema.text_rows(3)})
+        schema.checked(header, {"scripts": schema.text_rows(5), "templates": schema.names})
         # Older files lack the field: there each attribute is a part of its own.
         fused = header.get("fused", False)
         schema.flag(fused)
@@ -285,29 +259,20 @@ class Morphology:
         if header["templates"]:
             index = FeatureIndex(schema.ascending(arrays, "keys", np.uint64, least=1))
             emissions = np.zeros((len(index.keys), table.n_parts), dtype=np.float32)
-            weights = AnalysisWeights(
-                index,
-                unpack_weights("emissions.", arrays, emissions),
-                schema.shaped(arrays, "transitions", (1, table.n_pairs)),
-                schema.shaped(arrays, "support", (LEVELS, LEVELS)),
-            )
+            unpack_weights("emissions.", arrays, emissions)
+            transitions = schema.shaped(arrays, "transitions", (1, table.n_pairs))
+            support = schema.shaped(arrays, "support", (kernels.LEVELS,) * 2)
+            weights = AnalysisWeights(index, emissions, transitions, support)
         lemmatizer = None
         if "allowed" in header:
             schema.checked(header, {"buckets": schema.buckets})
-            lemmatizer = Lemmatizer(
-                scripts=scripts,
-                allowed=_stored_scripts(header["allowed"], len(scripts)),
-                lemmas=lemmas,
-                weights=unpack_weights("lemmas.", arrays, np.zeros(header["buckets"], dtype=np.float32)),
-            )
+            of_scripts = unpack_weights("lemmas.", arrays, np.zeros(header["buckets"], dtype=np.float32))
+            allowed = _stored_scripts(header["allowed"], len(scripts))
+            lemmatizer = Lemmatizer(scripts, allowed, lemmas, of_scripts)
+        features = AnalysisFeatures(tuple(header["templates"]) or TEMPLATES, lemmas)
+        columns, own = tuple(header["columns"]), dict[str, Any](weights=weights, lemmatizer=lemmatizer)
         return Morphology(
-            columns=tuple(header["columns"]),
-            table=table,
-            lexicon=lexicon,
-            scripts=scripts,
-            features=AnalysisFeatures(tuple(header["templates"]) or TEMPLATES, lemmas),
-            weights=weights,
-            lemmatizer=lemmatizer,
+            columns=columns, table=table, lexicon=lexicon, scripts=scripts, features=features, **own
         )
 
 
@@ -341,9 +306,8 @@ def _stored_lexicon(
 def _stored_scripts(header: Any, n_scripts: int) -> dict[str, tuple[int, ...]]:
     if not isinstance(header, dict):
         raise ValueError("found no object of scripts in the header")
+    known = range(n_scripts)
     for numbers in header.values():
-        if not isinstance(numbers, list) or not all(
-            type(one) is int and 0 <= one < n_scripts for one in numbers
-        ):
+        if not isinstance(numbers, list) or not all(type(one) is int and one in known for one in numbers):
             raise ValueError("the header names an edit script that is not there")
     return {upos: tuple(numbers) for upos, numbers in header.items()}

@@ -84,18 +84,13 @@ class MorphologyOptions:
 
 def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
     """Return the annotated COLUMNS: lemma and XPOS in half of the sentences or more, features in any."""
-    return tuple(
-        column
-        for column, shown in sentences_that_show(treebank).items()
-        if shown and (column == "feats" or 2 * shown >= len(treebank))
-    )
+    shown = sentences_that_show(treebank)
+    return tuple(one for one in shown if shown[one] and (one == "feats" or 2 * shown[one] >= len(treebank)))
 
 
 def sentences_that_show(treebank: Sequence[Sentence]) -> dict[str, int]:
-    return {
-        column: sum(_shows(sentence, cells) for sentence in treebank)
-        for column, cells in COLUMN_CELLS.items()
-    }
+    columns = COLUMN_CELLS.items()
+    return {column: sum(_shows(sentence, cells) for sentence in treebank) for column, cells in columns}
 
 
 def _shows(sentence: Sentence, cells: str) -> bool:
@@ -124,9 +119,8 @@ def train_morphology(
     for column in columns or ():
         check_name("column", column, COLUMNS)
         if column not in shown:
-            raise UsageError(
-                f"too few sentences of the treebank have {column.upper()}; leave {column} out of the columns"
-            )
+            few = f"too few sentences of the treebank have {column.upper()}"
+            raise UsageError(f"{few}; leave {column} out of the columns")
     chosen = tuple(column for column in shown if columns is None or column in columns)
     if not chosen:
         return None
@@ -145,14 +139,13 @@ def train_morphology(
     # A list of lemmas has no information on features.
     stemmed = "lemma" in chosen and not listed
     lemmas = known_lemmas(numbered, tuple(scripts.numbers)) if "lemma" in chosen else {}
+    features = AnalysisFeatures((*TEMPLATES, *STEM_TEMPLATES), lemmas) if stemmed else AnalysisFeatures()
     morphology = Morphology(
         columns=chosen,
         table=table,
         lexicon=numbered,
         scripts=tuple(scripts.numbers),
-        features=AnalysisFeatures(
-            (*TEMPLATES, *STEM_TEMPLATES) if stemmed else TEMPLATES, lemmas if stemmed else None
-        ),
+        features=features,
         weights=None,
         lemmatizer=None,
     )
@@ -179,13 +172,9 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
         if "feats" in columns and bare and sum(featured[tag] for tag in sentence.upos) >= EXPECTED_FEATURES:
             continue
         empty = [UNSPECIFIED] * len(sentence)
-        cells = zip(
-            sentence.upos,
-            sentence.xpos if "xpos" in columns else empty,
-            map(written.__getitem__, sentence.feats) if "feats" in columns else empty,
-            strict=True,
-        )
-        found.append((sentence, tuple(Analysis(*row) for row in cells)))
+        xpos = sentence.xpos if "xpos" in columns else empty
+        feats = [written[cell] for cell in sentence.feats] if "feats" in columns else empty
+        found.append((sentence, tuple(map(Analysis, sentence.upos, xpos, feats))))
     return found
 
 
@@ -255,22 +244,15 @@ _Example = tuple[NDArray[np.int32], NDArray[np.int64], tuple[NDArray[np.int64], 
 
 
 def _train_chain(
-    morphology: Morphology,
-    analysed: Sequence[Analysed],
-    settings: MorphologyOptions,
-    rng: np.random.Generator,
+    morphology: Morphology, analysed: list[Analysed], settings: MorphologyOptions, rng: np.random.Generator
 ) -> AnalysisWeights:
     keys = [morphology.features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES, least=RAREST))
     numbers = {analysis: number for number, analysis in enumerate(morphology.table.analyses)}
-    examples: list[_Example] = [
-        (
-            index.rows(rows),
-            np.array([numbers[analysis] for analysis in analyses], dtype=np.int64),
-            morphology.encoded(sentence.forms, sentence.upos),
-        )
-        for rows, (sentence, analyses) in zip(keys, analysed, strict=True)
-    ]
+    examples = list[_Example]()
+    for rows, (sentence, analyses) in zip(keys, analysed, strict=True):
+        gold = np.array([numbers[analysis] for analysis in analyses], dtype=np.int64)
+        examples.append((index.rows(rows), gold, morphology.encoded(sentence.forms, sentence.upos)))
     table, descent = morphology.table, partial(RowAdaGrad, rate=settings.rate, counts_start=True)
     emissions = descent(np.zeros((len(index.keys), table.n_parts), dtype=np.float32))
     transitions, support = descent(np.zeros((1, table.n_pairs))), descent(np.zeros((LEVELS, LEVELS)))
@@ -313,35 +295,22 @@ def _train_lemmatizer(
     ]
     if len(words) > MOST_ENTRIES:
         words = [words[place] for place in np.sort(rng.permutation(len(words))[:MOST_ENTRIES]).tolist()]
-    of_forms: Counter[tuple[str, int]] = Counter(
-        (upos, script)
-        for _, upos, script in {(word.form, word.analysis.upos, script) for word, script in words}
-    )
     whole = {number for number, script in enumerate(morphology.scripts) if script.casing == WHOLE}
-    allowed = allowed_scripts(
-        {key: count for key, count in of_forms.items() if key[1] not in whole}, least=FORMS_OF_A_SCRIPT
-    )
+    made = {(word.form, word.analysis.upos, script) for word, script in words if script not in whole}
+    allowed = allowed_scripts(Counter(one[1:] for one in made), least=FORMS_OF_A_SCRIPT)
     listed_tags = set(allowed) if listed else {word.analysis.upos for word, _ in words}
     unlisted = {
         upos: EditScript(LOWER) if upos in UNINFLECTED else EditScript(WHOLE, suffix=UNSPECIFIED)
         for upos in sorted(set(morphology.table.ranges) - listed_tags - SIGNS)
     }
     scripts = (*morphology.scripts, *dict.fromkeys(unlisted.values()))
-    first = len(morphology.scripts)
-    start = Lemmatizer(
-        scripts=scripts,
-        allowed=allowed | {upos: (scripts.index(script, first),) for upos, script in unlisted.items()},
-        lemmas=lemmas,
-        weights=np.zeros(settings.lemma_buckets, dtype=np.float32),
-    )
-    weights, _ = learn(
-        ChoiceTrainer(settings.lemma_buckets, rate=settings.lemma_rate, faint=FAINT_OF_SCRIPTS),
-        _choices(start, words),
-        epochs=settings.lemma_epochs,
-        rng=rng,
-        patience=None,
-        description="learning lemmas",
-    )
+    first, buckets = len(morphology.scripts), settings.lemma_buckets
+    allowed |= {upos: (scripts.index(script, first),) for upos, script in unlisted.items()}
+    start = Lemmatizer(scripts, allowed, lemmas, np.zeros(buckets, dtype=np.float32))
+    trainer = ChoiceTrainer(buckets, rate=settings.lemma_rate, faint=FAINT_OF_SCRIPTS)
+    epochs, what = settings.lemma_epochs, "learning lemmas"
+    choices = _choices(start, words)
+    weights, _ = learn(trainer, choices, epochs=epochs, rng=rng, patience=None, description=what)
     return replace(start, weights=weights, _found={})
 
 

@@ -121,23 +121,16 @@ def train_link_tagger(
     UsageError.
     """
     if len(pairs) < TAGGER_FOLDS:
-        raise UsageError(
-            f"found {pluralise(len(pairs), 'pair')} to learn tags from, expected at least {TAGGER_FOLDS}: "
-            "each is tagged by a tagger trained on others"
-        )
+        found, expected = f"{pluralise(len(pairs), 'pair')} to learn tags from", f"at least {TAGGER_FOLDS}"
+        raise UsageError(f"found {found}, expected {expected}: each is tagged by a tagger trained on others")
     targets = [pair.target for pair in pairs]
     tagger = train_tagger(targets, rng=rng)
     source_tags = tuple(sorted({tag for pair in pairs for tag in pair.source.upos} - {UNSPECIFIED}))
     scores = [_log_chances(own) for own in cross_fitted_tags(targets, tagger, rng=rng)[0]]
     numbers = {tag: number for number, tag in enumerate(tagger.tags)}
-    examples = [
-        SenseExample(
-            link_senses(pair, source_tags),
-            own,
-            np.array([-1, *(numbers[tag] for tag in pair.target.upos)], dtype=np.int32),
-        )
-        for pair, own in zip(pairs, scores, strict=True)
-    ]
+    rights = [np.array([-1, *(numbers[tag] for tag in one.upos)], dtype=np.int32) for one in targets]
+    senses = [link_senses(pair, source_tags) for pair in pairs]
+    examples = list(map(SenseExample, senses, scores, rights))
     start = _no_weights(source_tags, tagger.tags)
     for row, tag in enumerate(source_tags):
         if tag in numbers:

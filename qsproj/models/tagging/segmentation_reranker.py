@@ -52,9 +52,8 @@ def segmentation_reranker_for(
 
 def _judged(way: Tokens, gold: Sentence, text: TokenizedText) -> Sentence:
     """Return a segmented line with tags: NOT_A_WORD for words that differ from the treebank's."""
-    tags = dict(
-        zip(_places([(text.text[a:b], words) for a, b, words in text.tokens]), gold.upos, strict=True)
-    )
+    places = _places([(text.text[a:b], words) for a, b, words in text.tokens])
+    tags = dict(zip(places, gold.upos, strict=True))
     found = sentence_from_tokens(way, text.text, sent_id="1")
     return with_columns(found, upos=[tags.get(place, NOT_A_WORD) for place in _places(way)])
 
