@@ -193,11 +193,8 @@ class Tagger(Stored):
         """Return a tagged sentence with the trained columns filled in: all, or those that are empty."""
         if self.morphology is None:
             return sentence
-        columns = [
-            column
-            for column in self.morphology.columns
-            if anew or all(cell == UNSPECIFIED for cell in getattr(sentence, COLUMN_CELLS[column]))
-        ]
+        own = {column: set(getattr(sentence, COLUMN_CELLS[column])) for column in self.morphology.columns}
+        columns = [column for column, cells in own.items() if anew or cells <= {UNSPECIFIED}]
         return self.morphology.fill(sentence, columns=columns)
 
     def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
@@ -206,10 +203,10 @@ class Tagger(Stored):
     def cut(self, text: str) -> Iterator[Sentence]:
         """Return the sentences of running text, cut into words and not yet tagged; see :meth:`read`."""
         if self.tokenizer is None and self.language is None:
-            raise UsageError(
-                "found a text, and the tagger does not know its language; train it with language=CODE, or "
-                "call it with sentences: qsproj.Sentence.from_words(words)"
+            remedy = (
+                "train it with language=CODE, or call it with sentences: qsproj.Sentence.from_words(words)"
             )
+            raise UsageError(f"found a text, and the tagger does not know its language; {remedy}")
         return cut_long_lines(self.read(text.splitlines(), paragraphs=True, split_contractions=True))
 
     def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
@@ -276,10 +273,8 @@ class Tagger(Stored):
         morphology = header.get("morphology")
         if morphology is not None:
             pairs = (pair for *_, feats in morphology["analyses"] for pair in feature_pairs(feats))
-            more = {
-                "columns": [UPOS_COLUMN, *morphology["columns"]],
-                "features": sorted({attribute for attribute, _ in pairs}),
-            }
+            more = {"columns": [UPOS_COLUMN, *morphology["columns"]]}
+            more["features"] = sorted({attribute for attribute, _ in pairs})
         return {
             "language": header["language"],
             "tags": header["tags"],
@@ -300,25 +295,19 @@ class Tagger(Stored):
             words = schema.lines_of(arrays, f"{name}.words")
             classes = schema.shaped(arrays, f"{name}.classes", (len(words),), kind="i")
             class_sets[name] = dict(zip(words, classes.tolist(), strict=True))
+        there = [name for name in PARTS if header.get(name) is not None]
         parts: dict[str, Any] = {
-            name: kind.from_archive(header[name], unnested(f"{name}.", arrays))
-            for name, kind in PARTS.items()
-            if header.get(name) is not None
+            name: PARTS[name].from_archive(header[name], unnested(f"{name}.", arrays)) for name in there
         }
         if "judge" in parts and NOT_A_WORD not in parts["judge"].tags:
             raise ValueError(f"the segmentation reranker has no tag {NOT_A_WORD!r}")
         tags = tuple(header["tags"])
         index = FeatureIndex(schema.ascending(arrays, "keys", np.uint64, least=1))
-        return cls(
-            tags=tags,
-            extractor=FeatureExtractor(tuple(header["templates"]), class_sets),
-            index=index,
-            weights=stored_weights(arrays, (len(index.keys), len(tags))),
-            transitions=schema.shaped(arrays, "transitions", (len(tags) + 1, len(tags))),
-            contractions={token: tuple(words) for token, words in header["contractions"].items()},
-            language=header["language"],
-            **parts,
-        )
+        parts["weights"] = stored_weights(arrays, (len(index.keys), len(tags)))
+        parts["transitions"] = schema.shaped(arrays, "transitions", (len(tags) + 1, len(tags)))
+        parts["contractions"] = {token: tuple(words) for token, words in header["contractions"].items()}
+        extractor = FeatureExtractor(tuple(header["templates"]), class_sets)
+        return cls(tags=tags, extractor=extractor, index=index, language=header["language"], **parts)
 
 
 PARTS["judge"] = Tagger

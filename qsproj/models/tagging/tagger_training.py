@@ -14,6 +14,7 @@ cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,7 @@ def train_tagger(
     extractor = FeatureExtractor(templates_with(tuple(class_sets), settings.templates), class_sets)
     tags = tuple(sorted({tag for example in gold for tag in example.tags}))
     numbers = {tag: number for number, tag in enumerate(tags)}
+    kept: Any = {"contractions": contractions, "language": language}
 
     def learned(examples: Sequence[_Example]) -> Tagger:
         keys = [extractor.keys(example.forms) for example in examples]
@@ -112,44 +114,33 @@ def train_tagger(
         known = commonest(joined[:n_gold], MOST_FEATURES)
         if len(joined) > n_gold:
             known = np.union1d(known, commonest(joined, joined.size, least=RAREST_OF_RAW))
-        index = FeatureIndex(known)
-        start = Tagger(
-            tags=tags,
-            extractor=extractor,
-            index=index,
-            weights=np.zeros((len(index.keys), len(tags)), dtype=np.float32),
-            transitions=np.zeros((len(tags) + 1, len(tags))),
-            contractions=contractions,
-            language=language,
-        )
+        start = replace(_untrained(tags, extractor, FeatureIndex(known)), **kept)
+        rows = map(start.index.rows, keys)
+        known_tags = ([numbers[tag] for tag in example.tags] for example in examples)
         encoded = [
-            ChainExample(
-                index.rows(rows),
-                np.array([numbers[tag] for tag in example.tags], dtype=np.int32),
-                example.strength,
-            )
-            for example, rows in zip(examples, keys, strict=True)
+            ChainExample(of, np.array(own, dtype=np.int32), example.strength)
+            for of, own, example in zip(rows, known_tags, examples, strict=True)
         ]
-        tagger = learn(
-            ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, kernel=FROM_TAGS),
-            encoded,
-            epochs=settings.epochs,
-            rng=rng,
-            score=(lambda tagger: accuracy(tagger, dev)) if dev else None,
-            patience=None,
-            description="training the tagger",
-        )[0]
+        trainer = ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, kernel=FROM_TAGS)
+        score = (lambda tagger: accuracy(tagger, dev)) if dev else None
+        how: Any = {"score": score, "patience": None, "description": "training the tagger"}
+        tagger = learn(trainer, encoded, epochs=settings.epochs, rng=rng, **how)[0]
         faint = np.abs(tagger.weights) < FAINT
         return replace(tagger, weights=np.where(faint, np.float32(0.0), tagger.weights))
 
     tagger = learned(gold)
     # Fragments have little information; very long lines are lists and tables.
     usable = [forms for forms in raw_words if 4 < len(forms) < 50]
-    tagged = [
-        _Example(usable[i], tagger.tag_words(usable[i]), settings.self_strength, gold=False)
-        for i in rng.permutation(len(usable))[: settings.self_training].tolist()
-    ]
+    chosen = [usable[i] for i in rng.permutation(len(usable))[: settings.self_training].tolist()]
+    strength = settings.self_strength
+    tagged = [_Example(forms, tagger.tag_words(forms), strength, gold=False) for forms in chosen]
     return learned([*gold, *tagged]) if tagged else tagger
+
+
+def _untrained(tags: tuple[str, ...], extractor: FeatureExtractor, index: FeatureIndex) -> Tagger:
+    weights = np.zeros((len(index.keys), len(tags)), dtype=np.float32)
+    transitions = np.zeros((len(tags) + 1, len(tags)))
+    return Tagger(tags=tags, extractor=extractor, index=index, weights=weights, transitions=transitions)
 
 
 def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Tagger:
@@ -184,10 +175,9 @@ def _check_tagged(sentences: Iterable[Sentence]) -> None:
     for number, sentence in enumerate(sentences, start=1):
         if UNTAGGED in sentence.upos:
             word = sentence.upos.index(UNTAGGED)
-            raise UsageError(
-                f"sentence {sentence.sent_id or number}: word {word + 1} ({sentence.forms[word]!r}) "
-                "has no UPOS, expected one on every word; tag it or leave the sentence out"
-            )
+            where = f"sentence {sentence.sent_id or number}: word {word + 1} ({sentence.forms[word]!r})"
+            remedy = "expected one on every word; tag it or leave the sentence out"
+            raise UsageError(f"{where} has no UPOS, {remedy}")
 
 
 def _examples(treebank: Sequence[Sentence], settings: TaggerOptions) -> list[_Example]:
@@ -257,16 +247,12 @@ def train_on_sets(
     """Return the average of all weights visited, starting from those of ``start``, if given."""
     keys = [extractor.keys(example.forms) for example in examples]
     index = FeatureIndex(_supported_in_sets(examples, keys, options.rarest, start))
-    weights = np.zeros((len(index.keys), len(tags)), dtype=np.float32)
-    transitions = np.zeros((len(tags) + 1, len(tags)))
+    begun = _untrained(tags, extractor, index)
     if start is not None:
-        weights[index.rows(start.index.keys[:, None])[:, 0]] = start.weights
-        transitions[:] = start.transitions
-    begun = Tagger(tags=tags, extractor=extractor, index=index, weights=weights, transitions=transitions)
-    encoded = [
-        ChainExample(index.rows(of), example.log_evidence, example.strength)
-        for of, example in zip(keys, examples, strict=True)
-    ]
+        begun.weights[index.rows(start.index.keys[:, None])[:, 0]] = start.weights
+        begun.transitions[:] = start.transitions
+    rows = zip(keys, examples, strict=True)
+    encoded = [ChainExample(index.rows(of), one.log_evidence, one.strength) for of, one in rows]
     trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST, kernel=FROM_SETS)
     return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
 

@@ -88,14 +88,11 @@ def tagging_graph(
     pair_arcs, pair_candidates, root_slots, slots = _pairs(heads, dependents, possible)
     root_scores, scores = np.zeros((rooted, 1, n_tags)), np.zeros((arcs.size - rooted, n_tags, n_tags))
     head_tags, dependent_tags = tags[heads[rooted:] - 1], tags[dependents - 1]
+    of_root = tag_link(arcs[:rooted], np.full(rooted, root_tag), dependent_tags[:rooted], root_scores)
     families = (
         _family("tag", tag(tags, np.zeros((n, n_tags))), above=np.where(possible, 0.0, -np.inf).reshape(-1)),
         _family("trigram", trigram(tags, np.zeros((n_tags + 1,) * 3))),
-        _family(
-            "root taglink",
-            tag_link(arcs[:rooted], np.full(rooted, root_tag), dependent_tags[:rooted], root_scores),
-            root_slots,
-        ),
+        _family("root taglink", of_root, root_slots),
         _family("taglink", tag_link(arcs[rooted:], head_tags, dependent_tags[rooted:], scores), slots),
     )
     groups = [
@@ -104,28 +101,19 @@ def tagging_graph(
         *([exactly_one(span_arcs(links, spans))] if spans else []),
         *graph_factors.CONSTRAINTS["tree"](links, inference),
     ]
-    return TaggingGraph(
-        links,
-        heads,
-        dependents,
-        families,
-        factor_graph(np.repeat([2, n_tags, 1], [arcs.size, n, 1]), groups),
-        possible=possible,
-        candidate_words=np.append(ROOT, words + 1).astype(np.int32),
-        candidate_tags=np.append(0, word_tags).astype(np.int32),
-        pair_arcs=pair_arcs,
-        pair_candidates=pair_candidates,
-    )
+    pairs: Any = {"pair_arcs": pair_arcs, "pair_candidates": pair_candidates, "possible": possible}
+    pairs["candidate_words"] = np.append(ROOT, words + 1).astype(np.int32)
+    pairs["candidate_tags"] = np.append(0, word_tags).astype(np.int32)
+    graph = factor_graph(np.repeat([2, n_tags, 1], [arcs.size, n, 1]), groups)
+    return TaggingGraph(links, heads, dependents, families, graph, **pairs)
 
 
 def _family(
     name: str, group: FactorGroup, scored: NDArray[np.int64] | None = None, *, above: float | Floats = 0.0
 ) -> graph_factors.FamilyFactors:
     """Return factors without features of their own; by default, all are scored."""
-    every = np.arange(group.scores.size) if scored is None else scored
-    return graph_factors.FamilyFactors(
-        name, np.zeros((0, 1), np.int32), np.zeros(0, np.uint64), every, group, above
-    )
+    every, members = np.arange(group.scores.size) if scored is None else scored, np.zeros((0, 1), np.int32)
+    return graph_factors.FamilyFactors(name, members, np.zeros(0, np.uint64), every, group, above)
 
 
 def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[NDArray[Any], ...]:
@@ -134,22 +122,13 @@ def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[NDArray
     rooted = int(np.count_nonzero(heads == ROOT))
     arcs, tags = np.nonzero(possible[dependents[:rooted] - 1])
     from_root = np.stack([np.zeros_like(arcs), numbers[dependents[arcs] - 1, tags]], axis=1)
-    between, head_tags, dependent_tags = np.nonzero(
-        possible[heads[rooted:] - 1][:, :, None] & possible[dependents[rooted:] - 1][:, None, :]
-    )
-    of_words = np.stack(
-        [
-            numbers[heads[rooted + between] - 1, head_tags],
-            numbers[dependents[rooted + between] - 1, dependent_tags],
-        ],
-        axis=1,
-    )
-    return (
-        np.append(arcs, rooted + between).astype(np.int32),
-        np.concatenate([from_root, of_words]).astype(np.int32),
-        arcs * n_tags + tags,
-        (between * n_tags + head_tags) * n_tags + dependent_tags,
-    )
+    of_heads, of_dependents = heads[rooted:] - 1, dependents[rooted:] - 1
+    both = possible[of_heads][:, :, None] & possible[of_dependents][:, None, :]
+    between, head_tags, dependent_tags = np.nonzero(both)
+    ends = numbers[of_heads[between], head_tags], numbers[of_dependents[between], dependent_tags]
+    pairs = np.concatenate([from_root, np.stack(ends, axis=1)]).astype(np.int32)
+    slots = (between * n_tags + head_tags) * n_tags + dependent_tags
+    return np.append(arcs, rooted + between).astype(np.int32), pairs, arcs * n_tags + tags, slots
 
 
 def observed_values(graph: TaggingGraph, agrees: Mask, tags: Numbers) -> FactorValues:
@@ -223,11 +202,8 @@ class TaggingWeights:
 
     @staticmethod
     def untrained(template_set: str, *, n_tags: int) -> "TaggingWeights":
-        return TaggingWeights(
-            ArcScorer.untrained(template_set),
-            np.zeros(TAG_LINK_BUCKETS, dtype=np.float32),
-            np.zeros(_trigram_weights(n_tags)),
-        )
+        tag_links, trigrams = np.zeros(TAG_LINK_BUCKETS, np.float32), np.zeros(_trigram_weights(n_tags))
+        return TaggingWeights(ArcScorer.untrained(template_set), tag_links, trigrams)
 
     def scores(self, features: TaggingFeatures, arc_scores: Scores) -> FactorValues:
         graph = features.graph
@@ -244,11 +220,8 @@ class TaggingWeights:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays, *, n_tags: int) -> "TaggingWeights":
         tag_links = unpack_weights("tag_link_", arrays, np.zeros(TAG_LINK_BUCKETS, dtype=np.float32))
-        return TaggingWeights(
-            ArcScorer.from_archive(header["arcs"], arrays),
-            tag_links,
-            shaped(arrays, "trigram_weights", (_trigram_weights(n_tags),)),
-        )
+        trigrams = shaped(arrays, "trigram_weights", (_trigram_weights(n_tags),))
+        return TaggingWeights(ArcScorer.from_archive(header["arcs"], arrays), tag_links, trigrams)
 
 
 # Tags and arcs are decoded by their beliefs; there is no search for the best joint assignment.
@@ -319,11 +292,8 @@ class TaggingParser(Parser):
             distribution = distribution.copy()
             for word, tag in known.items():
                 distribution[word] = np.arange(len(self.tagger.tags)) == tag
-            upos = [
-                self.tagger.tags[known[word]] if word in known else tag
-                for word, tag in enumerate(tagged.upos)
-            ]
-            tagged = with_columns(tagged, upos=upos)
+            own = {word: self.tagger.tags[number] for word, number in known.items()}
+            tagged = with_columns(tagged, upos=[own.get(at, tag) for at, tag in enumerate(tagged.upos)])
         inference = self.base.constrained(tagged, given)
         encoded = self.base.scorer.encode(tagged)
         first_order = self.base.scorer.scores(self.base.scorer.features(encoded))
@@ -381,13 +351,10 @@ class TaggingParser(Parser):
             possible |= required_tags
         attributes, tags = self.base.scorer.templates.attributes, self.tagger.tags
         graph = tagging_graph(candidates, possible, inference, spans=spans)
+        words = graph.candidate_words, tag_hashes(tags)[graph.candidate_tags]
+        places = arc_places(graph.heads[graph.pair_arcs], graph.dependents[graph.pair_arcs])
         pairs = tag_link_features(
-            encoded,
-            attributes,
-            (graph.candidate_words, tag_hashes(tags)[graph.candidate_tags]),
-            graph.pair_candidates,
-            arc_places(graph.heads[graph.pair_arcs], graph.dependents[graph.pair_arcs]),
-            buckets=TAG_LINK_BUCKETS,
+            encoded, attributes, words, graph.pair_candidates, places, buckets=TAG_LINK_BUCKETS
         )
         return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
 
@@ -418,18 +385,13 @@ class TaggingParser(Parser):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "tagger": described("tagger", header["tagger"]),
-            "parser": described("arc-parser", header["base"]),
-        }
+        base = described("arc-parser", header["base"])
+        return {"tagger": described("tagger", header["tagger"]), "parser": base}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "TaggingParser":
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
-        own = unnested("weights_", arrays)
-        return TaggingParser(
-            tagger,
-            ArcParser.from_archive(header["base"], unnested("base_", arrays)),
-            TaggingWeights.from_archive(header["weights"], own, n_tags=len(tagger.tags)),
-            restored(TaggingOptions(), header["options"]),
-        )
+        base = ArcParser.from_archive(header["base"], unnested("base_", arrays))
+        own, n_tags = unnested("weights_", arrays), len(tagger.tags)
+        weights = TaggingWeights.from_archive(header["weights"], own, n_tags=n_tags)
+        return TaggingParser(tagger, base, weights, restored(TaggingOptions(), header["options"]))

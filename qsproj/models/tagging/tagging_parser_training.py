@@ -6,6 +6,7 @@ parser, that have not seen them. Models that have are too sure of the right answ
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -19,21 +20,10 @@ from qsproj.models.arc.arc_examples import check_finite, dev_score
 from qsproj.models.arc.arc_scorer import ArcTrainer
 from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
+from qsproj.models.tagging import tagging_parser
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.models.tagging.tagging_parser import (
-    ROOT_TAGLINK,
-    TAG,
-    TRIGRAM,
-    FactorValues,
-    TaggingFeatures,
-    TaggingOptions,
-    TaggingParser,
-    TaggingWeights,
-    infer_tags_and_tree,
-    observed_values,
-    trigram_rows,
-)
+from qsproj.models.tagging.tagging_parser import FactorValues, TaggingOptions, TaggingParser, TaggingWeights
 from qsproj.models.tree_decoder import agreeing_arcs
 from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import Trainer, learn
@@ -56,7 +46,7 @@ NEGLIGIBLE = 1e-4
 class TaggingExample:
     """A training sentence: ``agrees`` bool[E] are the arcs of its tree, ``observed`` its factor counts."""
 
-    features: TaggingFeatures
+    features: tagging_parser.TaggingFeatures
     agrees: Mask
     observed: FactorValues
 
@@ -76,36 +66,27 @@ def train_tagging_parser(
     check_name("features of a parser that tags", options.template_set, TEMPLATE_SETS)
     tagger = train_tagger(sentences, rng=rng)
     _check_enough(sentences, tagger)
-    base, first_report = train_arc_parser(
-        sentences, rng=rng, dev=[tagger.tag(sentence) for sentence in dev], options=options
-    )
+    tagged = [tagger.tag(sentence) for sentence in dev]
+    base, first_report = train_arc_parser(sentences, rng=rng, dev=tagged, options=options)
     untrained = TaggingWeights.untrained(base.scorer.template_set, n_tags=len(tagger.tags))
     start = TaggingParser(tagger, base, untrained, tagging_options or TaggingOptions())
     examples = tagging_examples(sentences, start, rng=rng, options=options)
     skipped = dict(first_report.skipped)
     if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
         skipped["not every word has a head"] = int(partial)
-    parser, records = learn(
-        TaggingTrainer(start, options),
-        examples,
-        epochs=options.epochs,
-        rng=rng,
-        score=dev_score(dev),
-        description="training tags and arcs",
-    )
+    trainer, score, what = TaggingTrainer(start, options), dev_score(dev), "training tags and arcs"
+    parser, records = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     return parser, TrainingReport(tuple(records), skipped)
 
 
 def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
     if len(sentences) < TAGGER_FOLDS:
-        raise NothingToLearnError(
-            f"found {pluralise(len(sentences), 'sentence')} to learn tags and trees from, expected at least "
-            f"{TAGGER_FOLDS}: each is tagged by a tagger trained on others"
-        )
+        found = f"{pluralise(len(sentences), 'sentence')} to learn tags and trees from"
+        why = "each is tagged by a tagger trained on others"
+        raise NothingToLearnError(f"found {found}, expected at least {TAGGER_FOLDS}: {why}")
     if len(tagger.tags) < 2:
-        raise NothingToLearnError(
-            f"found {tagger.tags[0]} on every word, expected at least two different UPOS tags"
-        )
+        expected = "at least two different UPOS tags"
+        raise NothingToLearnError(f"found {tagger.tags[0]} on every word, expected {expected}")
 
 
 def tagging_examples(
@@ -113,28 +94,17 @@ def tagging_examples(
 ) -> list[TaggingExample]:
     """Build the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
-    whole = [
-        i
-        for i, sentence in enumerate(sentences)
-        if len(sentence) <= MAX_WORDS
-        and is_whole(sentence.heads)
-        and start.inference.admits(agreeing_arcs(sentence.heads, start.inference))
-    ]
+    inference, templates = start.inference, start.base.scorer.template_set
+    usable = (i for i, one in enumerate(sentences) if len(one) <= MAX_WORDS and is_whole(one.heads))
+    whole = [i for i in usable if inference.admits(agreeing_arcs(sentences[i].heads, inference))]
     if len(whole) < PARSER_FOLDS:
-        raise NothingToLearnError(
-            f"found {len(whole)} whole trees, expected at least {PARSER_FOLDS}; annotate more"
-        )
+        expected = f"at least {PARSER_FOLDS}; annotate more"
+        raise NothingToLearnError(f"found {len(whole)} whole trees, expected {expected}")
+    trees, options = [tagged[i] for i in whole], replace(options, epochs=min(options.epochs, PRUNING_EPOCHS))
     scorers = cross_fitted_scorers(
-        [tagged[i] for i in whole],
-        rng=rng,
-        template_set=start.base.scorer.template_set,
-        inference=start.inference,
-        options=replace(options, epochs=min(options.epochs, PRUNING_EPOCHS)),
-        folds=PARSER_FOLDS,
+        trees, rng=rng, template_set=templates, inference=inference, options=options, folds=PARSER_FOLDS
     )
-    scores = {
-        whole[i]: scorer.scores(scorer.features(scorer.encode(tagged[whole[i]]))) for i, scorer in scorers
-    }
+    scores = {whole[i]: scorer.scores(scorer.features(scorer.encode(trees[i]))) for i, scorer in scorers}
     return [_example(sentences[i], tagged[i], distributions[i], scores[i], start) for i in whole]
 
 
@@ -161,15 +131,12 @@ def _example(
     tags = start.tagger.tags
     arcs = agreeing_arcs(gold.heads, start.inference)
     numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
-    features = start.features(
-        start.base.scorer.encode(tagged),
-        distribution,
-        start.inference.infer(scores)[1],
-        required_arcs=arcs,
-        required_tags=np.eye(len(tags), dtype=np.bool_)[numbers],
-    )
+    required = np.eye(len(tags), dtype=np.bool_)[numbers]
+    encoded, marginals = start.base.scorer.encode(tagged), start.inference.infer(scores)[1]
+    features = start.features(encoded, distribution, marginals, required_arcs=arcs, required_tags=required)
     agrees = arcs[features.graph.heads, features.graph.dependents]
-    return TaggingExample(features, agrees, observed_values(features.graph, agrees, numbers))
+    observed = tagging_parser.observed_values(features.graph, agrees, numbers)
+    return TaggingExample(features, agrees, observed)
 
 
 def tagging_loss(
@@ -178,12 +145,11 @@ def tagging_loss(
     links, scores = values
     check_finite(links, *scores)
     handicapped = links + margin * ~example.agrees, scores
-    _, log_odds, (arcs, fired) = infer_tags_and_tree(
-        example.features.graph, handicapped, iterations=iterations
-    )
+    infer, tags = tagging_parser.infer_tags_and_tree, tagging_parser.TAG
+    _, log_odds, (arcs, fired) = infer(example.features.graph, handicapped, iterations=iterations)
     seen_arcs, seen = example.observed
     missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
-    chances = fired[TAG][seen[TAG] > 0.0]
+    chances = fired[tags][seen[tags] > 0.0]
     slopes = [own - other for own, other in zip(fired, seen, strict=True)]
     return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), (arcs - seen_arcs, slopes)
 
@@ -192,16 +158,12 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
     """Trainer of the weights of all factors together, one sentence a step. Mutable; final."""
 
     def __init__(self, start: TaggingParser, options: TrainingOptions) -> None:
-        rate = RATE_SHARE * options.rate
-        self._rows = trigram_rows(len(start.tagger.tags))
+        rule = partial(AdaGrad, rate=RATE_SHARE * options.rate, l2=options.l2)
+        self._rows = tagging_parser.trigram_rows(len(start.tagger.tags))
         self._arcs = ArcTrainer(start.base.scorer.template_set, rule=options.rule(share=RATE_SHARE))
-        l2 = options.l2
-        self._tag_links = AdaGrad(
-            start.weights.tag_links.copy(), rate=rate, l2=l2, capacity=1 << 18, first_squares=INITIAL_SQUARES
-        )
-        self._trigrams = AdaGrad(
-            start.weights.trigrams.copy(), rate=rate, l2=options.l2, capacity=self._rows.size
-        )
+        links, trigrams = start.weights.tag_links.copy(), start.weights.trigrams.copy()
+        self._tag_links = rule(links, capacity=1 << 18, first_squares=INITIAL_SQUARES)
+        self._trigrams = rule(trigrams, capacity=self._rows.size)
         self._start = start
         # The arc trainer scores its own arcs.
         self._live = TaggingWeights(start.weights.arcs, self._tag_links.weights, self._trigrams.weights)
@@ -211,17 +173,16 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         graph = example.features.graph
         arcs = self._arcs.live.features(example.features.encoded)
         arc_scores = self._arcs.live.scores(arcs)
-        iterations, margin = self._start.options.iterations, self._margin
-        loss, (of_arcs, slopes) = tagging_loss(
-            example, self._live.scores(example.features, arc_scores), iterations=iterations, margin=margin
-        )
+        scores, most = self._live.scores(example.features, arc_scores), self._start.options.iterations
+        found = tagging_loss(example, scores, iterations=most, margin=self._margin)
+        loss, (of_arcs, slopes) = found
         arc_slopes = np.zeros_like(arc_scores)
         arc_slopes[graph.heads, graph.dependents] = of_arcs
         self._arcs.descend(arcs, arc_slopes)
-        pairs = np.concatenate(slopes[ROOT_TAGLINK:])
+        pairs = np.concatenate(slopes[tagging_parser.ROOT_TAGLINK :])
         self._tag_links.gather(gather_factors, example.features.tag_links, pairs)
         self._tag_links.step()
-        trigrams = slopes[TRIGRAM]
+        trigrams = slopes[tagging_parser.TRIGRAM]
         trigrams[np.abs(trigrams) < NEGLIGIBLE] = 0.0
         self._trigrams.gather(gather_rows, self._rows, trigrams)
         self._trigrams.step()

@@ -104,10 +104,8 @@ class Readings:
 
         Weights are the mean doubt about a word and, in expectation, about its head.
         """
-        right, wrong = (
-            parser.inference.infer(self.scores / (flatter * parser.temperature))[1]
-            for flatter in (1.0, FLATTER)
-        )
+        flatter = (parser.temperature, FLATTER * parser.temperature)
+        right, wrong = (parser.inference.infer(self.scores / one)[1] for one in flatter)
         return right + 0.5 * (self.doubts + self.doubts @ right) * (wrong - right)
 
 
@@ -292,17 +290,14 @@ class TextParser(Wrapper[Parser]):
         # The parser reads features and lemmas of the best tags, whichever other tags are tried.
         if self.tagger.morphology is not None:
             sentence = with_columns(tagged, upos=sentence.upos)
-        return parser, read_uncertain(
-            parser, self.tagger, sentence, readings=self.readings, retag=self.retags
-        )
+        how: Any = {"readings": self.readings, "retag": self.retags}
+        return parser, read_uncertain(parser, self.tagger, sentence, **how)
 
     def _cut(self, text: str) -> Sentence:
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) != 1:
-            raise UsageError(
-                f"found a text of {pluralise(len(lines), 'line')}, expected one sentence; for "
-                "several: model(text)"
-            )
+            found = f"a text of {pluralise(len(lines), 'line')}"
+            raise UsageError(f"found {found}, expected one sentence; for several: model(text)")
         (sentence,) = self.read(lines)
         return sentence
 
@@ -377,10 +372,9 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
     if readings > MOST_READINGS:
         raise UsageError(f"found {readings:,} readings, expected {MOST_READINGS:,} at most")
     if readings and not isinstance(inner, ArcParser):
-        raise UsageError(
-            f"found readings for a model of kind {kind_of(inner)}, which reads one tag of a word; give a "
-            "first-order parser without clusters or relations in its trees, or leave readings out"
-        )
+        found = f"found readings for a model of kind {kind_of(inner)}, which reads one tag of a word"
+        remedy = "give a first-order parser without clusters or relations in its trees, or leave readings out"
+        raise UsageError(f"{found}; {remedy}")
     return TextParser(tagger=tagger, base=inner, readings=readings)
 
 

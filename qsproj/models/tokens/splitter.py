@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats, Mask
 from qsproj.corpus.characters import readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.sentence_ends import rule_starts
@@ -125,13 +126,11 @@ def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None)
     return Splitter(language=language, index=FeatureIndex(index.keys[kept]), weights=rounded)
 
 
-def _fit(
-    rows: NDArray[np.int32], outcomes: NDArray[np.bool_], prior: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _fit(rows: NDArray[np.int32], outcomes: Mask, prior: Floats) -> Floats:
     # Imported here: it takes a tenth of a second, and only training needs it.
     from scipy.optimize import minimize
 
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def loss(weights: Floats) -> tuple[float, Floats]:
         away = weights - prior
         slopes = L2 * away
         return logistic_gradient(rows, outcomes, weights, slopes) + 0.5 * L2 * float(away @ away), slopes
