@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -16,13 +17,8 @@ from qsproj.kernels.dmv.dmv_best import dmv_best_by_arcs
 from qsproj.kernels.dmv.dmv_expectation import dmv_arcs
 from qsproj.models.arc.labeller import Labeller
 from qsproj.models.constraints import ConstrainedInference, Given, strip_heads
-from qsproj.models.dmv.siblings import (
-    LONGEST,
-    SiblingParameters,
-    learn_siblings,
-    sibling_scores,
-    whatever_the_sibling,
-)
+from qsproj.models.dmv import siblings as sibling_models
+from qsproj.models.dmv.siblings import SiblingParameters
 from qsproj.models.packing import joined
 from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
@@ -136,12 +132,8 @@ def pack(
             known.append(np.full(len(kept), NO_HEAD, dtype=np.int16))
         else:
             known.append(strip_heads(heads[place], kept)[1:].astype(np.int16))
-    empty = np.zeros(0, dtype=np.int16)
-    return TagCorpus(
-        np.concatenate([empty, *tags]),
-        offsets(np.array([len(one) for one in tags], dtype=np.int64)),
-        np.concatenate([empty, *known]),
-    )
+    empty, lengths = np.zeros(0, dtype=np.int16), np.array([len(one) for one in tags], dtype=np.int64)
+    return TagCorpus(np.concatenate([empty, *tags]), offsets(lengths), np.concatenate([empty, *known]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,18 +152,12 @@ class DmvParameters:
     root: Floats
 
     def floored(self, floor: float) -> "DmvParameters":
-        return DmvParameters(
-            np.clip(self.stop, floor, 1.0 - floor),
-            np.maximum(self.child, floor),
-            np.maximum(self.root, floor),
-        )
+        child, root = np.maximum(self.child, floor), np.maximum(self.root, floor)
+        return DmvParameters(np.clip(self.stop, floor, 1.0 - floor), child, root)
 
     def over(self, places: NDArray[np.int16]) -> "DmvParameters":
-        return DmvParameters(
-            self.stop[places],
-            normalised(self.child[places][:, :, places], 0.0),
-            normalised(self.root[places], 0.0),
-        )
+        child, root = self.child[places][:, :, places], self.root[places]
+        return DmvParameters(self.stop[places], normalised(child, 0.0), normalised(root, 0.0))
 
     def log_prior(self, smoothing: float) -> float:
         return log_dirichlet(smoothing, self.stop, self.child, self.root)
@@ -228,9 +214,8 @@ def summed(
 def check_possible(logs: Floats, what: str = "sentences") -> None:
     impossible = int((logs == -np.inf).sum())
     if impossible:
-        raise UsageError(
-            f"{impossible} {what} have probability 0 under the parameters they are to improve; add smoothing"
-        )
+        found = f"{impossible} {what} have probability 0 under the parameters they are to improve"
+        raise UsageError(f"{found}; add smoothing")
 
 
 def normalised(counts: Floats, smoothing: float) -> Floats:
@@ -247,9 +232,8 @@ def stopping(counts: Floats, smoothing: float) -> Floats:
 
 
 def uniform_parameters(tags: int) -> DmvParameters:
-    return DmvParameters(
-        np.full((tags, 2, 2), 0.5), np.full((tags, 2, tags), 1.0 / tags), np.full(tags, 1.0 / tags)
-    )
+    child, root = np.full((tags, 2, tags), 1.0 / tags), np.full(tags, 1.0 / tags)
+    return DmvParameters(np.full((tags, 2, 2), 0.5), child, root)
 
 
 def over_all_words(
@@ -309,9 +293,8 @@ class Dmv(Parser):
             heads = self._best_within(sentence, kept, inference)
         whole = attach_stripped(heads, kept, len(sentence))
         relations = self.relations(sentence, whole)
-        parsed = with_predicted_heads(
-            sentence, whole, relations if given is None else given.keep_relations(relations)
-        )
+        relations = relations if given is None else given.keep_relations(relations)
+        parsed = with_predicted_heads(sentence, whole, relations)
         if not confidence:
             return parsed
         values: list[str | None] = [None] * len(sentence)
@@ -346,9 +329,8 @@ class Dmv(Parser):
         evidence = self.labeller.evidence(self.labeller.encode(sentence), heads, wanted, given.relations)
         places = np.concatenate([[ROOT], words])
         # The grammar multiplies probabilities, so none may be 0.
-        return words, replace(
-            inference, evidence=np.maximum(evidence[np.ix_(places, places)], LEAST_EVIDENCE)
-        )
+        evidence = np.maximum(evidence[np.ix_(places, places)], LEAST_EVIDENCE)
+        return words, replace(inference, evidence=evidence)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "Dmv":
         from qsproj.models.dmv.dmv_training import fine_tuned_dmv
@@ -402,17 +384,13 @@ class Dmv(Parser):
         checked(header, {"inventory": labels(1), "punctuation": one_of(("keep", "strip"))})
         inventory = tuple(header["inventory"])
         tags = len(inventory)
-        parameters = DmvParameters(
-            shaped(arrays, "stop", (tags, 2, 2), least=0.0, most=1.0),
-            shaped(arrays, "child", (tags, 2, tags), least=0.0, most=1.0),
-            shaped(arrays, "root", (tags,), least=0.0, most=1.0),
-        )
+        chances = partial(shaped, arrays, least=0.0, most=1.0)
+        child, root = chances("child", (tags, 2, tags)), chances("root", (tags,))
+        parameters = DmvParameters(chances("stop", (tags, 2, 2)), child, root)
         siblings, relations = None, header.get("labeller")
         if "sibling_stop" in arrays:
-            siblings = SiblingParameters(
-                shaped(arrays, "sibling_stop", (tags, 2, tags + 1), least=0.0, most=1.0),
-                shaped(arrays, "sibling_child", (tags, 2, tags + 1, tags), least=0.0, most=1.0),
-            )
+            child = chances("sibling_child", (tags, 2, tags + 1, tags))
+            siblings = SiblingParameters(chances("sibling_stop", (tags, 2, tags + 1)), child)
         labeller = None if relations is None else Labeller.from_archive(relations, arrays)
         return Dmv(inventory, parameters, header["punctuation"], labeller, siblings)
 
@@ -447,15 +425,14 @@ class Dmv(Parser):
         return search(0.0)[0] if inference is None else inference.best_case(search)
 
     def _reads_siblings(self, kept: NDArray[np.int64]) -> bool:
-        return self.siblings is not None and len(kept) <= LONGEST
+        return self.siblings is not None and len(kept) <= sibling_models.LONGEST
 
     def _sibling_scores(self, tags: NDArray[np.int16]) -> second_order.SecondOrderScores:
         assert self.siblings is not None
-        floored = SiblingParameters(
-            np.clip(self.siblings.sibling_stop, PARSING_FLOOR, 1.0 - PARSING_FLOOR),
-            np.maximum(self.siblings.sibling_child, PARSING_FLOOR),
-        )
-        return sibling_scores(tags, floored, np.maximum(self.parameters.root, PARSING_FLOOR))
+        stop = np.clip(self.siblings.sibling_stop, PARSING_FLOOR, 1.0 - PARSING_FLOOR)
+        floored = SiblingParameters(stop, np.maximum(self.siblings.sibling_child, PARSING_FLOOR))
+        root = np.maximum(self.parameters.root, PARSING_FLOOR)
+        return sibling_models.sibling_scores(tags, floored, root)
 
     def with_siblings(self, trees: Iterable[Sentence]) -> "Dmv":
         """Return the model with probabilities given the most recent sibling, estimated from whole trees."""
@@ -465,8 +442,9 @@ class Dmv(Parser):
             heads = strip_heads(tree.heads, kept)
             if len(tree) and is_whole(heads):
                 seen.append((tag_numbers(tree.upos, self.inventory)[kept - 1], heads))
-        start = self.siblings or whatever_the_sibling(self.parameters.stop, self.parameters.child)
-        return replace(self, siblings=learn_siblings(seen, start))
+        own = self.parameters
+        start = self.siblings or sibling_models.whatever_the_sibling(own.stop, own.child)
+        return replace(self, siblings=sibling_models.learn_siblings(seen, start))
 
     def _sums(self, sentence: Sentence, kept: NDArray[np.int64]) -> Callable[[Case], tuple[float, Scores]]:
         """Return a function that sums over the trees within a case: log Z and arc marginals."""

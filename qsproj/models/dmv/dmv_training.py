@@ -55,13 +55,10 @@ def train_dmv(
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
     )
     crc = checksum(array for part in parts for array in (part.tags, part.starts, part.heads))
-    result = run_em_kept(
-        lambda: initial_parameters(parts, len(inventory), options),
-        problem,
-        checkpoint=run.checkpoint,
-        # All options but the number of iterations.
-        fingerprint=f"{crc:08x} {inventory} {replace(options, iterations=0)}",
-    )
+    # All options but the number of iterations.
+    fingerprint = f"{crc:08x} {inventory} {replace(options, iterations=0)}"
+    start = partial(initial_parameters, parts, len(inventory), options)
+    result = run_em_kept(start, problem, checkpoint=run.checkpoint, fingerprint=fingerprint)
     report = DmvReport(
         iterations=result.records,
         log_likelihood=reached(result, problem) if result.records else None,
@@ -93,16 +90,14 @@ def _packed_parts(
             parts.append(usable)
     inventory = numbering.inventory()
     if not parts:
-        raise NothingToLearnError(
-            f"no usable sentence in the training data (left out: {listed_reasons(skipped)})"
-        )
+        left_out = f"left out: {listed_reasons(skipped)}"
+        raise NothingToLearnError(f"no usable sentence in the training data ({left_out})")
     return parts, inventory, skipped
 
 
 def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
-    stop, child, root, logs, _, _ = dmv_expectation(
-        corpus.tags, corpus.starts, corpus.heads, parameters.stop, parameters.child, parameters.root
-    )
+    own = parameters.stop, parameters.child, parameters.root
+    stop, child, root, logs, _, _ = dmv_expectation(corpus.tags, corpus.starts, corpus.heads, *own)
     dmv.check_possible(logs)
     return dmv.DmvCounts(stop, child, root), float(logs.sum())
 
@@ -122,10 +117,9 @@ E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
 
 def admits_any_tree(corpus: dmv.TagCorpus) -> Mask:
     """Return whether any tree has all known heads of each sentence, bool[S]."""
-    stop, child = np.zeros((1, 2, 2)), np.zeros((1, 2, 1))
-    _, scores = dmv_best(
-        np.zeros_like(corpus.tags), corpus.starts, corpus.heads, stop, stop, child, np.zeros(1)
-    )
+    stop, alike = np.zeros((1, 2, 2)), np.zeros_like(corpus.tags)
+    own = stop, stop, np.zeros((1, 2, 1)), np.zeros(1)
+    _, scores = dmv_best(alike, corpus.starts, corpus.heads, *own)
     return np.asarray(scores > -np.inf)
 
 
@@ -137,9 +131,9 @@ def initial_parameters(parts: Sequence[dmv.TagCorpus], tags: int, options: DmvOp
     else:
         whole = [part.select(_is_whole(part)) for part in parts]
         if not any(map(len, whole)):
+            remedy = "choose --start harmonic or uniform"
             raise NothingToLearnError(
-                "no training sentence has all its heads, which --start trees counts; choose --start harmonic "
-                "or uniform"
+                f"no training sentence has all its heads, which --start trees counts; {remedy}"
             )
         counted = (dmv_tree_counts(part.tags, part.starts, part.heads, tags) for part in whole if len(part))
         found = [dmv.DmvCounts(*counts) for counts in counted]
@@ -178,8 +172,6 @@ def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int])
             skipped[reason] = skipped.get(reason, 0) + int((~wanted).sum())
         return corpus.select(wanted)
 
-    lengths = np.diff(corpus.starts)
-    corpus = kept(
-        (lengths > 0) & (lengths <= options.max_words), f"no words, or more than {options.max_words} words"
-    )
+    lengths, most = np.diff(corpus.starts), options.max_words
+    corpus = kept((lengths > 0) & (lengths <= most), f"no words, or more than {most} words")
     return kept(admits_any_tree(corpus), "arcs that no possible tree contains")

@@ -58,9 +58,8 @@ def learn_siblings(
             for side in (0, 1):
                 last = _tag(of_word, word, outermost[word, side], tags)
                 stops[of_word[word], side, last, 0] += 1.0
-    return SiblingParameters(
-        stops[..., 0] / stops.sum(axis=-1), children / children.sum(axis=-1, keepdims=True)
-    )
+    children /= children.sum(axis=-1, keepdims=True)
+    return SiblingParameters(stops[..., 0] / stops.sum(axis=-1), children)
 
 
 def _tag(of_word: NDArray[np.int64], head: int, sibling: int, none: int) -> int:

@@ -60,9 +60,9 @@ class LinkChooser(Stored):
         if not self.tagged:
             return replace(sentence, upos=untagged)
         if sentence.upos == untagged:
+            remedy = "tag it first (qsproj tag) and align CoNLL-U"
             raise UsageError(
-                "the links were learned from words with UPOS tags, found a sentence without; "
-                "tag it first (qsproj tag) and align CoNLL-U"
+                f"the links were learned from words with UPOS tags, found a sentence without; {remedy}"
             )
         return sentence
 
@@ -109,10 +109,10 @@ def train_link_chooser(
     trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
     chooser = LinkChooser(trainer.weights, families, tagged)
+    linked = ((pair, pair.hand) for pair in pairs if pair.hand is not None and len(pair.alignment.links))
     examples = [
-        JointExample(chooser.prepare(pair), NO_TREE, observed_links(pair.alignment, pair.hand, families))
-        for pair in pairs
-        if pair.hand is not None and len(pair.alignment.links)
+        JointExample(chooser.prepare(pair), NO_TREE, observed_links(pair.alignment, hand, families))
+        for pair, hand in linked
     ]
     weights, _ = learn(trainer, examples, epochs=options.epochs, rng=rng, description="training links")
     return replace(chooser, weights=weights)

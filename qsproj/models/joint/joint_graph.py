@@ -18,17 +18,9 @@ from qsproj.bp.run import Beliefs, Status, log_odds, probability, run
 from qsproj.conventions import Floats, Scores
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
 from qsproj.models.graph.graph_factors import CONSTRAINTS
+from qsproj.models.joint import joint_structure
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_structure import (
-    FALSE_STATE,
-    NO_VARIABLE,
-    TRUE_STATE,
-    UNKNOWN,
-    JointStructure,
-    Side,
-    free_rows,
-    synchronous_groups,
-)
+from qsproj.models.joint.joint_structure import NO_VARIABLE, TRUE_STATE, UNKNOWN, JointStructure, Side
 from qsproj.models.joint.tag_choices import TagFactors, TagScores, no_scores
 
 FamilyScores = tuple[Floats, ...]
@@ -59,12 +51,7 @@ class JointScores:
 
 
 # The parts with weights of hashed features, in training order, and their numbers of columns.
-LEARNED: dict[str, int | None] = {
-    "links": None,
-    "fertility": FERTILITY_BINS,
-    "factors": None,
-    "jumps": JUMP_SCORES,
-}
+LEARNED = {"links": None, "fertility": FERTILITY_BINS, "factors": None, "jumps": JUMP_SCORES}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,10 +67,8 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
 
     Only a contradiction of the second counts; iterations and second-order factors are the first's.
     """
-    of_arrays = {
-        name: (1.0 - share) * getattr(first, name) + share * getattr(second, name)
-        for name in ("source", "target", *LEARNED)
-    }
+    arrays = {name: (getattr(first, name), getattr(second, name)) for name in ("source", "target", *LEARNED)}
+    of_arrays = {name: (1.0 - share) * one + share * other for name, (one, other) in arrays.items()}
     status = second.status if second.status is Status.CONTRADICTION else first.status
     tags = None
     if first.tags is not None and second.tags is not None:
@@ -91,7 +76,7 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
     return replace(first, **of_arrays, status=status, tags=tags)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class JointGraph:
     """The factors of a pair, given its known variables; make one with :func:`joint_graph`.
 
@@ -119,22 +104,18 @@ class JointGraph:
                 groups[part] = [family.with_scores(own) for family, own in zip(families, values, strict=True)]
         if self.tags is not None and scores.tags is not None:
             groups[self.parts["tags"]] = self.tags.groups(scores.tags)
-        rest = {
-            "fertility": [scores.fertility],
-            "jumps": list(scores.jumps),
-            "factors": [scores.factors[chosen] for chosen in self.joining],
-        }
+        joining = [scores.factors[chosen] for chosen in self.joining]
+        rest = {"fertility": [scores.fertility], "jumps": list(scores.jumps), "factors": joining}
         for name, arrays in rest.items():
-            part = self.parts[name]
-            groups[part] = [
-                rescored(group, checked_scores(own, group.scores.shape, name))
-                for group, own in zip(groups[part], arrays, strict=True)
+            both = zip(groups[self.parts[name]], arrays, strict=True)
+            groups[self.parts[name]] = [
+                rescored(group, checked_scores(own, group.scores.shape, name)) for group, own in both
             ]
         return replace(self.graph, groups=tuple(groups))
 
 
 def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGraph:
-    fixed, *reduced = free_rows(structure.rows, known)
+    fixed, *reduced = joint_structure.free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
     tags = None
     if structure.tags is not None:
@@ -143,6 +124,7 @@ def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGrap
     fertile = np.concatenate([structure.links[:, 0], structure.links[:, 1] + m])
     sides = [side for side in (structure.source, structure.target) if is_free(side, known)]
     trees = [group for side in sides if side.trees for group in CONSTRAINTS["tree"](side.arcs, side.trees)]
+    fertilities = fertility(np.tile(structure.link_variables, 2), fertile, np.zeros((m + n, FERTILITY_BINS)))
     # In the order in which they send messages.
     parts: dict[str, list[FactorGroup]] = {
         "sides": [_unary(structure, known), *trees],
@@ -150,23 +132,16 @@ def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGrap
         "target families": _families(structure.target, known),
         "tags": [] if tags is None else tags.groups(no_scores(tags.tags)),
         # SOURCEFERT and TARGETFERT: source words, then target words.
-        "fertility": [
-            fertility(np.tile(structure.link_variables, 2), fertile, np.zeros((m + n, FERTILITY_BINS)))
-        ],
+        "fertility": [fertilities],
         "jumps": _align_hmms(structure),
         "hard": _hard(structure, known),
         "factors": [all_true(variables, np.zeros(len(chosen))) for chosen, variables in joining],
     }
     ends = np.cumsum([0, *map(len, parts.values())]).tolist()
-    return JointGraph(
-        structure=structure,
-        known=known,
-        fixed=fixed[0],
-        joining=tuple(chosen for chosen, _ in joining),
-        tags=tags,
-        parts=dict(zip(parts, map(slice, ends[:-1], ends[1:]), strict=True)),
-        graph=factor_graph(structure.states, list(chain(*parts.values()))),
-    )
+    slices = dict(zip(parts, map(slice, ends[:-1], ends[1:]), strict=True))
+    graph = factor_graph(structure.states, list(chain(*parts.values())))
+    chosen = tuple(chosen for chosen, _ in joining)
+    return JointGraph(structure, known, fixed[0], chosen, tags, slices, graph)
 
 
 def is_free(side: Side, known: NDArray[np.int8]) -> bool:
@@ -185,7 +160,7 @@ def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGrou
     if structure.align_itg:
         groups.append(align_itg(structure.link_variables, *structure.links.T))
     if structure.synchronous:
-        groups += synchronous_groups(structure, known)
+        groups += joint_structure.synchronous_groups(structure, known)
     return groups
 
 
@@ -214,7 +189,8 @@ def _unary(structure: JointStructure, known: NDArray[np.int8]) -> FactorGroup:
 
 def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: JointScores) -> Floats:
     states = known[structure.link_variables]
-    values = [np.where(states == TRUE_STATE, np.inf, np.where(states == FALSE_STATE, -np.inf, scores.links))]
+    free = np.where(states == joint_structure.FALSE_STATE, -np.inf, scores.links)
+    values = [np.where(states == TRUE_STATE, np.inf, free)]
     for side, arc_scores in ((structure.source, scores.source), (structure.target, scores.target)):
         if is_free(side, known):
             values.append(arc_scores[side.arcs != NO_VARIABLE])

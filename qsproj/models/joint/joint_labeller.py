@@ -76,12 +76,9 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
     chosen, of_words = likely[order], of_words[order]
     said = np.bincount(of_words, weights=chances[chosen], minlength=len(target_heads))
     linked = np.full(len(of_links[0]), CONFIGURATIONS.index(LINKED), dtype=np.int8)
-    return Senses(
-        of_words,
-        np.concatenate([numbers[carried], linked])[chosen],
-        np.concatenate([np.where(turned, source_heads, sources)[carried], of_links[1]])[chosen],
-        chances[chosen] / np.maximum(said, 1.0)[of_words],
-    )
+    configurations = np.concatenate([numbers[carried], linked])[chosen]
+    related = np.concatenate([np.where(turned, source_heads, sources)[carried], of_links[1]])[chosen]
+    return Senses(of_words, configurations, related, chances[chosen] / np.maximum(said, 1.0)[of_words])
 
 
 _NUMBERS = {name: number for number, name in enumerate(ARC_FAMILIES)}
@@ -110,10 +107,8 @@ class JointLabeller:
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":
         weights = np.zeros((_n_rows(len(source_relations)), len(relations)), dtype=np.float32)
-        whole, bare = (
-            np.equal.outer([*map(form, source_relations)], [*map(form, relations)])
-            for form in (str, bare_relation)
-        )
+        whole = np.equal.outer(source_relations, relations)
+        bare = np.equal.outer([*map(bare_relation, source_relations)], [*map(bare_relation, relations)])
         first, last = len(CONFIGURATIONS), len(CONFIGURATIONS) * (1 + len(source_relations))
         weights[first:last] = np.tile(SAME * 0.5 * (1.0 * whole + bare), (len(CONFIGURATIONS), 1))
         return JointLabeller(source_relations, relations, SenseWeights(weights))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,10 +52,9 @@ def prepare(
 ) -> JointData:
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
-        raise NothingToLearnError(
-            f"found {pluralise(len(usable), 'pair')} to learn from, expected two or more with whole target "
-            f"trees and candidate links; left out: {listed_reasons(skipped)}"
-        )
+        found, left_out = pluralise(len(usable), "pair"), f"left out: {listed_reasons(skipped)}"
+        expected = "two or more with whole target trees and candidate links"
+        raise NothingToLearnError(f"found {found} to learn from, expected {expected}; {left_out}")
     tags, training, shape = GIVEN, options.target_training, options.joint
     if options.tags != "given":
         if options.tags == "joint":
@@ -72,22 +72,16 @@ def prepare(
     if given is not None:
         target = joint_trees.given_target(usable, given, least_probability=least, tags=tags)
     elif not isinstance(target, joint_trees.TrainedTarget):
-        order = options.order
-        target = joint_trees.train_target(
-            usable, rng=rng, training=training, order=order, least_probability=least, stages=stages, tags=tags
-        )
-    tagger = tags.tagger
-    parser = JointParser(
-        source=source, target=target.parser, weights=JointWeights.untrained(), options=shape, tagger=tagger
-    )
+        how: Any = {"training": training, "order": options.order, "least_probability": least}
+        target = joint_trees.train_target(usable, rng=rng, stages=stages, tags=tags, **how)
+    own: Any = {"weights": JointWeights.untrained(), "options": shape, "tagger": tags.tagger}
+    parser = JointParser(source=source, target=target.parser, **own)
     return JointData(parser=parser, pairs=usable, target=target, tags=tags, skipped=skipped, stages=stages)
 
 
 def examples_of(data: JointData) -> list[joint_training.JointExample]:
-    return [
-        joint_example(data.parser, pair, scores, *data.tags.of(number))
-        for number, (pair, scores) in enumerate(zip(data.pairs, data.target.scores, strict=True))
-    ]
+    rows = enumerate(zip(data.pairs, data.target.scores, strict=True))
+    return [joint_example(data.parser, *row, *data.tags.of(number)) for number, row in rows]
 
 
 def fit(
@@ -101,11 +95,9 @@ def fit(
     weights, records, statuses = joint_training.train_joint_weights(
         examples, rng=rng, options=options.training, stages=data.stages, notify=notify
     )
-    trained = replace(data.parser, weights=weights, training=options.training)
+    trained, unseen = replace(data.parser, weights=weights, training=options.training), data.target.unseen
     if options.labels == "joint":
-        trained = joint_training.with_joint_labeller(
-            trained, data.pairs, examples, rng=rng, unseen=data.target.unseen
-        )
+        trained = joint_training.with_joint_labeller(trained, data.pairs, examples, rng=rng, unseen=unseen)
     return trained, records, statuses
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,18 +95,14 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         kind = source_tree or self.options.source_tree
         given = joint_trees.given_source_heads(kind, self.source, pair.source)
         least = self.options.least_probability
-        source_scores = joint_trees.tree_scores(
-            self.source, pair.source, required=source_heads, least_probability=least
-        )
+        scores_of = partial(joint_trees.tree_scores, least_probability=least)
+        source_scores = scores_of(self.source, pair.source, required=source_heads)
         source = source_scores.side(1, self.source.inference) if given is None else observed_side(given)
         if target_scores is None:
-            target_scores = joint_trees.tree_scores(
-                self.target, pair.target, least_probability=least, choices=choices
-            )
+            target_scores = scores_of(self.target, pair.target, choices=choices)
         target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
-        prepared = joint_weights.prepare_pair(
-            pair, source, target, source_scores, target_scores, families=self.options.families
-        )
+        sides = source, target, source_scores, target_scores
+        prepared = joint_weights.prepare_pair(pair, *sides, families=self.options.families)
         if choices is not None and self.tagger is not None:
             prepared = joint_weights.with_tag_variables(prepared, pair, self.tagger, choices, target_scores)
         return replace(prepared, source_relations=pair.source.deprels) if kind == "observed" else prepared
@@ -173,16 +170,13 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
             link_chances = probability(prepared.prior)
         else:
             if kind != "observed":
-                heads = self.source.inference.best(beliefs.source)
-                parsed_source = joint_trees.first_order(self.source).attached(
-                    pair.source, heads, probabilities=beliefs.source
-                )
+                heads, one = self.source.inference.best(beliefs.source), joint_trees.first_order(self.source)
+                parsed_source = one.attached(pair.source, heads, probabilities=beliefs.source)
             target_heads = self.target.inference.best(beliefs.target)
             pair, tags = _decided(pair, choices, beliefs)
-            evidence = self._relation_evidence(pair, prepared, target_heads, tags)
-            parsed_target = joint_trees.first_order(self.target).attached(
-                pair.target, target_heads, probabilities=beliefs.target, evidence=evidence
-            )
+            found: Any = {"evidence": self._relation_evidence(pair, prepared, target_heads, tags)}
+            found["probabilities"] = beliefs.target
+            parsed_target = joint_trees.first_order(self.target).attached(pair.target, target_heads, **found)
             link_chances = beliefs.links
         threshold = self.options.link_threshold if link_threshold is None else link_threshold
         return ParsedPair(
@@ -279,25 +273,18 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         scales = {"target_scale": number(0.0), "aligner_scale": optional(number(0.0))}
         orders = dict.fromkeys((f"{side}_order" for side in _SIDES), optional(whole(1, 2)))
         checked(header, {**scales, "tag_scales": optional(_tag_scales), **orders})
-        weights = joint_weights.JointWeights.from_arrays(
-            arrays,
-            target_scale=header["target_scale"],
-            aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
-            tag_scales=tuple(header.get("tag_scales") or NEUTRAL),
-        )
-        kinds = {side: _KINDS[header.get(f"{side}_order") or 1] for side in _SIDES}
-        sides: dict[str, Any] = {
-            side: model_from(kind, header[side], unnested(f"{side}_", arrays)) for side, kind in kinds.items()
-        }
+        own: Any = {"target_scale": header["target_scale"]}
+        own["aligner_scale"] = 1.0 if header.get("aligner_scale") is None else header["aligner_scale"]
+        own["tag_scales"] = tuple(header.get("tag_scales") or NEUTRAL)
+        parts: dict[str, Any] = {"weights": joint_weights.JointWeights.from_arrays(arrays, **own)}
+        for side in _SIDES:
+            kind = _KINDS[header.get(f"{side}_order") or 1]
+            parts[side] = model_from(kind, header[side], unnested(f"{side}_", arrays))
         labeller, tagger = header.get("labeller"), header.get("tagger")
-        return JointParser(
-            **sides,
-            weights=weights,
-            options=JointOptions.from_header(header),
-            training=JointTrainingOptions.from_header(header.get("training")),
-            labeller=labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays)),
-            tagger=tagger and LinkTagger.from_archive(tagger, unnested(TAGS, arrays)),
-        )
+        parts["labeller"] = labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays))
+        parts["tagger"] = tagger and LinkTagger.from_archive(tagger, unnested(TAGS, arrays))
+        training = JointTrainingOptions.from_header(header.get("training"))
+        return JointParser(**parts, options=JointOptions.from_header(header), training=training)
 
 
 def synchronous_parser(source: joint_trees.TreeParser, target: joint_trees.TreeParser) -> JointParser:

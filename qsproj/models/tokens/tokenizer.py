@@ -86,11 +86,8 @@ class Expansions:
     @staticmethod
     def from_json(content: Mapping[str, Any]) -> "Expansions":
         schema.checked(content, {"table": schema.word_lists, "rules": schema.text_rows(3)})
-        table, rules = content["table"], content["rules"]
-        return Expansions(
-            {token: tuple(words) for token, words in table.items()},
-            {(row[0], row[1]): tuple(row[2:]) for row in rules},
-        )
+        table = {token: tuple(words) for token, words in content["table"].items()}
+        return Expansions(table, {(row[0], row[1]): tuple(row[2:]) for row in content["rules"]})
 
 
 def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
@@ -196,9 +193,8 @@ class Tokenizer:
                 yield sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
                 continue
             for place, (way, chance) in enumerate(self.segmentations(readable(text)[0], segmentations)):
-                one = sentence_from_tokens(
-                    way, text, sent_id=f"{number}.{place + 1}", begins_paragraph=begins and not place
-                )
+                own, first = f"{number}.{place + 1}", begins and not place
+                one = sentence_from_tokens(way, text, sent_id=own, begins_paragraph=first)
                 yield with_comment(one, SEGMENTATION_PROBABILITY, f"{chance:.4g}")
 
     def tokens(self, text: str) -> Tokens:
@@ -292,10 +288,7 @@ class Tokenizer:
     @cached_property
     def _possible_transitions(self) -> NDArray[np.float64]:
         possible = self.transitions.copy()
-        possible[SPACE, INSIDE] += IMPOSSIBLE
-        possible[SPACE, SPACE] += IMPOSSIBLE
-        possible[N_STATES, INSIDE] += IMPOSSIBLE
-        possible[N_STATES, SPACE] += IMPOSSIBLE
+        possible[np.ix_([SPACE, N_STATES], [INSIDE, SPACE])] += IMPOSSIBLE
         return possible
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

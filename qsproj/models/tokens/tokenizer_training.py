@@ -1,6 +1,7 @@
 """Training of the tokeniser on the tokens and texts of a treebank."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -60,9 +61,8 @@ def shows_tokens(sentences: Iterable[Sentence]) -> bool:
     """Return whether some token of a treebank directly precedes the next one in its text."""
     for sentence in sentences:
         found = tokenized_text(sentence)
-        if found is not None and any(
-            one[1] == other[0] for one, other in zip(found.tokens, found.tokens[1:])
-        ):
+        tokens = () if found is None else found.tokens
+        if any(one[1] == other[0] for one, other in pairwise(tokens)):
             return True
     return False
 
@@ -81,13 +81,11 @@ def train_tokenizer(
     unspaced = is_unspaced(texts)
     lexicons = [frozenset[str]()] * len(texts)
     if unspaced:
-        known = cross_fit(
-            len(texts),
-            lambda others: _words(texts[number] for number in others),
-            lambda words, _: words,
-            folds=FOLDS,
-        )
-        lexicons = in_order(known)
+
+        def words_of(others: list[int]) -> frozenset[str]:
+            return _words(texts[number] for number in others)
+
+        lexicons = in_order(cross_fit(len(texts), words_of, lambda words, _: words, folds=FOLDS))
     examples = [(found, words, 1.0) for found, words in zip(texts, lexicons, strict=True)]
     if SPACED and not unspaced:
         examples += [(spaced(found), lexicons[0], SPACED) for found in texts]
@@ -97,19 +95,15 @@ def train_tokenizer(
         ChainExample(index.rows(own), _states(found), strength)
         for (found, _, strength), own in zip(examples, keys, strict=True)
     ]
+    tokens = [(one.text[begin:end], words) for one in texts for begin, end, words in one.tokens]
     start = tokenizer.Tokenizer(
         language=language,
         index=index,
         weights=_rules_first(index, language, TRUST),
         transitions=np.zeros((tokenizer.N_STATES + 1, tokenizer.N_STATES)),
-        expansions=tokenizer.learn_expansions(
-            (found.text[begin:end], words)
-            for found in texts
-            for begin, end, words in found.tokens
-            if len(words) > 1
-        ),
+        expansions=tokenizer.learn_expansions(one for one in tokens if len(one[1]) > 1),
         known=_words(texts) if unspaced else frozenset(),
-        inner_spaces=any(" " in found.text[begin:end] for found in texts for begin, end, _ in found.tokens),
+        inner_spaces=any(" " in token for token, _ in tokens),
     )
     trainer = ChainTrainer(start, rate=RATE, faintest=FAINTEST, faint=FAINT, kernel=FROM_TAGS)
     return learn(trainer, encoded, epochs=epochs, rng=rng, patience=None, description="learning tokens")[0]
