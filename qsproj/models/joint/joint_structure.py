@@ -185,6 +185,10 @@ def _ask_relation(side: Side, relation: Relation, first: Table, second: Table, v
     return variables.of_pairs(relation, first, second)
 
 
+def _ask_siblings(side: Side, one: Table, other: Table, variables: Variables) -> Table:
+    return _ask_relation(side, side.siblings, np.minimum(one, other), np.maximum(one, other), variables)
+
+
 ARC = NodeRelation(
     lambda side, words: _spread(side.arcs != NO_VARIABLE, words),
     lambda side, heads, dependents, _: side.arcs[heads, dependents],
@@ -201,21 +205,14 @@ GRANDPARENT = NodeRelation(
     lambda side, words: _spread(side.grand.possible, words),
     lambda side, heads, dependents, variables: _ask_relation(side, side.grand, heads, dependents, variables),
 )
-SIBLINGS = NodeRelation(
-    lambda side, words: _spread(side.siblings.possible, words),
-    lambda side, heads, dependents, variables: _ask_relation(
-        side, side.siblings, np.minimum(heads, dependents), np.maximum(heads, dependents), variables
-    ),
-)
-
-
+SIBLINGS = NodeRelation(lambda side, words: _spread(side.siblings.possible, words), _ask_siblings)
 TURNED_GRANDPARENT = NodeRelation(
     lambda side, words: _spread(side.grand.possible, words).T,
     lambda side, heads, dependents, variables: _ask_relation(side, side.grand, dependents, heads, variables),
 )
 # Each pair of siblings once.
 SIBLINGS_IN_ORDER = NodeRelation(
-    lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words), SIBLINGS.ask
+    lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words), _ask_siblings
 )
 
 
@@ -272,7 +269,7 @@ class TagVariables:
 _NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class JointStructure:
     """A joint graph without scores.
 
@@ -328,21 +325,11 @@ def joint_structure(
         words.append(np.stack(ends, axis=1))
         rows.append(np.stack([owners[heads], owners[dependents], *asked], axis=1))
     results, pairs = variables.ties()
-    return JointStructure(
-        n_variables=variables.count,
-        source=source,
-        target=target,
-        links=links,
-        link_variables=link_variables,
-        results=results,
-        pairs=pairs,
-        families=np.concatenate(numbers),
-        rows=np.concatenate(rows).astype(np.int32),
-        words=np.concatenate(words).astype(np.int32),
-        synchronous=SYNCH in families,
-        align_hmms=tuple(name for name in ALIGN_HMMS if name in families),
-        align_itg=ALIGN_ITG in families and within_itg(links),
-    )
+    shape = variables.count, source, target, links, link_variables, results, pairs
+    factors, ends_of = (np.concatenate(parts).astype(np.int32) for parts in (rows, words))
+    hmms = tuple(name for name in ALIGN_HMMS if name in families)
+    more = SYNCH in families, hmms, ALIGN_ITG in families and within_itg(links)
+    return JointStructure(*shape, np.concatenate(numbers), factors, ends_of, *more)
 
 
 def within_itg(links: Table) -> bool:
@@ -377,11 +364,10 @@ def known_states(
     if target_tags is not None and structure.tags is not None:
         known[structure.tags.variables] = target_tags
     for side, heads in ((structure.source, source_heads), (structure.target, target_heads)):
-        if heads is None or side.observed:
-            continue
-        known[side.arcs[side.arcs != NO_VARIABLE]] = FALSE_STATE
-        chosen = side.arcs[heads[1:], np.arange(1, len(heads))]
-        known[chosen[chosen != NO_VARIABLE]] = TRUE_STATE
+        if heads is not None and not side.observed:
+            known[side.arcs[side.arcs != NO_VARIABLE]] = FALSE_STATE
+            chosen = side.arcs[heads[1:], np.arange(1, len(heads))]
+            known[chosen[chosen != NO_VARIABLE]] = TRUE_STATE
     decided = known[structure.pairs[:, 0]] != UNKNOWN
     known[structure.results[decided]] = FALSE_STATE
     both = (known[structure.pairs] == TRUE_STATE).all(axis=1)
@@ -412,9 +398,9 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
     """
     source, target = structure.source.arcs, structure.target.arcs
     links = np.full((len(source), len(target)), NO_VARIABLE, dtype=np.int32)
+    of_source, of_target = structure.links.T
     links[0, 0] = ALWAYS_TRUE
-    links[structure.links[:, 0], structure.links[:, 1]] = structure.link_variables
-    of_source, of_target = structure.links[:, 0], structure.links[:, 1]
+    links[of_source, of_target] = structure.link_variables
     shape = (len(structure.links), *links.shape)
     arcs = source.T[of_source][:, :, None], target.T[of_target][:, None, :]
     variables = structure.link_variables[:, None, None], links, *arcs
@@ -438,8 +424,5 @@ def synchronous_groups(structure: JointStructure, known: NDArray[np.int8]) -> li
     """Return SYNCH as groups of factors, with the known states, int8[V], as evidence."""
     quadruples, triples = synchronous_tables(structure)
     decided = np.flatnonzero(known[: structure.n_variables] != UNKNOWN)
-    return [
-        link(decided, np.where(known[decided] == TRUE_STATE, np.inf, -np.inf)),
-        synch(quadruples),
-        all_true(triples, np.full(len(triples), -np.inf)),
-    ]
+    evidence = link(decided, np.where(known[decided] == TRUE_STATE, np.inf, -np.inf))
+    return [evidence, synch(quadruples), all_true(triples, np.full(len(triples), -np.inf))]

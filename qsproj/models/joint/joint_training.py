@@ -18,15 +18,8 @@ from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_training import cross_fitted_relations
 from qsproj.models.checkpoint import Checkpoint, learn_kept
-from qsproj.models.joint.joint_graph import (
-    LEARNED,
-    JointBeliefs,
-    JointGraph,
-    JointScores,
-    joint_graph,
-    mixed,
-    pass_messages,
-)
+from qsproj.models.joint import joint_graph as graphs
+from qsproj.models.joint.joint_graph import LEARNED, JointBeliefs, JointGraph, JointScores
 from qsproj.models.joint.joint_labeller import JointLabeller, known_relations, relation_senses
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
@@ -70,22 +63,18 @@ class HandLinkCounts:
     missed: int
 
     def summary(self) -> str:
-        return (
-            f"hand alignments of {pluralise(self.pairs, 'pair')}; {self.missed:,} of "
-            f"{pluralise(self.sure, 'sure link')} not among the candidates"
-        )
+        missed = f"{self.missed:,} of {pluralise(self.sure, 'sure link')} not among the candidates"
+        return f"hand alignments of {pluralise(self.pairs, 'pair')}; {missed}"
 
 
 def count_hand_links(pairs: Iterable[SentencePair]) -> HandLinkCounts | None:
     """Count the sure hand links of some pairs, and those that are no candidates; None: there are none."""
     by_hand = sure = missed = 0
     for pair in pairs:
-        if pair.hand is None:
-            continue
-        links = set(map(tuple, pair.hand.links[pair.hand.sure].tolist()))
-        by_hand += 1
-        sure += len(links)
-        missed += len(links - set(map(tuple, pair.alignment.links.tolist())))
+        if pair.hand is not None:
+            links = set(map(tuple, pair.hand.links[pair.hand.sure].tolist()))
+            by_hand, sure = by_hand + 1, sure + len(links)
+            missed += len(links - set(map(tuple, pair.alignment.links.tolist())))
     return HandLinkCounts(by_hand, sure, missed) if by_hand else None
 
 
@@ -110,15 +99,13 @@ class JointExample:
 
     def known(self) -> list[NDArray[np.int8]]:
         """Return int8[V] for each graph: nothing known; target and hand links; the source's tree, too."""
-        structure = self.pair.structure
-        seen = partial(
-            known_states, structure, self.target_heads, self.link_states, target_tags=self.target_tags
-        )
+        structure, given = self.pair.structure, (self.target_heads, self.link_states)
+        seen = partial(known_states, structure, *given, target_tags=self.target_tags)
         trees = [] if self.source_heads is None else [seen(source_heads=self.source_heads)]
         return [known_states(structure), seen(), *trees]
 
     def graphs(self) -> list[JointGraph]:
-        return [joint_graph(self.pair.structure, known) for known in self.known()]
+        return [graphs.joint_graph(self.pair.structure, known) for known in self.known()]
 
 
 # A gradient this small does not step the weights.
@@ -159,18 +146,14 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         self.options = options
         self._graphs = lru_cache(MOST_KEPT)(JointExample.graphs)
         start = start or JointWeights.untrained()
-        self.weights = replace(start, weights=start.weights.copy())
+        self.weights = own = replace(start, weights=start.weights.copy())
         # A bucket whose gradients cancel may be listed again.
-        self._descent = AdaGrad(
-            self.weights.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS
-        )
-        self._scale = DenseAdaGrad(np.array([self.weights.target_scale]), rate=SCALE_RATE)
-        self._tag_scales = DenseAdaGrad(np.array(self.weights.tag_scales), rate=SCALE_RATE)
-        self._descents: dict[str, AdaGrad | DenseAdaGrad] = {
-            "joint_": self._descent,
-            "scale_": self._scale,
-            "tags_": self._tag_scales,
-        }
+        capacity = 4 << HASH_BITS
+        self._descent = AdaGrad(own.weights, rate=options.rate, l2=options.l2, capacity=capacity)
+        self._scale = DenseAdaGrad(np.array([own.target_scale]), rate=SCALE_RATE)
+        self._tag_scales = DenseAdaGrad(np.array(own.tag_scales), rate=SCALE_RATE)
+        self._descents: dict[str, AdaGrad | DenseAdaGrad] = {"joint_": self._descent}
+        self._descents |= {"scale_": self._scale, "tags_": self._tag_scales}
         self.statuses: list[Counter[Status]] = [Counter()]
 
     def step(self, example: JointExample) -> float:
@@ -189,11 +172,11 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         share = self.options.source_evidence
         if share and len(observed) > 1 and clamped.status is not Status.CONTRADICTION:
             # The source parser's tree is partial evidence beside the target tree.
-            clamped = mixed(clamped, self._infer(observed[1], scores), share)
+            clamped = graphs.mixed(clamped, self._infer(observed[1], scores), share)
         return free, clamped
 
     def _infer(self, graph: JointGraph, scores: JointScores) -> JointBeliefs:
-        beliefs = pass_messages(graph, scores, self.options.propagation)
+        beliefs = graphs.pass_messages(graph, scores, self.options.propagation)
         self.statuses[-1][beliefs.status] += 1
         return beliefs
 
@@ -252,15 +235,12 @@ def train_joint_weights(
     notify: Callable[[str], None] = lambda _: None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     trainer = JointTrainer(options, start)
-    weights, records = learn_kept(
-        trainer,
-        examples,
-        epochs=options.epochs,
-        rng=rng,
-        description="training jointly",
-        stages=stages,
-        notify=lambda record: notify(epoch_line(record, trainer.statuses[record.epoch - 1])),
-    )
+
+    def tell(record: EpochRecord) -> None:
+        notify(epoch_line(record, trainer.statuses[record.epoch - 1]))
+
+    how: Any = {"description": "training jointly", "stages": stages, "notify": tell}
+    weights, records = learn_kept(trainer, examples, epochs=options.epochs, rng=rng, **how)
     return weights, records, trainer.statuses[: len(records)]
 
 

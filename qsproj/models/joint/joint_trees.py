@@ -11,6 +11,7 @@ import json
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeGuard, cast
 
 import numpy as np
@@ -95,17 +96,15 @@ def tree_scores(
     choices: TagChoices | None = None,
 ) -> TreeScores:
     """Return a parser's scores for a sentence; a tree ``required`` int32[n+1] is not pruned away."""
+    pruned: Any = {"required": required, "least_probability": least_probability}
     if choices is not None:
-        found = tree_scores(parser, sentence, required=required, least_probability=least_probability)
+        found = tree_scores(parser, sentence, **pruned)
         scorer = first_order(parser).scorer
         if isinstance(parser, GraphParser) and found.families:
             scorer = replace(scorer, weights=parser.links.weights)
         return found.with_tags(scorer, sentence, choices)
     if isinstance(parser, ArcParser):
-        scores = parser.scores(sentence)
-        return first_order_scores(
-            scores, parser.inference, required=required, least_probability=least_probability
-        )
+        return first_order_scores(parser.scores(sentence), parser.inference, **pruned)
     base, options = parser.base, parser.options
     encoded = base.encode(sentence)
     features = base.scorer.features(encoded)
@@ -116,16 +115,12 @@ def tree_scores(
         kept |= arcs_in(required)
     graph = sentence_graph(kept, base.inference, families=options.families_for(base.inference))
     if graph.n_factors > options.max_factors:
-        return first_order_scores(
-            scores, base.inference, required=required, least_probability=least_probability
-        )
-    return TreeScores(
-        marginals=marginals,
-        kept=graph.links >= 0,
-        links=parser.links.scores(features),
-        families=tuple(family.numbered_from(0) for family in graph.families),
-        factors=tuple(parser.factors.scores(parser.factors.features(encoded, graph.families))),
-    )
+        return first_order_scores(scores, base.inference, **pruned)
+    links, kept = parser.links.scores(features), graph.links >= 0
+    families = tuple(family.numbered_from(0) for family in graph.families)
+    factors = tuple(parser.factors.scores(parser.factors.features(encoded, graph.families)))
+    arcs: Any = {"marginals": marginals, "kept": kept, "links": links}
+    return TreeScores(**arcs, families=families, factors=factors)
 
 
 def first_order_scores(
@@ -321,17 +316,14 @@ def train_target(
     The first order prunes by ``least_probability``. ``stages``: where the result is saved, or read from.
     """
     if len(pairs) < 2:
-        raise NothingToLearnError(
-            f"found {pluralise(len(pairs), 'pair')} to learn from, "
-            "expected two or more with whole target trees"
-        )
+        found_pairs = f"{pluralise(len(pairs), 'pair')} to learn from"
+        raise NothingToLearnError(f"found {found_pairs}, expected two or more with whole target trees")
     parser: TreeParser
     if stages is not None and (found := stages.read(STAGE, rng)) is not None:
         header, arrays = found
         with reporting_damage(stages.path(STAGE)):
-            parser = cast(
-                TreeParser, model_from(header["kind"], header["parser"], unnested("parser_", arrays))
-            )
+            own = unnested("parser_", arrays)
+            parser = cast(TreeParser, model_from(header["kind"], header["parser"], own))
             kept = TrainedTarget(parser, unpacked(unnested("scores_", arrays), parser))
         notice(f"{stages.path(STAGE)}: the target parser is taken from here")
         return kept
@@ -357,8 +349,8 @@ def train_target(
     scored = ((i, score(other, targets[i], choices[i])) for i, other in others)
     scores = in_order(track(scored, "training on other folds", total=len(targets), unit="sentence"))
     if stages is not None:
-        header, own = parser.to_archive()
-        arrays = nested("parser_", own) | nested("scores_", packed(scores))
+        header, of_parser = parser.to_archive()
+        arrays = nested("parser_", of_parser) | nested("scores_", packed(scores))
         stages.write(STAGE, {"kind": kind_of(parser), "parser": header}, arrays, rng)
     return TrainedTarget(parser, scores)
 
@@ -366,9 +358,8 @@ def train_target(
 def given_target(
     pairs: Sequence[SentencePair], parser: TreeParser, *, least_probability: float, tags: TargetTags = GIVEN
 ) -> TrainedTarget:
+    scored = partial(tree_scores, parser, least_probability=least_probability)
     trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
-    scores = [
-        tree_scores(parser, pair.target, required=tree, least_probability=least_probability, choices=own)
-        for pair, tree, own in zip(pairs, trees, tags.choices or [None] * len(pairs), strict=True)
-    ]
+    rows = zip(pairs, trees, tags.choices or [None] * len(pairs), strict=True)
+    scores = [scored(pair.target, required=tree, choices=own) for pair, tree, own in rows]
     return TrainedTarget(parser, scores, unseen=True)

@@ -53,10 +53,8 @@ def ranked_evidence(scores: Scores, trees: TreeDecoder, k: int) -> tuple[SourceE
     ranked = trees.ranked(scores, k)
     sums = np.array([of_tree(scores, heads).sum() for heads in ranked])
     weights = np.exp(sums - sums.max())
-    return tuple(
-        tree_evidence(heads, weight=float(weight))
-        for heads, weight in zip(ranked, weights / weights.sum(), strict=True)
-    )
+    shares = (weights / weights.sum()).tolist()
+    return tuple(tree_evidence(heads, weight=share) for heads, share in zip(ranked, shares, strict=True))
 
 
 class Explanation(NamedTuple):
@@ -135,13 +133,11 @@ def channel_structure(structure: JointStructure) -> JointStructure:
     arcs = structure.target.arcs
     own = np.full((np.count_nonzero(arcs != NO_VARIABLE), 4), ALWAYS_TRUE, dtype=np.int32)
     own[:, 0] = arcs[arcs != NO_VARIABLE]
-    return replace(
-        structure,
-        target=replace(structure.target, trees=None),
-        families=np.concatenate([structure.families, np.full(len(own), NO_FAMILY, dtype=np.int8)]),
-        rows=np.concatenate([structure.rows, own]),
-        words=np.concatenate([structure.words, np.zeros_like(own)]),
-    )
+    families = np.concatenate([structure.families, np.full(len(own), NO_FAMILY, dtype=np.int8)])
+    rows = np.concatenate([structure.rows, own])
+    words = np.concatenate([structure.words, np.zeros_like(own)])
+    target = replace(structure.target, trees=None)
+    return replace(structure, target=target, families=families, rows=rows, words=words)
 
 
 def _cost(beliefs: Scores, chances: Scores) -> float:

@@ -90,10 +90,8 @@ class TagFactors:
             tag_link(self.link_variables, certain, tags.variables[tags.linked], scores.links[:, None]),
         ]
         for chosen, cells in self._kinds():
-            heads, dependents = (
-                np.where(end[chosen] == CERTAIN, last, tags.variables[end[chosen]])
-                for end in (tags.heads, tags.dependents)
-            )
+            ends = (end[chosen] for end in (tags.heads, tags.dependents))
+            heads, dependents = (np.where(one == CERTAIN, last, tags.variables[one]) for one in ends)
             groups.append(tag_link(tags.arcs[chosen], heads, dependents, scores.arcs[chosen][cells]))
         if not free_arcs.all():
             # The tree is known.
@@ -119,14 +117,11 @@ class TagFactors:
 
     def _kinds(self) -> list[tuple[NDArray[np.intp], tuple[slice, slice, slice]]]:
         heads, dependents = self.tags.heads != CERTAIN, self.tags.dependents != CERTAIN
-        every = slice(None)
+        every, first = slice(None), slice(1)
         return [
-            (np.flatnonzero((heads == of_head) & (dependents == of_dependent)), (every, *cells))
-            for of_head, of_dependent, cells in (
-                (False, True, (slice(1), every)),
-                (True, False, (every, slice(1))),
-                (True, True, (every, every)),
-            )
+            (np.flatnonzero(~heads & dependents), (every, first, every)),
+            (np.flatnonzero(heads & ~dependents), (every, every, first)),
+            (np.flatnonzero(heads & dependents), (every, every, every)),
         ]
 
     def _tags_of_arcs(self, states: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
@@ -192,10 +187,8 @@ def tag_choices(
     ranked = np.argsort(-chances[words], axis=1, kind="stable")[:, : counts.max()]
     own = tagger.table.scale * np.take_along_axis(scores[words], ranked, axis=1)
     relative = np.where(np.arange(counts.max()) < counts[:, None], own - own[:, :1], -np.inf)
-    tags = tuple(
-        tuple(tagger.tagger.tags[number] for number in row[:count])
-        for row, count in zip(ranked.tolist(), counts.tolist(), strict=True)
-    )
+    rows = zip(ranked.tolist(), counts.tolist(), strict=True)
+    tags = tuple(tuple(tagger.tagger.tags[number] for number in row[:count]) for row, count in rows)
     return sentence, TagChoices(words, tags, relative)
 
 
@@ -280,9 +273,8 @@ def _variants(
     scorer: ArcScorer, sentence: Sentence, choices: TagChoices, variants: NDArray[np.integer]
 ) -> tuple[ArcFeatures, int]:
     n_tags = choices.scores.shape[1]
-    versions = [
-        scorer.encode(choices.applied(sentence, np.full(len(choices.words), tag))) for tag in range(n_tags)
-    ]
+    states = (np.full(len(choices.words), tag) for tag in range(n_tags))
+    versions = [scorer.encode(choices.applied(sentence, own)) for own in states]
     atoms = np.stack([version.atoms for version in versions])
     padded = np.stack([np.pad(version.tags, PADDING) for version in versions])
     all_atoms = np.repeat(atoms[:1], len(variants), axis=0)
@@ -291,9 +283,8 @@ def _variants(
     for words, tags in (variants[:, :2].T, variants[:, 2:].T):
         all_atoms[order, words + PADDING] = atoms[tags, words + PADDING]
         all_tags[order, words + PADDING] = padded[tags, words + PADDING]
-    encoded = EncodedSentence(
-        all_atoms.reshape(-1, atoms.shape[2]), all_tags.reshape(-1)[PADDING : all_tags.size - PADDING]
-    )
+    of_words = all_tags.reshape(-1)[PADDING : all_tags.size - PADDING]
+    encoded = EncodedSentence(all_atoms.reshape(-1, atoms.shape[2]), of_words)
     return arc_features(encoded, scorer.templates, len(scorer.weights)), atoms.shape[1]
 
 
@@ -343,16 +334,11 @@ def prepared_tags(
     numbers = np.full(len(marginals), CERTAIN, dtype=np.int32)
     numbers[choices.words] = np.arange(len(choices.words))
     of_links = np.flatnonzero(numbers[structure.links[:, 1]] != CERTAIN).astype(np.int32)
-    first = structure.n_variables
-    variables = TagVariables(
-        variables=np.arange(first, first + len(choices.words), dtype=np.int32),
-        possible=choices.possible,
-        arcs=structure.target.arcs[tagged.heads, tagged.dependents],
-        heads=numbers[tagged.heads],
-        dependents=numbers[tagged.dependents],
-        links=of_links,
-        linked=numbers[structure.links[of_links, 1]],
-    )
+    first, linked = structure.n_variables, numbers[structure.links[of_links, 1]]
+    own_variables = np.arange(first, first + len(choices.words), dtype=np.int32)
+    arcs = structure.target.arcs[tagged.heads, tagged.dependents]
+    ends = numbers[tagged.heads], numbers[tagged.dependents]
+    variables = TagVariables(own_variables, choices.possible, arcs, *ends, of_links, linked)
     links = pair.alignment.links[variables.links]
     source_tags = word_hashes(pair.source).tags[links[:, 0]]
     posteriors = link_posteriors(pair.alignment)[variables.links]
@@ -363,13 +349,9 @@ def prepared_tags(
     places = {tag: number for number, tag in enumerate(tagger.tagger.tags)}
     columns = [[places[tag] for tag in (*row, *row[:1] * (n_tags - len(row)))] for row in names]
     own = np.take_along_axis(said, np.array(columns, dtype=np.int64).reshape(-1, n_tags), axis=1)
-    return variables, PreparedTags(
-        tagger=np.where(choices.possible, choices.scores, 0.0),
-        trees=-tagged.growth(choices, marginals),
-        arcs=tagged.scores,
-        links=own - own[:, :1],
-        buckets=tag_buckets(names, source_tags, posteriors, n_tags),
-    )
+    scores = np.where(choices.possible, choices.scores, 0.0), -tagged.growth(choices, marginals)
+    buckets = tag_buckets(names, source_tags, posteriors, n_tags)
+    return variables, PreparedTags(*scores, tagged.scores, own - own[:, :1], buckets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,13 +34,9 @@ def pair_nodes(
 
     Stripped target punctuation has no nodes; that of the source stays in its tree.
     """
-    return nodes_of(
-        pair,
-        dmv.tag_numbers(pair.target.upos, inventory),
-        dmv.tag_numbers(pair.source.upos, source_inventory),
-        null_tag=len(source_inventory),
-        punctuation=punctuation,
-    )
+    tags = dmv.tag_numbers(pair.target.upos, inventory)
+    source_tags = dmv.tag_numbers(pair.source.upos, source_inventory)
+    return nodes_of(pair, tags, source_tags, null_tag=len(source_inventory), punctuation=punctuation)
 
 
 def nodes_of(
@@ -182,18 +178,15 @@ def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child:
 def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:
     """Return uniform parameters with a preference for parent-child (thesis 4.6.2, 4.6.3.4)."""
     if not 0.0 < parent_child < 1.0:
-        raise UsageError(
-            f"the prior of parent-child is {parent_child}, expected a probability between 0 and 1"
-        )
+        expected = "a probability between 0 and 1"
+        raise UsageError(f"the prior of parent-child is {parent_child}, expected {expected}")
     kinds = len(CONFIGURATION_NAMES)
     configuration = np.full(kinds, (1.0 - parent_child) / (kinds - 1))
     configuration[PARENT_CHILD] = parent_child
-    return QgParameters(
-        np.full((tags, 2, 2), 0.5),
-        configuration,
-        np.full((tags, 2, source_tags, tags), 1.0 / tags),
-        np.full((source_tags, tags), 1.0 / tags),
+    child, root = (
+        np.full(shape, 1.0 / tags) for shape in ((tags, 2, source_tags, tags), (source_tags, tags))
     )
+    return QgParameters(np.full((tags, 2, 2), 0.5), configuration, child, root)
 
 
 @dataclass(frozen=True)
@@ -247,12 +240,9 @@ class QgDmv(Wrapper[dmv.Dmv]):
         monolingual = dmv.Dmv.from_archive(header["monolingual"], arrays)
         source_inventory = tuple(header["source_inventory"])
         tags, senses = len(monolingual.inventory), len(source_inventory) + 1
-        parameters = QgParameters(
-            shaped(arrays, "qg-stop", (tags, 2, 2), least=0.0, most=1.0),
-            configuration,
-            shaped(arrays, "qg-child", (tags, 2, senses, tags), least=0.0, most=1.0),
-            shaped(arrays, "qg-root", (senses, tags), least=0.0, most=1.0),
-        )
+        chances = partial(shaped, arrays, least=0.0, most=1.0)
+        stop, child = chances("qg-stop", (tags, 2, 2)), chances("qg-child", (tags, 2, senses, tags))
+        parameters = QgParameters(stop, configuration, child, chances("qg-root", (senses, tags)))
         return QgDmv(source_inventory, parameters, monolingual)
 
 

@@ -7,6 +7,7 @@ that sums of counts over parts do not depend on the number of workers.
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -100,22 +101,17 @@ def _run_em(
         log_prior=lambda parameters: parameters.log_prior(options.smoothing),
     )
     fingerprint = f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}"
-    result = run_em_kept(
-        lambda: qg_dmv.before_first_step(initial), problem, checkpoint=run.checkpoint, fingerprint=fingerprint
-    )
+    begin = partial(qg_dmv.before_first_step, initial)
+    result = run_em_kept(begin, problem, checkpoint=run.checkpoint, fingerprint=fingerprint)
     return result, reached(result, problem)
 
 
 def linked_share(pair: SentencePair) -> float:
     """Return the share of target words, punctuation apart, that have links, or of their weights."""
     words = np.array([tag != dmv.PUNCTUATION_TAG for tag in pair.target.upos], dtype=np.bool_)
-    weights = pair.alignment.weights
+    links, weights = pair.alignment.links, pair.alignment.weights
     shares = np.zeros(len(words))
-    np.maximum.at(
-        shares,
-        pair.alignment.links[:, 1] - 1,
-        np.ones(len(pair.alignment.links)) if weights is None else weights,
-    )
+    np.maximum.at(shares, links[:, 1] - 1, np.ones(len(links)) if weights is None else weights)
     return float(shares[words].mean()) if words.any() else 0.0
 
 
@@ -142,7 +138,7 @@ PART_PAIRS = 10_000
 NULL_FOR_NOW = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PackedPairs:
     """Pairs for :func:`qsproj.models.qg_dmv.qg_dmv.expected_counts`, a file for each part."""
 
@@ -163,16 +159,9 @@ class PackedPairs:
 
 def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
     numbering, source_numbering = dmv.TagNumbering(), dmv.TagNumbering()
-    nodes = (
-        qg_dmv.nodes_of(
-            pair,
-            numbering.number(pair.target.upos),
-            source_numbering.number(pair.source.upos),
-            null_tag=NULL_FOR_NOW,
-            punctuation=punctuation,
-        )
-        for pair in pairs
-    )
+    nodes_of = partial(qg_dmv.nodes_of, null_tag=NULL_FOR_NOW, punctuation=punctuation)
+    numbered = ((one, numbering.number(one.target.upos), one.source.upos) for one in pairs)
+    nodes = (nodes_of(pair, tags, source_numbering.number(upos)) for pair, tags, upos in numbered)
     paths: list[Path] = []
     packed = crc = 0
     while part := list(itertools.islice(nodes, PART_PAIRS)):
@@ -182,6 +171,4 @@ def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) 
         np.savez(paths[-1], **arrays)
         packed, crc = packed + len(part), checksum(arrays.values(), crc)
     inventory, source_inventory = numbering.inventory("the target"), source_numbering.inventory("the source")
-    return PackedPairs(
-        paths=tuple(paths), inventory=inventory, source_inventory=source_inventory, pairs=packed, crc=crc
-    )
+    return PackedPairs(tuple(paths), inventory, source_inventory, pairs=packed, crc=crc)
