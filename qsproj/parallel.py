@@ -203,9 +203,8 @@ def _on_cluster(
         try:
             client.wait_for_workers(1, timeout=WORKER_SECONDS)
         except TimeoutError as error:
-            raise UsageError(
-                f"the Dask scheduler at {scheduler} has no worker; start one: dask worker {scheduler}"
-            ) from error
+            remedy = f"start one: dask worker {scheduler}"
+            raise UsageError(f"the Dask scheduler at {scheduler} has no worker; {remedy}") from error
         threads = sum(client.ncores().values())
         yield from _results(client.get_executor(pure=False), function, items, ahead=AHEAD * threads)
 
@@ -222,11 +221,9 @@ def _results(
         while waiting:
             yield waiting.popleft().result()
     finally:
-        if (
-            not was_interrupted()
-        ):  # After an interrupt all processes are stopped, and older versions of loky fail on cancelled work.
-            for future in waiting:
-                future.cancel()
+        # After an interrupt all processes are stopped, and older versions of loky fail on cancelled work.
+        for future in () if was_interrupted() else waiting:
+            future.cancel()
 
 
 def _submitted(

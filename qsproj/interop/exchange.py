@@ -34,9 +34,8 @@ def listed(sentences: Sentence | Iterable[Sentence]) -> list[Sentence]:
     if isinstance(sentences, Sentence):
         return [sentences]
     if isinstance(sentences, str | bytes) or not isinstance(sentences, Iterable):
-        raise WrongTypeError(
-            f"found {described(sentences)}, expected sentences; make them: qsproj.read_conllu"
-        )
+        expected = "sentences; make them: qsproj.read_conllu"
+        raise WrongTypeError(f"found {described(sentences)}, expected {expected}")
     found = list(sentences)
     for one in found:
         check_sentence(one, most=None)
@@ -49,9 +48,8 @@ def sentence_of(comments: Sequence[str], rows: Iterable[Sequence[str]], *, where
     for row in checked:
         for cell in row:
             if not cell or any(mark in cell for mark in "\t\r\n"):
-                raise UsageError(
-                    f"{where}: found {shown(cell)} in row {row[0]}, expected text without tabs and line ends"
-                )
+                expected = "text without tabs and line ends"
+                raise UsageError(f"{where}: found {shown(cell)} in row {row[0]}, expected {expected}")
     try:
         return Sentence.from_conllu("\n".join([*comments, *map("\t".join, checked)]) + "\n\n")
     except DataError as error:
@@ -120,9 +118,8 @@ def to_udapi(sentences: Sentence | Iterable[Sentence]) -> Any:
     text = conllu_text(listed(sentences))
     module = sys.modules.get("udapi.core.document")
     if module is None:
-        raise UsageError(
-            "udapi is not imported, and as it is under the GPL qsproj does not import it; call: import udapi"
-        )
+        why = "as it is under the GPL qsproj does not import it"
+        raise UsageError(f"udapi is not imported, and {why}; call: import udapi")
     document = module.Document()
     document.from_conllu_string(text)
     return document

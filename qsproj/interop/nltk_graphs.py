@@ -60,13 +60,10 @@ def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | Alig
     'bark'
     """
     if isinstance(sentence_or_pair, SentencePair):
-        translate = package("nltk.translate")
-        links = translate.Alignment(
-            (target - 1, source - 1) for source, target in sentence_or_pair.alignment.links.tolist()
-        )
-        return translate.AlignedSent(
-            list(sentence_or_pair.target.forms), list(sentence_or_pair.source.forms), links
-        )
+        pair, translate = sentence_or_pair, package("nltk.translate")
+        links = ((target - 1, source - 1) for source, target in pair.alignment.links.tolist())
+        words = list(pair.target.forms), list(pair.source.forms)
+        return translate.AlignedSent(*words, translate.Alignment(links))
     if isinstance(sentence_or_pair, Sentence):
         graph: DependencyGraph = package("nltk.parse").DependencyGraph()
         columns = {key: getattr(sentence_or_pair, column) for column, key in _NODE_KEYS.items()}
@@ -113,10 +110,8 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
         if not nodes or [node["address"] for node in nodes] != list(range(1, len(nodes) + 1)):
             raise UsageError("found a graph whose words are not 1, 2, ..., expected those of a sentence")
         forms = words_of([node["word"] for node in nodes], what="the graph")
-        columns = {
-            column: words_of([node[key] or UNSPECIFIED for node in nodes], what=key)
-            for column, key in _NODE_KEYS.items()
-        }
+        cells = {key: [node[key] or UNSPECIFIED for node in nodes] for key in _NODE_KEYS.values()}
+        columns = {column: words_of(cells[key], what=key) for column, key in _NODE_KEYS.items()}
         heads = checked_heads([node["head"] for node in nodes], len(nodes))
         return with_columns(with_heads(Sentence.from_words(forms), heads), **columns)
     if isinstance(graph_or_pair, package("nltk.translate").AlignedSent):

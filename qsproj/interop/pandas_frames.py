@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +87,8 @@ def from_pandas(frame: DataFrame) -> Document:
     table = frame.reset_index() if set(INDEX) <= set(frame.index.names) else frame
     for name in (*INDEX, "form"):
         if name not in table.columns:
-            raise UsageError(
-                f"found no {name} in the frame, expected sentence and word as index or columns, and form"
-            )
+            expected = "sentence and word as index or columns, and form"
+            raise UsageError(f"found no {name} in the frame, expected {expected}")
     names = [name for name in (*INDEX, *COLUMNS, *TOKEN_COLUMNS, COMMENTS) if name in table.columns]
     columns = [table[name].astype(object).where(table[name].notna(), None).tolist() for name in names]
     rows = [dict(zip(names, values)) for values in zip(*columns)]
@@ -137,9 +137,7 @@ def _head(value: Any, where: str, word: int) -> str:
     """Return the cell of a head, which pandas may hold as a float."""
     if value is None or value in (NO_HEAD, UNSPECIFIED):
         return UNSPECIFIED
-    try:
+    with suppress(TypeError, ValueError):
         if float(value) == int(value):
             return str(int(value))
-    except (TypeError, ValueError):
-        pass
     raise UsageError(f"{where}: found {shown(value)} as head of word {word}, expected a whole number")

@@ -74,9 +74,8 @@ class QsprojComponent:
         """Annotate Docs, parsing the sentences of a batch together."""
         for docs in blocks_of(stream, batch_size):
             sentences = [list(self._sentences(doc)) for doc in docs]
-            annotated = iter(
-                self.annotator([one for part in sentences for one in part], confidence=self.confidence)
-            )
+            joined = [one for part in sentences for one in part]
+            annotated = iter(self.annotator(joined, confidence=self.confidence))
             for doc, part in zip(docs, sentences, strict=True):
                 places = [token.i for token in doc if not token.is_space]
                 annotate(doc, [next(annotated) for _ in part], places)

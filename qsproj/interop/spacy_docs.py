@@ -132,14 +132,10 @@ def columns_of(sentence: Sentence) -> Columns:
     relations = list(map(_relation, heads, sentence.deprels))
     if any(relations) and not relations[anchor - 1]:
         relations[anchor - 1] = "dep"
-    return Columns(
-        lemmas=tuple(map(_empty, sentence.lemmas)),
-        upos=tuple(tag if tag in UNIVERSAL_TAGS else "" for tag in sentence.upos),
-        xpos=tuple(map(_empty, sentence.xpos)),
-        feats=tuple(_sorted_features(cell) for cell in sentence.feats),
-        heads=tuple(shown),
-        deprels=tuple(relations),
-    )
+    lemmas, xpos = (tuple(map(_empty, cells)) for cells in (sentence.lemmas, sentence.xpos))
+    upos = tuple(tag if tag in UNIVERSAL_TAGS else "" for tag in sentence.upos)
+    feats = tuple(map(_sorted_features, sentence.feats))
+    return Columns(lemmas, upos, xpos, feats, tuple(shown), tuple(relations))
 
 
 def _relation(head: int, relation: str) -> str:
@@ -196,10 +192,8 @@ def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
             changed["heads"] = checked_heads(heads, len(sentence))
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from None
-        changed["deprels"] = [
-            _ROOT_RELATION if head == ROOT else own if own and head != NO_HEAD else UNSPECIFIED
-            for head, (_, own) in zip(heads, pairs)
-        ]
+        named = [own if own and head != NO_HEAD else UNSPECIFIED for head, (_, own) in zip(heads, pairs)]
+        changed["deprels"] = [_ROOT_RELATION if at == ROOT else own for at, own in zip(heads, named)]
     updated = sentence.replace(**changed)
     chances = [token._.get(EXTENSION) if token.has_extension(EXTENSION) else None for token in words]
     if all(chance in (None, word.arc_probability) for chance, word in zip(chances, updated)):
@@ -216,18 +210,12 @@ def _columns_in(words: list[Any], where: str) -> Columns:
         while head.is_space and head.head.i != head.i:
             head = head.head
         if head.i != token.i and head.i not in numbers:
-            raise UsageError(
-                f"{where}: found the head of {token.text!r} in another sentence, expected one in its own"
-            )
+            found = f"the head of {token.text!r} in another sentence"
+            raise UsageError(f"{where}: found {found}, expected one in its own")
         heads.append(ROOT if head.i == token.i else numbers[head.i])
-    return Columns(
-        lemmas=tuple(token.lemma_ for token in words),
-        upos=tuple(token.pos_ for token in words),
-        xpos=tuple(token.tag_ for token in words),
-        feats=tuple(str(token.morph) for token in words),
-        heads=tuple(heads),
-        deprels=tuple(token.dep_ for token in words),
-    )
+    cells = ((one.lemma_, one.pos_, one.tag_, str(one.morph), one.dep_) for one in words)
+    lemmas, upos, xpos, feats, relations = zip(*cells, strict=True)
+    return Columns(lemmas, upos, xpos, feats, tuple(heads), relations)
 
 
 def _spacing(token: Any) -> dict[str, str | None]:

@@ -102,9 +102,8 @@ def _sentence(tokens: Any, where: str) -> Sentence:
 def _number(given: object, where: str) -> tuple[int, ...]:
     number = tuple(given) if isinstance(given, list | tuple) else (given,)
     if len(number) not in (1, 2) or not all(isinstance(part, int) for part in number):
-        raise UsageError(
-            f"{where}: found {shown(given)} as id, expected a number, or two of a multiword token"
-        )
+        expected = "a number, or two of a multiword token"
+        raise UsageError(f"{where}: found {shown(given)} as id, expected {expected}")
     return number
 
 

@@ -66,14 +66,9 @@ def with_access_log(
                 await _send_text(counted_send, 500, _BUG)
         finally:
             known = any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in paths)
-            log(
-                method=scope["method"],
-                path=scope["path"] if known else "other",
-                status=status or _CLIENT_LEFT,
-                seconds=round(time.monotonic() - start, 4),
-                bytes_out=size,
-                **facts,
-            )
+            asked = {"method": scope["method"], "path": scope["path"] if known else "other"}
+            seconds = round(time.monotonic() - start, 4)
+            log(**asked, status=status or _CLIENT_LEFT, seconds=seconds, bytes_out=size, **facts)
 
     return answer
 

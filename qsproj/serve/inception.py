@@ -103,10 +103,9 @@ def _checked(work: Any, *arguments: Any, name: str = "document.xmi", **options: 
         except QsprojError:
             raise
         except Exception as error:
-            raise UsageError(
-                f"found {name} that cannot be read ({type(error).__name__}), expected a UIMA CAS as XMI, "
-                "its types in typeSystem, with sentences and tokens of DKPro Core"
-            ) from None
+            found = f"{name} that cannot be read ({type(error).__name__})"
+            types = "its types in typeSystem, with sentences and tokens of DKPro Core"
+            raise UsageError(f"found {found}, expected a UIMA CAS as XMI, {types}") from None
 
 
 def _tag_of(token: Any) -> str | None:

@@ -46,9 +46,8 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=_MOST_CONNECTIONS)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise UsageError(
-                f"port {port} of {host} is in use; give another: --port N (0: a free one)"
-            ) from error
+            remedy = "give another: --port N (0: a free one)"
+            raise UsageError(f"port {port} of {host} is in use; {remedy}") from error
         raise UsageError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error
     except OverflowError as error:
         raise UsageError(f"found port {port}, expected 0 to 65535") from error
@@ -68,20 +67,12 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     said = logging.getLogger("uvicorn")
     said.handlers, said.propagate = [AsLines(logging.WARNING)], False
 
-    config = uvicorn.Config(
-        app,
-        lifespan="off",
-        ws="none",
-        loop="asyncio",
-        http=protocol_with_timeout(seconds),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_keep_alive=min(_KEPT_SECONDS, math.ceil(seconds)),
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
+    unused: Any = {"lifespan": "off", "ws": "none", "log_config": None}
+    unused |= dict.fromkeys(("access_log", "server_header", "proxy_headers"), False)
+    kept = min(_KEPT_SECONDS, math.ceil(seconds))
+    limits: Any = {"limit_concurrency": _MOST_CONNECTIONS, "timeout_keep_alive": kept}
+    limits["timeout_graceful_shutdown"] = _GRACE_SECONDS
+    config = uvicorn.Config(app, loop="asyncio", http=protocol_with_timeout(seconds), **unused, **limits)
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
