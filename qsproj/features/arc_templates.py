@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.features.atoms import ATTRIBUTES, EncodedSentence, reads_tree
-from qsproj.features.hashing import Template, stable_hash, templates_of
+from qsproj.features.hashing import Template, operations_of, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import ArcFeatures, position_parts
 
 # Bits of kernels.arc_features (a test compares them).
 BETWEEN_BITS = {"upos": 1, "set": 2, "verbs": 4, "punctuation": 8, "coordinators": 16}
-ATOM = re.compile(r"(head|dep|between)\.([a-z]+(?:\.[a-z]+)?)([+-]\d)?$")
+ATOM = re.compile(r"(head|dep|between)\.([a-z]+(?:\.[a-z]+)?)(?:[+-]\d)?$")
+ENDS = ("head", "dep")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +40,14 @@ class TemplateSet:
 class CompiledTemplates:
     """Compiled templates for the kernels; see :mod:`qsproj.kernels.features.arc_features` for the codes.
 
-    ``attributes`` name the columns of the atoms. The hashes of the two ends have different seeds, so that
-    swapping the ends changes the feature. ``plain``, ``directed``: ends of the runs of templates that fire
-    both ways, and of those that only fire directed.
+    ``attributes`` name the columns of the atoms. ``operations``, ``seeds``: of each of ENDS. Seeds differ, so
+    that swapping the ends changes the feature. ``plain``, ``directed``: ends of the runs of templates that
+    fire both ways, and of those that only fire directed.
     """
 
     attributes: tuple[str, ...]
-    head_operations: NDArray[np.int32]
-    dependent_operations: NDArray[np.int32]
-    head_seeds: NDArray[np.uint64]
-    dependent_seeds: NDArray[np.uint64]
+    operations: NDArray[np.int32]
+    seeds: NDArray[np.uint64]
     between: NDArray[np.int32]
     plain: int
     directed: int
@@ -184,30 +183,20 @@ def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> Co
     ordered = [*near, *templates.directed, *far]
     attributes = list(known)
     between = np.zeros(len(ordered), dtype=np.int32)
-    ends = {
-        "head": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),
-        "dep": np.full((len(ordered), max(map(len, ordered))), -1, dtype=np.int32),
-    }
     for row, template in enumerate(ordered):
-        filled = {"head": 0, "dep": 0}
-        for atom in template:
-            place, name, offset = _parse(atom)
+        for place, name in map(_parse, template):
             if place == "between":
                 between[row] += BETWEEN_BITS[name]
-                continue
-            if name not in attributes:
+            elif name not in attributes:
                 attributes.append(name)
-            ends[place][row, filled[place]] = attributes.index(name) << 8 | (offset + 128)
-            filled[place] += 1
         if between[row] & BETWEEN_BITS["upos"] and between[row] != BETWEEN_BITS["upos"]:
             raise ValueError(f"template {template}: between.upos fires for each tag and cannot be combined")
-    names = [" ".join(template) for template in ordered]
+    of_ends = [tuple(atom for atom in one if not atom.startswith("between.")) for one in ordered]
+    seeds = [[stable_hash(f"{end} {' '.join(template)}") for template in ordered] for end in ENDS]
     return CompiledTemplates(
         attributes=tuple(attributes),
-        head_operations=ends["head"],
-        dependent_operations=ends["dep"],
-        head_seeds=np.array([stable_hash(f"head {name}") for name in names], dtype=np.uint64),
-        dependent_seeds=np.array([stable_hash(f"dep {name}") for name in names], dtype=np.uint64),
+        operations=operations_of(of_ends, ENDS, attributes),
+        seeds=np.array(seeds, dtype=np.uint64),
         between=between,
         plain=len(near),
         directed=len(near) + len(templates.directed),
@@ -218,25 +207,24 @@ def _asks_between(template: Template) -> bool:
     return any(atom.startswith("between.") for atom in template)
 
 
-def _parse(atom: str) -> tuple[str, str, int]:
+def _parse(atom: str) -> tuple[str, str]:
     match = ATOM.match(atom)
     if match is None:
         raise ValueError(f"atom {atom!r} is not head.NAME, dep.NAME or between.NAME")
-    place, name, offset = match.groups()
+    place, name = match.groups()
     known = BETWEEN_BITS if place == "between" else ATTRIBUTES
     read = name.partition(".")[2]
     in_tree = reads_tree(name) and (not read or read in ATTRIBUTES)
     if name not in known and (place == "between" or not in_tree):
         raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
-    return place, name, int(offset or 0)
+    return place, name
 
 
 def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:
     """Hash the templates' attributes of each position of a sentence encoded with them; O(n T)."""
-    shape = (len(encoded) + 1, len(templates.between))
-    head_parts, dependent_parts = np.empty(shape, np.uint64), np.empty(shape, np.uint64)
-    position_parts(encoded.atoms, templates.head_operations, templates.head_seeds, head_parts)
-    position_parts(encoded.atoms, templates.dependent_operations, templates.dependent_seeds, dependent_parts)
+    parts = np.empty((len(ENDS), len(encoded) + 1, len(templates.between)), np.uint64)
+    for own, operations, seeds in zip(parts, templates.operations, templates.seeds, strict=True):
+        position_parts(encoded.atoms, operations, seeds, own)
     shift = np.uint64(64 - (buckets.bit_length() - 1))
     kinds = templates.between, templates.plain, templates.directed
-    return ArcFeatures(head_parts, dependent_parts, encoded.tags, *kinds, shift)
+    return ArcFeatures(parts[0], parts[1], encoded.tags, *kinds, shift)

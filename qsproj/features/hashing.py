@@ -29,6 +29,29 @@ def templates_of(text: str) -> tuple[Template, ...]:
     return tuple(tuple(atom.strip() for atom in row if atom.strip()) for row in rows)
 
 
+_PLACED_ATOM = re.compile(r"([a-z]+)\.([a-z]+(?:\.[a-z]+)?)([+-]\d)?")
+
+
+def operations_of(
+    templates: Sequence[Template], roles: Sequence[str], columns: Sequence[str]
+) -> NDArray[np.int32]:
+    """Return the program of :func:`qsproj.kernels.features.arc_features.position_parts` for each role.
+
+    int32[R, T, W]; atoms are ``ROLE.COLUMN`` with an optional offset (``+1``); ValueError for others.
+    """
+    operations = np.full((len(roles), len(templates), max(map(len, templates))), -1, dtype=np.int32)
+    for row, template in enumerate(templates):
+        for atom in template:
+            match = _PLACED_ATOM.fullmatch(atom)
+            if match is None or match[1] not in roles or match[2] not in columns:
+                raise ValueError(
+                    f"atom {atom!r} is not ROLE.NAME of {', '.join(roles)}; {', '.join(columns)}"
+                )
+            of_role = operations[roles.index(match[1]), row]
+            of_role[of_role.tolist().index(-1)] = columns.index(match[2]) << 8 | (int(match[3] or 0) + 128)
+    return operations
+
+
 _ATOM = re.compile(r"(?P<name>[a-z]+[0-9]*)(?P<distance>[-+][0-9]+)?")
 
 

@@ -17,7 +17,6 @@ Each factor also has a *place*, a small number: directions, binned distances, co
 fire with and without it, those in ``placed`` only with it.
 """
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT
-from qsproj.features.atoms import ATTRIBUTES, PADDING, EncodedSentence
-from qsproj.features.hashing import Template, stable_hash, templates_of
+from qsproj.features.atoms import PADDING, EncodedSentence
+from qsproj.features.hashing import Template, operations_of, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import position_parts
 from qsproj.kernels.features.second_order_features import FactorFeatures
 
@@ -38,7 +37,6 @@ ROLES = {
     "hidden": ("head", "dep"),
     "taglink": ("head", "dep"),
 }
-ATOM = re.compile(r"([a-z]+)\.([a-z]+)([+-]1)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,26 +159,10 @@ def compile_family(family: str, templates: FamilyTemplates, attributes: tuple[st
     """Compile the templates of one family for sentences encoded with ``attributes``."""
     ordered = (*templates.plain, *templates.placed)
     roles = ROLES[family]
-    operations = np.full((len(roles), len(ordered), max(map(len, ordered))), -1, dtype=np.int32)
-    for row, template in enumerate(ordered):
-        filled = dict.fromkeys(roles, 0)
-        for atom in template:
-            role, name, offset = _parse(atom, roles, attributes)
-            operations[roles.index(role), row, filled[role]] = attributes.index(name) << 8 | (offset + 128)
-            filled[role] += 1
+    operations = operations_of(ordered, roles, attributes)
     names = [" ".join(template) for template in ordered]
     seeds = [[stable_hash(f"{family} {role} {name}") for name in names] for role in roles]
     return CompiledFamily(operations, np.array(seeds, dtype=np.uint64), len(templates.plain))
-
-
-def _parse(atom: str, roles: tuple[str, ...], attributes: tuple[str, ...]) -> tuple[str, str, int]:
-    match = ATOM.match(atom)
-    if match is None or match[1] not in roles:
-        raise ValueError(f"atom {atom!r} is not ROLE.NAME with one of the roles {', '.join(roles)}")
-    role, name, offset = match.groups()
-    if name not in ATTRIBUTES or name not in attributes:
-        raise ValueError(f"atom {atom!r}: {name!r} is not encoded; encoded are: {', '.join(attributes)}")
-    return role, name, int(offset or 0)
 
 
 Words = NDArray[np.int32]
