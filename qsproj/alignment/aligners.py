@@ -152,9 +152,9 @@ def _between_words(
 
 def _links_of_hmm(directions: Iterable[LinkedPair], name: str, threshold: float) -> Iterator[Alignment]:
     for size, forward, backward in directions:
-        links = symmetrize(forward, backward, name=name, threshold=threshold)
-        weights = link_weights(forward, backward)[links]
-        yield make_alignment(*size, np.argwhere(links) + 1, weights=weights)
+        weights = link_weights(forward, backward)
+        links = weights > threshold if name == THRESHOLD else symmetrize(forward, backward, name=name)
+        yield make_alignment(*size, np.argwhere(links) + 1, weights=weights[links])
 
 
 _PROGRAM = "eflomal-align"

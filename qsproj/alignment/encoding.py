@@ -92,7 +92,7 @@ def encode_bitext(
 
 def beginning(word: str, kept: int | None) -> str:
     """Return the first ``kept`` letters, None for all, of a case-folded word; Hangul counts twice."""
-    word = lower_form(word).casefold()
+    word = (word if word.isascii() and word.isalpha() else lower_form(word)).casefold()
     if kept is None or len(word) <= kept // 2 or any(map(str.isdigit, word)):
         return word
     return word[: kept // 2] if "가" <= word[0] <= "힣" else word[:kept]

@@ -220,7 +220,8 @@ def _no_jumps(weights: NDArray[np.float64]) -> Jumps:
 def _add_changes(
     changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: NDArray[np.int32]
 ) -> None:
-    changed.pairs[pairs] += own.pairs - before.pairs[pairs]
+    own.pairs[:] -= before.pairs[pairs]
+    changed.pairs[pairs] += own.pairs
     for name in own._fields[1:]:
         array = getattr(changed, name)
         array += getattr(own, name) - getattr(before, name)
