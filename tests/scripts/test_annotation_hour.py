@@ -46,7 +46,7 @@ def test_an_answer_settles_the_words_that_have_this_tag_alone(gold):
     # Four words to read, two to leave out, one answer to confirm.
     assert one.answer([asked], 100.0) == 100.0 - 4 - 2 * 3 - 2
     assert one.asked == {"is": ("AUX",), "was": ("AUX",)}
-    assert one.answer([asked], 100.0) == 100.0, "nothing is left to settle"
+    assert one.answer([asked], 100.0) == 100.0, "asked once"
     assert speaker(**{"is": "AUX"}).answer([asked], 5.0) == 5.0, "no time"
 
 

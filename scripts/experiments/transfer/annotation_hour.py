@@ -126,10 +126,13 @@ class Speaker:
     share: float  # of the minutes, for words
     asked: dict[str, tuple[str, ...]]
     corrected: dict[int, Sentence]
+    answered: set[str]  # questions, each of which is asked once
 
     def answer(self, questions: Sequence[Asked], seconds: float) -> float:
         """Answer questions while time is left; return the rest of it."""
         for question in questions:
+            if question.name in self.answered:
+                continue
             words = [word for word in question.words if word not in self.asked]
             tags = Counter(tag for word in words for tag in self.lexicon.get(word, ()))
             best = max(question.tags, key=lambda tag: tags[tag])
@@ -137,6 +140,7 @@ class Speaker:
             cost = self.costs.of_draft(len(words), len(words) - len(kept))
             if kept and cost <= seconds:
                 seconds -= cost
+                self.answered.add(question.name)
                 self.asked |= dict.fromkeys(kept, (best,))
         return seconds
 
@@ -298,7 +302,7 @@ def curve(lab: Lab, target: str, way: str, costs: Costs) -> dict[str, Any]:
         wrong = [form for form in sorted(lexicon) if rng.random() < WRONG]
         lexicon = lexicon | {form: (str(rng.choice(every)),) for form in wrong}
     share = {WORDS: 1.0, SENTENCES: 0.0, NOTHING: 0.0}.get(way, SHARE_OF_UNKNOWN * start.unknown)
-    speaker = Speaker(pool, lexicon, costs, share, {}, {})
+    speaker = Speaker(pool, lexicon, costs, share, {}, {}, set())
     learn = learned_alone if way == NOTHING else learned_above
     model = None if way == NOTHING else start.model
     found: dict[str, Any] = {}
