@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -66,36 +65,35 @@ def read_verses(path: str) -> Verses:
     unreadable = list[DataError]()
     count = cleaned = quoted = 0
     before: Verse | None = None
-    with _lines(path) as lines:
-        for number, line in lines:
-            line = line.strip("\ufeff\r\n ")
-            if not line:
-                continue
-            count += 1
-            reference, tab, text = line.partition("\t")
-            found = scripture.parse_reference(reference)
-            numbers = scripture.verse_numbers(found["verses"]) if found and tab else None
-            if found is None or numbers is None:
-                unreadable.append(_no_reference(path, number, reference, text))
-                continue
-            chapter = re.sub(r"[\W_]", "", found["book"]).casefold(), int(found["chapter"] or 1)
-            first = chapter, numbers[0]
-            if text.strip() == _MERGED and before is not None and before[0] == chapter:
-                merged[first] = merged.get(before, before)
-                continue
-            plain = _plain(text, numbers)
-            cleaned += plain != " ".join(text.split())
-            for mark, quotation_mark in _QUOTATION_MARKS:
-                quoted += mark == "<<" and mark in plain
-                plain = plain.replace(mark, quotation_mark)
-            known = parts[first]
-            part = scripture.VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold()
-            part = part if part.isalpha() else ""
-            if known.setdefault(part, plain) != plain or ("" in known and len(known) > 1):
-                repeated.add(first)
-            texts[first] = " ".join(known[part] for part in sorted(known))
-            merged.update(((chapter, verse), first) for verse in numbers[1:])
-            before = first
+    for number, line in _lines(path):
+        line = line.strip("\ufeff\r\n ")
+        if not line:
+            continue
+        count += 1
+        reference, tab, text = line.partition("\t")
+        found = scripture.parse_reference(reference)
+        numbers = scripture.verse_numbers(found["verses"]) if found and tab else None
+        if found is None or numbers is None:
+            unreadable.append(_no_reference(path, number, reference, text))
+            continue
+        chapter = re.sub(r"[\W_]", "", found["book"]).casefold(), int(found["chapter"] or 1)
+        first = chapter, numbers[0]
+        if text.strip() == _MERGED and before is not None and before[0] == chapter:
+            merged[first] = merged.get(before, before)
+            continue
+        plain = _plain(text, numbers)
+        cleaned += plain != " ".join(text.split())
+        for mark, quotation_mark in _QUOTATION_MARKS:
+            quoted += mark == "<<" and mark in plain
+            plain = plain.replace(mark, quotation_mark)
+        known = parts[first]
+        part = scripture.VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold()
+        part = part if part.isalpha() else ""
+        if known.setdefault(part, plain) != plain or ("" in known and len(known) > 1):
+            repeated.add(first)
+        texts[first] = " ".join(known[part] for part in sorted(known))
+        merged.update(((chapter, verse), first) for verse in numbers[1:])
+        before = first
     if 2 * len(unreadable) >= count > 0:
         raise unreadable[0]
     if not texts:
@@ -103,13 +101,12 @@ def read_verses(path: str) -> Verses:
     return Verses(texts, merged, repeated, cleaned, quoted, tuple(unreadable))
 
 
-@contextmanager
-def _lines(path: str) -> Iterator[Iterable[tuple[int | None, str]]]:
+def _lines(path: str) -> Iterator[tuple[int | None, str]]:
     if scripture.is_scripture(path):
-        yield scripture.numbered_lines(path)
-    else:
-        with open_text(path) as lines:
-            yield enumerate(lines, start=1)
+        yield from scripture.numbered_lines(path)
+        return
+    with open_text(path) as lines:
+        yield from enumerate(lines, start=1)
 
 
 def _plain(text: str, verses: Sequence[int]) -> str:
@@ -160,15 +157,14 @@ def _paired(
     del stamps
     sides = read_verses(source), read_verses(target)
     first_of = _groups(sides)
-    numbered = [defaultdict[Verse, list[tuple[int, str]]](list) for _ in sides]
-    for side, of_side in zip(sides, numbered, strict=True):
+    texts = list[dict[Verse, str]]()
+    for side in sides:
+        parts = defaultdict[Verse, list[tuple[int, str]]](list)
         for verse, text in side.texts.items():
             if text:
-                of_side[first_of.get(verse, verse)].append((verse[1], text))
-    # Merged verses are sorted by number, whatever their order in the file.
-    texts = [
-        {verse: [text for _, text in sorted(found)] for verse, found in side.items()} for side in numbered
-    ]
+                parts[first_of.get(verse, verse)].append((verse[1], text))
+        # Merged verses are sorted by number, whatever their order in the file.
+        texts.append({verse: " ".join(text for _, text in sorted(found)) for verse, found in parts.items()})
     common = [verse for verse in texts[0] if verse in texts[1]]
     if not common:
         first = [next(iter(side.texts), (("", 0), 0)) for side in sides]
@@ -189,8 +185,7 @@ def _paired(
         elif chapter in otherwise:
             left_out[OTHERWISE] += 1
         else:
-            name = f"{chapter[0].upper()}_{chapter[1]}:{number}"
-            pairs.append((name, " ".join(texts[0][verse]), " ".join(texts[1][verse])))
+            pairs.append((f"{chapter[0].upper()}_{chapter[1]}:{number}", texts[0][verse], texts[1][verse]))
     return pairs, left_out
 
 
@@ -211,7 +206,7 @@ def _groups(sides: tuple[Verses, Verses]) -> dict[Verse, Verse]:
     return {verse: first(verse) for verse in first_of}
 
 
-def numbered_otherwise(source: Mapping[Verse, list[str]], target: Mapping[Verse, list[str]]) -> set[Chapter]:
+def numbered_otherwise(source: Mapping[Verse, str], target: Mapping[Verse, str]) -> set[Chapter]:
     """Return the chapters whose verses clearly fit shifted numbers better."""
     last: dict[Chapter, int] = {}
     for chapter, verse in (*source, *target):
@@ -219,7 +214,7 @@ def numbered_otherwise(source: Mapping[Verse, list[str]], target: Mapping[Verse,
     found = set()
     for chapter, verses in last.items():
         numbers = [(chapter, verse) for verse in range(1, verses + 1)]
-        pairs = [(" ".join(source.get(one, [])), " ".join(target.get(one, []))) for one in numbers]
+        pairs = [(source.get(one, ""), target.get(one, "")) for one in numbers]
         if fit_of(pairs, clear=CLEAR_IN_CHAPTER).shift:
             found.add(chapter)
     return found
