@@ -18,7 +18,7 @@ def gold():
 
 def speaker(gold=(), **lexicon):
     return hour.Speaker(
-        gold, {word: tuple(tags.split()) for word, tags in lexicon.items()}, Costs(), 0.5, {}, {}
+        gold, {word: tuple(tags.split()) for word, tags in lexicon.items()}, Costs(), 0.5, {}, {}, set()
     )
 
 
