@@ -107,6 +107,9 @@ def use(page: Page) -> None:
         elif index % 5 == 0:
             page.ask("word rows", "words")
             page.ask("list of sentences", "sentences?order=worth&shown=todo&limit=50")
+    while page.training:
+        time.sleep(0.1)
+        page.ask("state", "training")
 
 
 def answer_table(times: Times) -> Table:
