@@ -252,7 +252,8 @@ def project_tags(
     Parameters
     ----------
     source : iterable of Sentence
-        Sentences with UPOS, best with features and trees. For several sources: a list of lists.
+        Sentences with UPOS, best with features and trees. For several sources: a list of lists, that
+        with the largest treebank first, since it decides which tags frequent words may have.
     target : iterable of Sentence
         Their translations; only words are read. For several sources: the same for all, or a list for each,
         joined by sentences, or by the verse or line in ``sent_id``.

@@ -38,7 +38,8 @@ EXAMPLES = """examples:
 def add_arguments(parser: CommandParser) -> None:
     parser.option(
         "--source FILE",
-        "translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each",
+        "translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each, "
+        "that with the largest treebank first: it decides which tags frequent words may have",
         required=True,
         action="append",
     )

@@ -203,13 +203,13 @@ class _Bitexts:
         self.untagged = [
             AlignedFiles(trees.file, words.files[1], links.file) for words, links, trees in self.sides
         ]
-        # One source is rarely a relative, and training on its trees takes time.
-        of_sources = chain(*self._treebanks) if len(texts) > 1 else ()
         self.tagger = self._declare(
             tag_target,
             corpora=self.untagged,
             tagged=self._tagged,
-            also=(*of_sources, *options.also),
+            # One source is rarely a relative, and training on its trees takes time.
+            treebanks=self._treebanks if len(texts) > 1 else (),
+            also=options.also,
             language=self._language,
             attached=self._attached,
             **self._of("lexicon", "lemmatizer", "text", "paragraphs", "learn_text", "seed"),

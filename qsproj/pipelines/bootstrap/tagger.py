@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ from qsproj.pipelines.treebank_weights import read_treebanks
 FAR_APART = 0.25
 
 
-@stage("tagger", version=50)
+@stage("tagger", version=51)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -41,6 +42,7 @@ def tag_target(
     text: Sequence[str],
     paragraphs: bool,
     learn_text: bool | None,
+    treebanks: Sequence[Sequence[str]],
     also: Sequence[str],
     language: str,
     attached: Contractions,
@@ -48,8 +50,14 @@ def tag_target(
 ) -> StageReport:
     """Train a tagger of the target through links; measure the share of raw words unknown in the bitext.
 
-    ``attached``: tokens of the bitext that are divided like raw text.
+    ``treebanks``: those of each of several sources; the largest decides for frequent words. ``attached``:
+    tokens of the bitext that are divided like raw text.
     """
+    of_sources = list(map(read_treebanks, treebanks))
+    if of_sources:
+        sizes = [sum(len(one.sentences) for one in of_source) for of_source in of_sources]
+        order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
+        corpora, of_sources = [corpora[number] for number in order], [of_sources[number] for number in order]
     sentences = list(read_all(tagged))
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
@@ -60,7 +68,7 @@ def tag_target(
         tagged=sentences,
         raw=[sentence.forms for sentence in raw],
         lexicon=lexicon_of(lexicon, lemmatizer, language),
-        relatives=read_treebanks(also),
+        relatives=[*chain(*of_sources), *read_treebanks(also)],
         language=language,
         options=TagProjectionOptions(learn_raw=learn_text),
     )

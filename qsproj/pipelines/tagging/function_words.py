@@ -5,7 +5,7 @@ Function words without a translation are linked to whatever is left: Wolof *di*,
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from qsproj.corpus.characters import lower_form
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.options import HALF, TagProjectionOptions
-from qsproj.pipelines.tagging.votes import Shares, Words, normalised, words_of
+from qsproj.pipelines.tagging.type_dictionary import type_shares
+from qsproj.pipelines.tagging.votes import Sets, Shares, Words, normalised, words_of
 
 # Most untranslated words have one of these tags.
 UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})
@@ -25,6 +26,21 @@ TRANSLATED = "CCONJ"
 SURELY_TRANSLATED = 0.75
 # Words with similar neighbours may be this many times rarer than frequent ones.
 RARER = 10
+
+
+def shares_of_types(text: LinkedText, allowed: Sets, options: TagProjectionOptions) -> Shares:
+    """Return the shares of tags in the votes of each type, float64[V, T], with those of function words.
+
+    Of several translations the first decides for frequent words that it has votes for: treebanks differ in
+    the tags of function words, so that words get tags of several conventions.
+    """
+    shares = with_function_tags(text, type_shares(text, allowed), options)
+    if text.first is None:
+        return shares
+    of_first = shares_of_types(replace(text, votes=text.first, first=None), allowed, options)
+    words = words_of(text, options.frequent)
+    decided = words.frequent[words.of_types] & of_first.any(axis=1)
+    return np.where(decided[:, None], of_first, shares)
 
 
 def with_function_tags(text: LinkedText, shares: Shares, options: TagProjectionOptions) -> Shares:

@@ -52,6 +52,8 @@ class LinkedText:
     # float32[N, T]: for each word and tag, the sum over links to source words of the tag of their
     # probabilities to the power ``sureness``
     votes: NDArray[np.float32]
+    # with several translations, the votes of the first alone
+    first: NDArray[np.float32] | None
     links: int
     left_out: int = 0  # number of sentences left out by sampling
     unshared: Words = ()  # names of conventions of the source that do not hold
@@ -147,14 +149,19 @@ def read_linked_text(
     of_source = [own.get(tag) or settled.get(tag, tag) for tag in tags]
     names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
     column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
+
+    def votes_of(weights: NDArray[np.float64]) -> NDArray[np.float32]:
+        votes = np.zeros((len(types), len(names)), dtype=np.float32)
+        np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
+        for pair, other in EITHER.items():
+            name = either_name(*pair)
+            if name in tags and other in names:
+                of_name = of_links == tags[name]
+                np.add.at(votes, (at[of_name], names.index(other)), weights[of_name])
+        return votes
+
+    first = votes_of(weights * (numbers == 0)) if numbers.any() else None
     weights = weights * agreement(at, column + 1, of_words, numbers, weights)
-    votes = np.zeros((len(types), len(names)), dtype=np.float32)
-    np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
-    for pair, other in EITHER.items():
-        name = either_name(*pair)
-        if name in tags and other in names:
-            of_name = of_links == tags[name]
-            np.add.at(votes, (at[of_name], names.index(other)), weights[of_name])
     if not (column >= 0).any():
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     return LinkedText(
@@ -163,7 +170,8 @@ def read_linked_text(
         starts=starts,
         vocabulary=vocabulary,
         types=types,
-        votes=votes,
+        votes=votes_of(weights),
+        first=first,
         links=int((column >= 0).sum()),
         left_out=n_read - len(read),
         unshared=tuple(name for name, tag in settled.items() if not name.startswith(tag)),

@@ -26,7 +26,7 @@ from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
-from qsproj.pipelines.tagging.function_words import Contradiction, contradictions, with_function_tags
+from qsproj.pipelines.tagging.function_words import Contradiction, contradictions, shares_of_types
 from qsproj.pipelines.tagging.link_noise import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.options import FEW, HALF, TagProjectionOptions
@@ -42,7 +42,6 @@ from qsproj.pipelines.tagging.type_dictionary import (
     corrected,
     set_evidence,
     type_sets,
-    type_shares,
 )
 from qsproj.pipelines.tagging.unknown_words import prior_of_unknown, with_prior_of_unknown
 from qsproj.pipelines.treebank_weights import Treebank
@@ -82,6 +81,7 @@ def project_tags(
 ) -> ProjectedTagger:
     """Train a tagger of the target language on words and links of translations whose sources have UPOS.
 
+    ``corpus``: of several sources the first should be that with the largest treebank.
     ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens determine how those of
     the corpus are split. ``raw``: tokenised sentences, best with the text to be tagged among them; most
     useful where the pairs lack modern words, least with many pairs. ``lexicon``: allowed tags of words, or
@@ -118,7 +118,7 @@ def project_tags(
         rng=rng,
     )
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
-    shares = with_function_tags(text, type_shares(text, allowed), options)
+    shares = shares_of_types(text, allowed, options)
     unknown = raw_text.share_unknown(text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]

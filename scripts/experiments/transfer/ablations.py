@@ -17,7 +17,13 @@ from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
 from qsproj.pipelines.projection import priors, soft_evidence, soft_projection
-from qsproj.pipelines.tagging import conventions, linked_text, tags_through_links, type_dictionary
+from qsproj.pipelines.tagging import (
+    conventions,
+    function_words,
+    linked_text,
+    tags_through_links,
+    type_dictionary,
+)
 from qsproj.pipelines.tagging.link_noise import Channel
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.options import TagProjectionOptions
@@ -59,7 +65,7 @@ def _same_noise(text: LinkedText, *_: object) -> Channel:
 
 ABLATIONS = {
     "features": _tags((tagger, "project_tags", partial(project_tags, columns=()))),
-    "function words": _tags((tags_through_links, "with_function_tags", lambda text, shares, options: shares)),
+    "function words": _tags((function_words, "with_function_tags", lambda text, shares, options: shares)),
     "prior of unknown words": _tags(
         (tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
     ),

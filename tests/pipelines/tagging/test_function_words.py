@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.tagging.function_words import contradictions, with_function_tags
+from qsproj.pipelines.tagging.function_words import contradictions, shares_of_types
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_sets, type_shares
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_sets
 
 OPTIONS = TagProjectionOptions()
 
@@ -28,7 +28,7 @@ def text_with(brought, *, linked, word="di", others=1.0):
 def tags_of(text, word):
     """Return the tags that a word may have."""
     allowed = allowed_tags(text.vocabulary, text.tags, {})
-    shares = with_function_tags(text, type_shares(text, allowed), OPTIONS)
+    shares = shares_of_types(text, allowed, OPTIONS)
     sets = type_sets(shares, allowed, least=OPTIONS.least)[text.vocabulary.index(word)]
     return {tag for tag, kept in zip(text.tags, sets, strict=True) if kept}
 
@@ -47,6 +47,28 @@ def test_links_to_conjunctions_must_agree_more(conjunctions, expected):
     """In 2,000 verses *di* has two thirds of its links to *and*; German *aber* has 84%."""
     brought = ["CCONJ"] * conjunctions + ["DET", "AUX"] * 4
     assert tags_of(text_with(brought[:20], linked=0.6), "di") == expected
+
+
+def test_of_several_sources_the_first_decides_for_frequent_words():
+    """*kein* is a determiner in the first treebank, an adverb in two; only these link *oft*."""
+    words = [f"w{number}" for number in range(1500)]
+
+    def translated(word, tag):
+        source = Sentence.from_words(["x", "y"], upos=[tag, "NOUN"])
+        linked = [] if tag == "X" else [(1, 1)]
+        return SentencePair(
+            source, Sentence.from_words([word, "Haus"]), make_alignment(2, 2, [*linked, (2, 2)])
+        )
+
+    def sentence(word, *tags):
+        return tuple(translated(word, tag) for tag in tags)
+
+    corpus = [sentence("kein", "DET", "ADV", "ADV")] * 20 + [sentence("oft", "X", "ADV", "ADV")] * 20
+    corpus += [sentence(word, "NOUN", "VERB", "VERB") for word in words]
+    text = read_linked_text(corpus)
+    assert tags_of(text, "kein") == {"DET"}
+    assert tags_of(text, "oft") == {"ADV"}, "the first source has no votes for it"
+    assert tags_of(text, words[0]) == {"VERB"}, "the majority decides for rare words"
 
 
 @pytest.mark.parametrize("weight", [0.45, 0.55, 0.7])

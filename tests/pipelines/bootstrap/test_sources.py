@@ -1,0 +1,53 @@
+"""Several sources of one target, whose tagger is the same in whatever order they are given."""
+
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.models.parser import load_tags
+from qsproj.pipelines.bootstrap.tagger import tag_target
+from tests.pipelines.tagging.made_bitext import made_pairs
+
+
+def renamed(sentence, tag, other):
+    return with_columns(sentence, upos=[other if one == tag else one for one in sentence.upos])
+
+
+def test_the_source_with_the_largest_treebank_decides_for_frequent_words(tmp_path):
+    """The small treebank calls every determiner a pronoun, and every verb a noun."""
+    pairs = made_pairs(60)
+
+    def files(name, sources, treebank):
+        paths = AlignedFiles(*(str(tmp_path / f"{name}.{kind}") for kind in ("source", "target", "links")))
+        write_conllu(sources, paths.source)
+        write_conllu([pair.target for pair in pairs], paths.target)
+        write_alignments([pair.alignment for pair in pairs], paths.alignment, with_weights=True)
+        write_conllu(treebank, tmp_path / f"{name}.conllu")
+        return paths, [str(tmp_path / f"{name}.conllu")]
+
+    right = [pair.source for pair in pairs]
+    wrong = [renamed(renamed(one, "DET", "PRON"), "VERB", "NOUN") for one in right]
+    large, small = files("large", right, right), files("small", wrong, wrong[:20])
+    made = []
+    for number, order in enumerate(([large, small], [small, large])):
+        corpora, treebanks = zip(*order, strict=True)
+        path = tmp_path / f"{number}.model"
+        tag_target(
+            [path],
+            corpora=corpora,
+            treebanks=treebanks,
+            also=(),
+            tagged=(),
+            lexicon=None,
+            lemmatizer=None,
+            text=(),
+            paragraphs=False,
+            learn_text=None,
+            language="de",
+            attached={},
+            seed=1,
+        )
+        made.append(path.read_bytes())
+    assert made[0] == made[1]
+    tagger = load_tags(path)
+    assert tagger.tag_words(("der", "Hund", "sieht")) == ("DET", "NOUN", "VERB")
