@@ -69,8 +69,9 @@ class Tagger(Stored):
     ``weights`` float32[R, T]: natural-log potentials of the R features in ``index``, with the precision of
     :func:`~qsproj.models.packing.in_half_the_bytes`. ``transitions`` float64[T+1, T]: those of [previous tag,
     tag]; row T is for the first tag. ``contractions``: lower-cased token to lower-cased words. ``language``:
-    its code; None where it is unknown. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks
-    had what it predicts. ``judge``: scores candidate words where a script puts no spaces between them; see
+    its code; None where it is unknown. ``undoubted``: share of tags in new text that are wrong without
+    a doubt of the tagger. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks had what it
+    predicts. ``judge``: scores candidate words where a script puts no spaces between them; see
     :mod:`qsproj.models.tagging.segmentation_reranker`.
     """
 
@@ -81,6 +82,7 @@ class Tagger(Stored):
     transitions: Floats
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     language: str | None = None
+    undoubted: float = 0.0
     tokenizer: Tokenizer | None = None
     splitter: Splitter | None = None
     morphology: Morphology | None = None
@@ -252,6 +254,8 @@ class Tagger(Stored):
             "contractions": {token: list(words) for token, words in self.contractions.items()},
             "language": self.language,
         }
+        if self.undoubted:
+            header["undoubted"] = self.undoubted
         arrays: dict[str, NDArray[Any]] = {
             "keys": self.index.keys,
             "transitions": self.transitions,
@@ -289,6 +293,7 @@ class Tagger(Stored):
     def from_archive(cls, header: Mapping[str, Any], arrays: schema.Arrays) -> "Tagger":
         fields = {"tags": schema.labels(1), "language": schema.optional(schema.text)}
         fields |= {"templates": schema.names, "class_sets": schema.names, "contractions": schema.word_lists}
+        fields["undoubted"] = schema.optional(schema.number(0.0, 1.0))
         schema.checked(header, fields)
         class_sets = {}
         for name in header["class_sets"]:
@@ -306,6 +311,7 @@ class Tagger(Stored):
         parts["weights"] = stored_weights(arrays, (len(index.keys), len(tags)))
         parts["transitions"] = schema.shaped(arrays, "transitions", (len(tags) + 1, len(tags)))
         parts["contractions"] = {token: tuple(words) for token, words in header["contractions"].items()}
+        parts["undoubted"] = header.get("undoubted") or 0.0
         extractor = FeatureExtractor(tuple(header["templates"]), class_sets)
         return cls(tags=tags, extractor=extractor, index=index, language=header["language"], **parts)
 

@@ -143,7 +143,8 @@ class UncertainWords:
 
     def expected_errors(self) -> Floats:
         """Return how probably the most probable tag of each word is wrong, float64[n+1]; 0 for the root."""
-        return np.concatenate([[0.0], (1.0 - self.marginals.max(axis=1)) * self.free])
+        right = (1.0 - self.tagger.undoubted) * self.marginals.max(axis=1)
+        return np.concatenate([[0.0], (1.0 - right) * self.free])
 
 
 def readings_of(words: int, readings: int) -> int:

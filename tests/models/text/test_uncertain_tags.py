@@ -200,6 +200,22 @@ def test_the_trees_do_not_depend_on_how_sure_they_are(model, sample, monkeypatch
     assert probabilities[0].mean() < probabilities[1].mean() - 0.01
 
 
+def test_undoubted_errors_of_the_tagger_make_arcs_less_sure(model, sample):
+    sentence = untagged(sample[40])
+    mistaken = replace(model, tagger=replace(model.tagger, undoubted=0.3))
+    before, after = (
+        read_uncertain(one.base, one.tagger, sentence, readings=one.readings) for one in (model, mistaken)
+    )
+    np.testing.assert_allclose(1.0 - after.doubts[1:], 0.7 * (1.0 - before.doubts[1:]))
+    assert after.doubts[0] == 0.0
+    sure, unsure = (one.parse(sentence, confidence=True) for one in (model, mistaken))
+    assert told(sure)[:3] == told(unsure)[:3]
+    sum_sure, sum_unsure = (sum(map(float, misc_values(one, "ArcProb"))) for one in (sure, unsure))
+    assert sum_unsure < sum_sure
+    whole = mistaken.parse(sample[40], confidence=True)
+    assert told(whole) == told(model.parse(sample[40], confidence=True))
+
+
 def test_tags_that_are_given_are_not_doubted(model, sample):
     """Half of the tags are given: doubts are about the others."""
     whole = sample[40]

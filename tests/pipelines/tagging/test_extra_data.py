@@ -186,13 +186,13 @@ def test_raw_text_without_unknown_words_is_not_learned_from():
 
 
 def test_raw_text_that_lowers_agreement_with_links_is_not_learned_from(monkeypatch):
-    """Agreement of the first tagger, of that with raw text, and of the last one, in this order."""
+    """Disagreement of the first tagger, of that with raw text, and of the last one, in this order."""
     pairs = made_pairs(200)
-    monkeypatch.setattr(tags_through_links, "agreement", lambda *_: next(found))
-    found = iter([0.90, 0.84, 0.89])
+    monkeypatch.setattr(tags_through_links, "disagreement", lambda *_: (next(found), 100))
+    found = iter([10, 16, 11])
     result = projected(pairs, raw=RAW)
     assert "fewer held-out words would be tagged as linked, 84.0% instead of 90.0%" in result.report[0]
     assert next(found, None) is None
-    found = iter([0.90, 0.88, 0.88])
+    found = iter([10, 12, 12])
     kept = projected(pairs, raw=RAW)
     assert "raw text learned from: 24% of its words are not in the bitext" in kept.report[0]

@@ -6,16 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError
+from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone, words_right
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.self_training import deal_out, with_temperature
-from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.pipelines.tagging.tags_through_links import project_tags, undoubted_errors
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 
@@ -108,6 +110,33 @@ def test_what_is_held_out_is_not_learned_from():
     rows = {word: tagger.index.rows(tagger.extractor.keys((word,)))[0, form] for word in ("hält", "hört")}
     assert rows["hört"] >= 0
     assert rows["hält"] == -1
+
+
+def test_links_that_contradict_tags_of_held_out_sentences_show_undoubted_errors(tmp_path):
+    """Of 200 sentences two are held out; their links are made wrong, for tags that other sentences show."""
+    pairs = made_pairs(200)
+    assert projected(pairs).tagger.undoubted == 0.0
+    words = 0
+    for number in range(99, 200, 100):
+        source = pairs[number].source
+        pairs[number] = replace(pairs[number], source=with_columns(source, upos=source.upos[::-1]))
+        words += len(source)
+    tagger = projected(pairs).tagger
+    wrong = sum(
+        one != other
+        for number in range(99, 200, 100)
+        for one, other in zip(pairs[number].source.upos, pairs[number].source.upos[::-1], strict=True)
+    )
+    share = (wrong + 20 * 0.125) / (words + 20)
+    assert tagger.undoubted > 0.3
+    assert tagger.undoubted == pytest.approx(min(1.0, 4 * (share - 0.125)))
+    tagger.save(tmp_path / "tagger")
+    assert load_model(tmp_path / "tagger").undoubted == tagger.undoubted
+
+
+def test_few_held_out_words_show_little():
+    assert undoubted_errors(0, 0) == undoubted_errors(100, 1000) == 0.0
+    assert 0.0 < undoubted_errors(1, 3) < undoubted_errors(100, 300) < undoubted_errors(150, 300)
 
 
 def test_a_tagger_is_made_less_sure():
