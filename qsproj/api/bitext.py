@@ -306,13 +306,9 @@ def project_tags(
     else:
         targets = [validation.sentences_of(target, "target")] * len(sides)
     pairs = [_pairs(one, words, of_one) for (one, of_one), words in zip(sides, targets, strict=True)]
-    known = (
-        Lexicon(tags={word: tuple(sorted(tags)) for word, tags in sorted(lexicon.items())})
-        if isinstance(lexicon, Mapping)
-        else None
-        if lexicon is None
-        else read_lexicon(lexicon)
-    )
+    known = None if lexicon is None or isinstance(lexicon, Mapping) else read_lexicon(lexicon)
+    if isinstance(lexicon, Mapping):
+        known = Lexicon(tags={word: tuple(sorted(tags)) for word, tags in sorted(lexicon.items())})
     few = validation.sentences_of(tagged, "tagged", least=0)
     tagger = train(
         join_same_targets(pairs),

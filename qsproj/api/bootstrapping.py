@@ -162,26 +162,14 @@ def bootstrap(
             seed=validation.whole_number(seed, "seed", least=0),
         )
         texts = _source_texts(treebank, bitext, pairs, inputs, paired_by=paired_by, cut=cut)
-        made = run(
-            texts,
-            workspace=workspace,
-            options=options,
-            made=_provenance(options, pairs),
-            with_examples=True,
-            suggested_sentences=suggested,
-            workers=workers,
-            say=notice,
-        )
+        how: Any = {"workspace": workspace, "suggested_sentences": suggested, "workers": workers}
+        how |= {"made": _provenance(options, pairs), "with_examples": True, "say": notice}
+        made = run(texts, options=options, **how)
         if work is not None:
             BootstrapCall(texts, options).save(folder)
-        return Bootstrap(
-            model=cast("TextParser", load_model(made.model)),
-            trees=Document(list(read_conllu(made.trees))),
-            suggested=Document(list(read_conllu(made.suggested or ""))),
-            stages=tuple(
-                BootstrapStage(stage.name, stage.report.line, stage.kept) for stage in workspace.stages
-            ),
-        )
+        trees, offered = (Document(list(read_conllu(path or ""))) for path in (made.trees, made.suggested))
+        stages = (BootstrapStage(one.name, one.report.line, one.kept) for one in workspace.stages)
+        return Bootstrap(cast("TextParser", load_model(made.model)), trees, offered, tuple(stages))
 
 
 def _provenance(options: BootstrapOptions, pairs: Sequence[tuple[str, str]]) -> dict[str, object]:
@@ -227,22 +215,14 @@ def _source_texts(
 
     treebanks, bitexts = [treebank], [bitext]
     if len(languages) > 1:
-        treebanks, bitexts = (
-            _one_each(value, languages, name)
-            for value, name in zip((treebank, bitext), ("treebank", "bitext"))
-        )
+        treebanks = _one_each(treebank, languages, "treebank")
+        bitexts = _one_each(bitext, languages, "bitext")
     texts = []
     for number, (trees, sides, pair) in enumerate(zip(treebanks, bitexts, languages, strict=True), start=1):
         label = f"-{number}" if len(languages) > 1 else ""
-        texts.append(
-            SourceText(
-                treebanks=inputs.treebanks(cast(Treebanks, trees), f"treebank{label}"),
-                bitext=inputs.bitext(cast(Bitext, sides), f"bitext{label}"),
-                languages=pair,
-                paired_by=paired_by,
-                cut=cut,
-            )
-        )
+        own: Any = {"treebanks": inputs.treebanks(cast(Treebanks, trees), f"treebank{label}")}
+        own["bitext"] = inputs.bitext(cast(Bitext, sides), f"bitext{label}")
+        texts.append(SourceText(languages=pair, paired_by=paired_by, cut=cut, **own))
     return tuple(texts)
 
 

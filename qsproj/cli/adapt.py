@@ -47,10 +47,8 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.adapt import pair_styles, train_adaptation
 
-    settings = ConverterOptions(
-        epochs=options.epochs,
-        projective=True if options.projective else False if options.nonprojective else None,
-    )
+    projective = True if options.projective else False if options.nonprojective else None
+    settings = ConverterOptions(epochs=options.epochs, projective=projective)
     rng = np.random.default_rng(options.seed)
     parser = load_parser(options.parser) if options.parser else None
     if options.source:

@@ -61,10 +61,8 @@ def run(options: argparse.Namespace) -> None:
     parse = partial(parse_pair_stream, options.model, **how, counts=counts, workers=workers_of(options))
     with ExitStack() as stack:
         target = stack.enter_context(open_output(options.output))
-        source, links = (
-            None if path is None else stack.enter_context(open_output(path))
-            for path in (options.source_output, options.alignment_output)
-        )
+        paths = options.source_output, options.alignment_output
+        source, links = (path and stack.enter_context(open_output(path)) for path in paths)
         parsing = pair_files.located_pairs(files, parse, source_tree=source_tree, model=model)
         first: list[ParsedPair] = []
         for parsed in track(parsing, "parsing", unit="pair"):

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import only_with, values_of
@@ -143,16 +143,11 @@ def run(options: argparse.Namespace) -> None:
             call = BootstrapCall(
                 texts, BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
             )
-            made = bootstrap(
-                texts,
-                workspace=workspace,
-                options=call.options,
-                made=made_by(options),
-                with_examples=bool(options.report or options.suggest or options.suggest_words),
-                suggested_sentences=options.suggest_sentences,
-                workers=workers,
-                say=_say if options.verbose else _first_of(_say),
-            )
+            say = _say if options.verbose else _first_of(_say)
+            examples = bool(options.report or options.suggest or options.suggest_words)
+            how: Any = {"made": made_by(options), "suggested_sentences": options.suggest_sentences}
+            how |= {"workspace": workspace, "workers": workers, "say": say, "with_examples": examples}
+            made = bootstrap(texts, options=call.options, **how)
             if options.work:
                 call.save(workspace.folder)
         for made_file, path in (
@@ -174,10 +169,8 @@ def run(options: argparse.Namespace) -> None:
             _report_unused(workspace, clean=options.clean)
     written = [options.output, options.trees, options.suggest, options.suggest_words, options.report]
     text = options.text[0] if options.text else "TEXT"
-    _say(
-        f"wrote {', '.join(filter(None, written))}; next: qsproj parse -m {shlex.quote(options.output)} "
-        f"{shlex.quote(text)} -o parsed.conllu"
-    )
+    following = f"qsproj parse -m {shlex.quote(options.output)} {shlex.quote(text)} -o parsed.conllu"
+    _say(f"wrote {', '.join(filter(None, written))}; next: {following}")
 
 
 def _first_of(say: Callable[[str], None]) -> Callable[[str], None]:
@@ -234,13 +227,9 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
         found = "{} --treebank, {} --bitext and {} --languages".format(*counts)
         raise UsageError(f"found {found}; give all three once for each source language")
     check_codes(options.languages)
+    given = map(tuple, options.treebank), map(tuple, options.bitext), map(tuple, options.languages)
+    how: Any = {"paired_by": options.paired_by, "cut": WHEN.get(options.cut)}
     return tuple(
-        SourceText(
-            treebanks=tuple(trees),
-            bitext=tuple(files),
-            languages=tuple(pair),
-            paired_by=options.paired_by,
-            cut=WHEN.get(options.cut),
-        )
-        for trees, files, pair in zip(options.treebank, options.bitext, options.languages, strict=True)
+        SourceText(treebanks=trees, bitext=files, languages=pair, **how)
+        for trees, files, pair in zip(*given, strict=True)
     )

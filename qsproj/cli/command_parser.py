@@ -10,12 +10,9 @@ from qsproj.errors import truncate
 
 EXIT_BAD_INPUT = 2
 # Names of values that are files, and that of a model.
-FILES = frozenset(
-    (
-        *("FILE", "MODEL", "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT"),
-        *("GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER"),
-    )
-)
+FILES = frozenset(("FILE", "MODEL", "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT")) | {
+    *("GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER")
+}
 MODEL = "MODEL"
 # Width of the help, that of the command descriptions.
 _WIDTH = 110
@@ -76,12 +73,9 @@ class CommandHelp(argparse.RawDescriptionHelpFormatter):
 def add_action(
     actions: "argparse._SubParsersAction[CommandParser]", name: str, description: str, examples: str
 ) -> CommandParser:
+    first, epilog = description.partition("\n")[0].rstrip("."), examples_of(examples, name)
     return actions.add_parser(
-        name,
-        help=description.partition("\n")[0].rstrip("."),
-        description=description,
-        epilog=examples_of(examples, name),
-        formatter_class=CommandHelp,
+        name, help=first, description=description, epilog=epilog, formatter_class=CommandHelp
     )
 
 

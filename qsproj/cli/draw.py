@@ -89,14 +89,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(f"{name_of(options.file)}: found no such arc; leave out {' or '.join(given)}{parse}")
     drawings = _warn_no_tree(itertools.chain(first, drawings), name_of(options.file))
     about = f"above the words: {options.file}; below, where it differs: {options.versus}"
-    save_drawings(
-        options.output,
-        chosen_format,
-        name_of(options.file),
-        drawings,
-        about=about if options.versus else "",
-        fit=options.width is None,
-    )
+    name, about, fit = name_of(options.file), about if options.versus else "", options.width is None
+    save_drawings(options.output, chosen_format, name, drawings, about=about, fit=fit)
 
 
 def _warn_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterator[tuple[str, Drawing]]:
@@ -141,11 +135,10 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
             drawn = draw() if is_named and _has_such_arc(sentence, options) else None
         except SentenceError as error:
             # For a pair, the error may be on either side.
-            place = (
-                (options.file, line + (lines_before(sentence, error.word) if error.word else 0))
-                if options.target is None
-                else (f"{options.file}, {options.target}", None)
-            )
+            at: int | None = line + (lines_before(sentence, error.word) if error.word else 0)
+            place = options.file, at
+            if options.target is not None:
+                place = f"{options.file}, {options.target}", None
             raise error.at(*place) from error
         if is_named:
             yield name, drawn

@@ -248,19 +248,14 @@ def _run_alignments(options: argparse.Namespace) -> None:
         remedy = "check that GOLD is the file with the right links"
         raise DataError(options.gold, None, "no link", "links to score against", remedy)
     if scores.found_one_off > scores.found_possible:
-        notice(
-            f"{options.system}: {scores.found_possible:,} of its links are right, "
-            f"{scores.found_one_off:,} if word numbers are shifted by one; check whether words count from 0 "
-            "or from 1: --gold-format, --alignment-format"
-        )
+        shifted = f"{scores.found_one_off:,} if word numbers are shifted by one"
+        remedy = "check whether words count from 0 or from 1: --gold-format, --alignment-format"
+        notice(f"{options.system}: {scores.found_possible:,} of its links are right, {shifted}; {remedy}")
     else:  # Notices about the format of one file, unless the scores already suggest it.
         deque(map(notice, lines), maxlen=0)
     paths = (options.gold, options.system)
-    _print(
-        score_tables.alignment_scores_as_json(scores)
-        if options.json
-        else score_tables.alignment_scores_as_table(paths, scores)
-    )
+    as_json, as_table = score_tables.alignment_scores_as_json, score_tables.alignment_scores_as_table
+    _print(as_json(scores) if options.json else as_table(paths, scores))
 
 
 def _print(lines: Mapping[str, object] | list[str]) -> None:

@@ -125,11 +125,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _check_languages(options: argparse.Namespace) -> None:
-    given = [
-        getattr(options, action.dest)
-        for action in options.own_parser._actions
-        if action.metavar == "CODE" and getattr(options, action.dest) != action.default
-    ]
+    codes = (action for action in options.own_parser._actions if action.metavar == "CODE")
+    own = ((getattr(options, action.dest), action.default) for action in codes)
+    given = [value for value, default in own if value != default]
     if given or getattr(options, "tokenize", None):
         from qsproj.corpus.language.recognition import check_known_language
 

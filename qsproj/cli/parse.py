@@ -87,13 +87,9 @@ def run(options: argparse.Namespace) -> None:
     total = partial(count_sentences, options.input)
     with open_source(options.input) as source:
         sentences = track(_sentences(options, source, parser), "parsing", total=total, unit="sentence")
-        parsed = parse_stream(
-            options.model,
-            sentences,
-            **values_of(options, "decode", "confidence", "retag", "fixed"),
-            origin=InputSource(name=source.name, is_text=source.is_text),
-            workers=workers_of(options),
-        )
+        asked = values_of(options, "decode", "confidence", "retag", "fixed")
+        origin, workers = InputSource(name=source.name, is_text=source.is_text), workers_of(options)
+        parsed = parse_stream(options.model, sentences, **asked, origin=origin, workers=workers)
         write_sentences(parsed, options.output)
 
 
@@ -149,10 +145,8 @@ def _noticing_paragraphs(
 
 
 def _report_cut(name: str, line: str, words: int, parts: int) -> None:
-    notice(
-        f"{name}:{line}: a line of {pluralise(words, 'word')} is parsed as {pluralise(parts, 'sentence')}; "
-        "put one sentence on a line"
-    )
+    parsed = f"a line of {pluralise(words, 'word')} is parsed as {pluralise(parts, 'sentence')}"
+    notice(f"{name}:{line}: {parsed}; put one sentence on a line")
 
 
 def _with_tags(sentences: Iterator[Sentence], model: str, name: str) -> Iterator[Sentence]:

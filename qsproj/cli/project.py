@@ -190,9 +190,6 @@ def _sources(options: argparse.Namespace) -> Sources:
         raise UsageError("--draws trains the prior; leave out --prior, or --draws")
     if len(sources) > 1 and options.method != "soft":
         raise UsageError(f"--method {options.method} reads one --source; only --method soft combines several")
-    return tuple(
-        AlignedFiles(source, target, alignment, options.alignment_format, options.pair)
-        for source, target, alignment in zip(
-            sources, targets if len(targets) > 1 else targets * len(sources), alignments, strict=True
-        )
-    )
+    targets = targets if len(targets) > 1 else targets * len(sources)
+    form, pairing = options.alignment_format, options.pair
+    return tuple(AlignedFiles(*row, form, pairing) for row in zip(sources, targets, alignments, strict=True))

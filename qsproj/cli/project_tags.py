@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from itertools import cycle
+from typing import Any
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import column_names, only_with, values_of
@@ -142,16 +143,11 @@ def run(options: argparse.Namespace) -> None:
     raw = raw_sentences(
         texts, paragraphs=options.paragraphs, tagged=shown, language=options.language, seed=options.seed
     )
-    projected = project_tags(
-        join_same_targets(corpora),
-        rng=np.random.default_rng(options.seed),
-        tagged=few,
-        raw=[sentence.forms for sentence in raw],
-        lexicon=lexicon,
-        relatives=read_treebanks(options.also),
-        language=options.language,
-        columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
-    )
+    columns = PROJECTED_COLUMNS if options.columns is None else options.columns
+    known: Any = {"tagged": few, "lexicon": lexicon, "relatives": read_treebanks(options.also)}
+    known |= {"raw": [sentence.forms for sentence in raw], "language": options.language}
+    rng = np.random.default_rng(options.seed)
+    projected = project_tags(join_same_targets(corpora), rng=rng, columns=columns, **known)
     how = values_of(options, "language", "seed")
     tagger = with_target_words(projected.tagger, few, shown=shown, **how)
     tagger.save(options.output, made=made_by(options))

@@ -100,10 +100,8 @@ def _list(options: argparse.Namespace) -> None:
     from qsproj.styles.style import DIMENSIONS, PRESETS
 
     dimensions = [(name, " | ".join(choices)) for name, choices in DIMENSIONS.items()]
-    presets = [
-        (name, ",".join(f"{one}={choices[one]}" for one in DIMENSIONS if one in choices))
-        for name, choices in PRESETS.items()
-    ]
+    named = {name: [f"{one}={own[one]}" for one in DIMENSIONS if one in own] for name, own in PRESETS.items()}
+    presets = [(name, ",".join(choices)) for name, choices in named.items()]
     print_lines(["dimensions", *_columns(dimensions), "", "presets", *_columns(presets)])
 
 
@@ -125,10 +123,8 @@ def _detected_lines(found: DetectedStyle) -> list[str]:
             continue
         counts = sorted(entry.counts.items(), key=lambda item: -item[1])
         others = [f"{choice} {count:,}" for choice, count in counts if choice != entry.choice and count]
-        line = (
-            f"{entry.dimension:<13} {entry.choice:<15} {entry.places:>8,} {entry.counts[entry.choice]:>8,} "
-            f"{100 * entry.share:>6.1f}%  {', '.join(others)}"
-        )
+        seen = f"{entry.places:>8,} {entry.counts[entry.choice]:>8,} {100 * entry.share:>6.1f}%"
+        line = f"{entry.dimension:<13} {entry.choice:<15} {seen}  {', '.join(others)}"
         lines.append(line.rstrip())
     return lines
 

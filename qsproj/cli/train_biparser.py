@@ -7,6 +7,7 @@ Without target trees, use `qsproj join-biparser`, which reuses a joint model of 
 """
 
 import argparse
+from typing import Any
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
@@ -102,25 +103,16 @@ def run(options: argparse.Namespace) -> None:
         pairs = with_hand_alignments(
             pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
         )
-    joint_parser, report = train_joint_parser(
-        pairs,
-        source_parser,
-        rng=np.random.default_rng(options.seed),
-        options=BiparseOptions(
-            joint=JointOptions(
-                families=(*families[options.factors], *on_links),
-                source_tree=options.source_tree or "joint",
-                link_threshold=options.link_threshold,
-                least_probability=MIN_PROBABILITY if target_parser is None else MIN_PROBABILITY_OF_GIVEN,
-            ),
-            training=JointTrainingOptions(epochs=options.epochs),
-            target_training=TrainingOptions(template_set=options.features),
-            order=options.order,
-            labels=options.labels,
-            tags=options.target_tags,
-        ),
-        target=target_parser,
-        checkpoint=checkpoint,
+    joint = JointOptions(
+        families=(*families[options.factors], *on_links),
+        source_tree=options.source_tree or "joint",
+        link_threshold=options.link_threshold,
+        least_probability=MIN_PROBABILITY if target_parser is None else MIN_PROBABILITY_OF_GIVEN,
     )
+    own = JointTrainingOptions(epochs=options.epochs), TrainingOptions(template_set=options.features)
+    shape: Any = {"order": options.order, "labels": options.labels, "tags": options.target_tags}
+    training = BiparseOptions(joint=joint, training=own[0], target_training=own[1], **shape)
+    how: Any = {"rng": np.random.default_rng(options.seed), "options": training, "checkpoint": checkpoint}
+    joint_parser, report = train_joint_parser(pairs, source_parser, target=target_parser, **how)
     joint_parser.save(options.output, made=made_by(options))
     notice(report.summary())

@@ -95,11 +95,8 @@ def run(options: argparse.Namespace) -> None:
     )
     tagger = replace(tagger, morphology=morphology, **tokens)
     words = sum(map(len, sentences))
-    how = (
-        "as the treebank shows"
-        if tokenizer
-        else "by rules of the language, as the treebank lacks the original text"
-    )
+    by_rules = "by rules of the language, as the treebank lacks the original text"
+    how = "as the treebank shows" if tokenizer else by_rules
     if tagger.morphology is not None:
         notice(f"also learned: {', '.join(tagger.morphology.columns)}")
     _warn_columns(sentences, tagger.columns, wanted=options.columns)

@@ -39,10 +39,8 @@ LOOKED_AT, _FEW, _FEW_TAGS = 100, 0.1, 0.5
 
 def warn_one_side(parser: Parser, path: str) -> None:
     if any(layer.parses_pairs for layer in parser.layers()):
-        notice(
-            f"{path}: a parser of both sides of a bitext, of which only the target side "
-            "is used here. To parse pairs: qsproj biparse"
-        )
+        one_side = "a parser of both sides of a bitext, of which only the target side is used here"
+        notice(f"{path}: {one_side}. To parse pairs: qsproj biparse")
 
 
 def warn_ignored(
@@ -63,10 +61,8 @@ def warn_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: st
 
     tags = share_of_known_tags(parser, sentences, fewest_words=FEWEST_WORDS)
     if tags is not None and tags < _FEW_TAGS:
-        notice(
-            f"{path} knows {100 * tags:.0f}% of the tags (UPOS) of {name}; give it tags like "
-            "those of its training data, for instance from qsproj tag"
-        )
+        remedy = "give it tags like those of its training data, for instance from qsproj tag"
+        notice(f"{path} knows {100 * tags:.0f}% of the tags (UPOS) of {name}; {remedy}")
 
 
 def warn_unknown(
@@ -113,10 +109,8 @@ def warn_unknown_relations(
     if known and len(relations) >= FEWEST_WORDS:
         share = sum(relation in known for relation in relations) / len(relations)
         if share < _FEW:
-            notice(
-                f"{path} knows {100 * share:.0f}% of the relations (DEPREL) of {name}, which seems to be in "
-                "another style than its source trees"
-            )
+            style = "which seems to be in another style than its source trees"
+            notice(f"{path} knows {100 * share:.0f}% of the relations (DEPREL) of {name}, {style}")
     yield from sentences
 
 
@@ -124,16 +118,12 @@ def warn_misfit(
     tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
 ) -> None:
     if "upos" in parser.ignored:
-        notice(
-            f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; tag its treebank "
-            "(qsproj tag -m), then train it again"
-        )
+        remedy = "tag its treebank (qsproj tag -m), then train it again"
+        notice(f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; {remedy}")
     other = _other_language(tagger, parser, made)
     if other is not None:
-        notice(
-            f"{path} was trained on text in {other}, and {tagger_path} tags {tagger.language}; give a tagger "
-            "and a parser of one language"
-        )
+        remedy = "give a tagger and a parser of one language"
+        notice(f"{path} was trained on text in {other}, and {tagger_path} tags {tagger.language}; {remedy}")
 
 
 def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> str | None:

@@ -22,11 +22,8 @@ def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
     """Return the reproducible provenance of a model: command, version, options with an effect, ``facts``."""
     outputs = {action.dest for action in options.own_parser._actions if hasattr(action, "writes")}
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()), outputs)
-    kept = {
-        name: _plain(value)
-        for name, value in sorted(vars(options).items())
-        if name not in without_effect and value not in (None, False, [])
-    }
+    own = ((name, value) for name, value in sorted(vars(options).items()) if name not in without_effect)
+    kept = {name: _plain(value) for name, value in own if value not in (None, False, [])}
     return {"command": options.command, "version": __version__, "options": kept, **facts}
 
 

@@ -67,13 +67,9 @@ def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
     np.fill_diagonal(others, -1.0)
     second = others[:, 1:].argmax(axis=0)
     seconds = zip(second.tolist(), others[second, np.arange(1, len(heads))].tolist(), strict=True)
-    return Inferred(
-        heads=tuple(heads[1:].tolist()),
-        relations=tree.deprels,
-        upos=tree.upos,
-        chances=tuple(_probability(chance) for chance in chances.tolist()),
-        seconds=tuple((head, _probability(chance)) for head, chance in seconds),
-    )
+    stated = tuple(map(_probability, chances.tolist()))
+    further = tuple((head, _probability(chance)) for head, chance in seconds)
+    return Inferred(tuple(heads[1:].tolist()), tree.deprels, tree.upos, stated, further)
 
 
 def completed(parser: Parser, sentence: Sentence) -> Sentence:

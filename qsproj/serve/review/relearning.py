@@ -76,14 +76,9 @@ class Relearning:
         ``say`` receives the progress of stages that have to be made.
         """
         options = self.call.options
-        made = bootstrap(
-            self.call.texts,
-            workspace=Workspace(self.folder, run=f"annotate-{self.call.language}"),
-            options=options,
-            with_examples=True,
-            suggested_sentences=OFFERED,
-            say=say,
-        )
+        workspace = Workspace(self.folder, run=f"annotate-{self.call.language}")
+        how: Any = {"with_examples": True, "suggested_sentences": OFFERED, "say": say}
+        made = bootstrap(self.call.texts, workspace=workspace, options=options, **how)
         targets = str(self.drafts), self.suggestions, self.output
         is_new = not self.drafts.exists()
         for path, source in zip(targets, (made.suggested, made.suggested_words, made.model), strict=True):

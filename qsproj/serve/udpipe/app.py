@@ -62,17 +62,13 @@ async def _models(models: ServedModels, _: Request) -> Response:
 
 async def _start(models: ServedModels, request: Request, *, inception: bool) -> Response:
     base = html.escape(f"{request.url.scheme}://{request.url.netloc}")
-    rows = "".join(
-        f"<tr><th scope=row>{html.escape(name)}</th><td>{html.escape(', '.join(model.abilities))}</td></tr>"
-        for name, model in models.items()
-    )
+    named = ((html.escape(name), html.escape(", ".join(one.abilities))) for name, one in models.items())
+    rows = "".join(f"<tr><th scope=row>{name}</th><td>{able}</td></tr>" for name, able in named)
     first = html.escape(quote(next(iter(models))))
     more = f"<li>{base}/inception/MODEL: suggestions for annotators in INCEpTION</li>" if inception else ""
     page = Template((files("qsproj.serve.udpipe") / "start.html").read_text(encoding="utf-8"))
-    return HTMLResponse(
-        page.substitute(rows=rows, base=base, first=first, more=more),
-        headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"},
-    )
+    headers = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"}
+    return HTMLResponse(page.substitute(rows=rows, base=base, first=first, more=more), headers=headers)
 
 
 async def _health(models: ServedModels, pool: ComputePool, _: Request) -> Response:
