@@ -208,10 +208,8 @@ def train_biparser(
     if options is not None and not isinstance(options, BiparseOptions):
         raise WrongTypeError(f"found {described(options)} as options, expected qsproj.BiparseOptions(...)")
     if not is_tree_parser(source_model):
-        raise WrongTypeError(
-            f"found {described(source_model)} as source_model, expected a parser of order 1 or 2; make one: "
-            "qsproj.train_parser, or qsproj.load_model"
-        )
+        expected = "a parser of order 1 or 2; make one: qsproj.train_parser, or qsproj.load_model"
+        raise WrongTypeError(f"found {described(source_model)} as source_model, expected {expected}")
     order, options = validation.whole_number(order, "order", least=1), options or BiparseOptions()
     if order != 1:
         options = replace(options, order=order)

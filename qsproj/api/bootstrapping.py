@@ -194,9 +194,8 @@ def _languages(languages: Languages) -> list[tuple[str, str]]:
     found = [languages] if all(isinstance(one, str) for one in languages) else list(languages)
     for pair in found:
         if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(code, str) for code in pair):
-            raise WrongTypeError(
-                f'found {shown(pair)} as languages, expected codes of source and target: ("en", "de")'
-            )
+            expected = 'codes of source and target: ("en", "de")'
+            raise WrongTypeError(f"found {shown(pair)} as languages, expected {expected}")
     pairs = [(str(source), str(target)) for source, target in found]
     check_codes(pairs)
     return pairs
@@ -228,10 +227,9 @@ def _source_texts(
 
 def _one_each(value: object, languages: Sequence[tuple[str, str]], name: str) -> list[object]:
     if not isinstance(value, list | tuple) or len(value) != len(languages):
-        raise UsageError(
-            f"found {described(value) if not isinstance(value, list | tuple) else len(value)} as {name}, "
-            f"expected a list of {len(languages)}, one for each of languages"
-        )
+        found = len(value) if isinstance(value, list | tuple) else described(value)
+        expected = f"a list of {len(languages)}, one for each of languages"
+        raise UsageError(f"found {found} as {name}, expected {expected}")
     return list(value)
 
 
@@ -287,9 +285,8 @@ class Inputs:
             return self._paths(elements, name)
         for number, pair in enumerate(elements, start=1):
             if not isinstance(pair, tuple | list) or [type(side) for side in pair] != [str, str]:
-                raise WrongTypeError(
-                    f"found {described(pair)} as pair {number} of {name}, expected two strings"
-                )
+                found = f"{described(pair)} as pair {number} of {name}"
+                raise WrongTypeError(f"found {found}, expected two strings")
         lines = ["\t".join(" ".join(side.split()) for side in pair) for pair in elements]
         return (self._written(name, ".tsv", lambda path: _write_lines(lines, path)),)
 

@@ -265,7 +265,6 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
         return draw_pair(sentence_or_pair)
     if isinstance(sentence_or_pair, Sentence):
         return draw_tree(sentence_or_pair) if versus is None else draw_versus(sentence_or_pair, versus)
-    raise WrongTypeError(
-        f"found {described(sentence_or_pair)}, expected a Sentence or a SentencePair; make a sentence of "
-        "words: qsproj.Sentence.from_words"
-    )
+    remedy = "make a sentence of words: qsproj.Sentence.from_words"
+    found = described(sentence_or_pair)
+    raise WrongTypeError(f"found {found}, expected a Sentence or a SentencePair; {remedy}")

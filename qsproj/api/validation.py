@@ -48,10 +48,8 @@ def alignments_of(given: object) -> list[Alignment]:
 def _listed(given: object, name: str) -> list[object]:
     """Return an iterable as a list; WrongTypeError for strings, single sentences, pairs and alignments."""
     if isinstance(given, str | bytes):
-        raise WrongTypeError(
-            f"found the string {shown(given)} as {name}, expected a list; read files first: "
-            "qsproj.read_conllu, qsproj.read_alignments"
-        )
+        remedy = "read files first: qsproj.read_conllu, qsproj.read_alignments"
+        raise WrongTypeError(f"found the string {shown(given)} as {name}, expected a list; {remedy}")
     if isinstance(given, Sentence | SentencePair | Alignment):
         raise WrongTypeError(f"found one {type(given).__name__} as {name}, expected a list; put it in a list")
     if not isinstance(given, Iterable):
@@ -62,10 +60,9 @@ def _listed(given: object, name: str) -> list[object]:
 def _each_a(kind: type[Kind], elements: list[object], name: str, makers: str) -> list[Kind]:
     for number, element in enumerate(elements, start=1):
         if not isinstance(element, kind):
-            raise WrongTypeError(
-                f"found {described(element)} as element {number} of {name}, expected objects of class "
-                f"{kind.__name__}; make them: {makers}"
-            )
+            found = f"{described(element)} as element {number} of {name}"
+            expected = f"objects of class {kind.__name__}; make them: {makers}"
+            raise WrongTypeError(f"found {found}, expected {expected}")
     return cast("list[Kind]", elements)
 
 
@@ -76,9 +73,8 @@ def check_same_number(**lists: Sequence[object]) -> None:
         if missing:
             there = next(name for name in lists if name not in missing)
             sizes = ", ".join(f"{len(one)} in {name}" for name, one in lists.items())
-            raise UsageError(
-                f"found element {number} in {there} and none in {missing[0]} ({sizes}), expected equally many"
-            )
+            found = f"element {number} in {there} and none in {missing[0]} ({sizes})"
+            raise UsageError(f"found {found}, expected equally many")
 
 
 def generator_of(seed: object) -> np.random.Generator:

@@ -81,9 +81,8 @@ def run(options: argparse.Namespace) -> None:
     parser = loaded_once(load_parser, options.model)
     warn_one_side(parser, options.model)
     if options.retag and parser.retagging() is None:
-        raise UsageError(
-            f"--retag is for models that tag; {options.model} does not; give it a tagger: qsproj bundle"
-        )
+        remedy = "give it a tagger: qsproj bundle"
+        raise UsageError(f"--retag is for models that tag; {options.model} does not; {remedy}")
     total = partial(count_sentences, options.input)
     with open_source(options.input) as source:
         sentences = track(_sentences(options, source, parser), "parsing", total=total, unit="sentence")
@@ -166,13 +165,8 @@ def _with_tags(sentences: Iterator[Sentence], model: str, name: str) -> Iterator
             return chain(waiting, sentences)
         if len(waiting) == _LOOKED_AT:
             break
-    wanted = " or ".join(column.upper() for column in needed)
-    raise DataError(
-        name_of(name),
-        None,
-        found=f"no word with {wanted}",
-        expected="the tags that the parser reads",
-        remedy="tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle"
-        if "upos" in needed
-        else "give the treebank's own tags, which the parser was trained on; or train it on UPOS",
-    )
+    found, expected = f"no word with {' or '.join(map(str.upper, needed))}", "the tags that the parser reads"
+    remedy = "tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle"
+    if "upos" not in needed:
+        remedy = "give the treebank's own tags, which the parser was trained on; or train it on UPOS"
+    raise DataError(name_of(name), None, found, expected, remedy)

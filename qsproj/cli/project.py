@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import shared
 from qsproj.cli.options.declare import add_fields, only_with
-from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.pair_files import add_alignment_format, files_of_sources
 from qsproj.cli.options.provenance import languages_of, made_by
 from qsproj.corpus.enhanced import warn_emptied
 from qsproj.corpus.formats import read_all, read_sentences, write_sentences
@@ -128,9 +128,8 @@ def run(options: argparse.Namespace) -> None:
     if "checkpoint" in method.reads:
         checkpoint = shared.checkpoint_of(options)
         if checkpoint is not None and options.iterations == 0:
-            raise UsageError(
-                "--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out"
-            )
+            found = "--checkpoint keeps iterations of EM, found --iterations 0"
+            raise UsageError(f"{found}; leave one of them out")
         given["run"] = EMRun(workers=shared.workers_of(options), checkpoint=checkpoint)
     if "treebank" in given:
         given["treebank"] = [read_treebanks(paths) for paths in options.treebank]
@@ -162,34 +161,24 @@ def _sources(options: argparse.Namespace) -> Sources:
     sources, targets, alignments = options.source, options.target, options.alignment
     again = options.method == "soft" or options.trees or options.enhanced
     if "-" in (*sources, *targets, *alignments) and again:
-        raise UsageError(
-            "--method soft, --trees and --enhanced read everything several times; name files in place of -"
-        )
+        several = "--method soft, --trees and --enhanced read everything several times"
+        raise UsageError(f"{several}; name files in place of -")
     if not sources and not alignments and options.method == TARGET_ALONE and len(targets) == 1:
         return (TargetAlone(targets[0]),)
     if not sources or not alignments:
         missing = "--source" if not sources else "--alignment"
-        raise UsageError(
-            f"found no {missing}, expected source trees and their links to the target; name them "
-            "(--source, --alignment), or leave both out and learn from the tags of one target: --method "
-            f"{TARGET_ALONE}"
-        )
-    if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):
-        raise UsageError(
-            f"found {len(sources)} --source, {len(alignments)} --alignment and {len(targets)} --target; give "
-            "each source its own links, and one target for all or one for each"
-        )
+        expected = "source trees and their links to the target; name them (--source, --alignment)"
+        alone = f"leave both out and learn from the tags of one target: --method {TARGET_ALONE}"
+        raise UsageError(f"found no {missing}, expected {expected}, or {alone}")
+    rows = files_of_sources(options)
     if options.treebank and (options.prior or len(options.treebank) != len(sources)):
-        raise UsageError(
-            f"found {len(options.treebank)} --treebank for {pluralise(len(sources), 'source')}"
-            f"{' and --prior' if options.prior else ''}, expected --treebank for each --source and no --prior"
-        )
+        found = f"{len(options.treebank)} --treebank for {pluralise(len(sources), 'source')}"
+        found += " and --prior" if options.prior else ""
+        raise UsageError(f"found {found}, expected --treebank for each --source and no --prior")
     if options.also and not options.treebank:
         raise UsageError("--also votes beside the treebanks of the sources; name these: --treebank")
     if options.prior and options.draws:
         raise UsageError("--draws trains the prior; leave out --prior, or --draws")
     if len(sources) > 1 and options.method != "soft":
         raise UsageError(f"--method {options.method} reads one --source; only --method soft combines several")
-    targets = targets if len(targets) > 1 else targets * len(sources)
-    form, pairing = options.alignment_format, options.pair
-    return tuple(AlignedFiles(*row, form, pairing) for row in zip(sources, targets, alignments, strict=True))
+    return tuple(AlignedFiles(*row, options.alignment_format, options.pair) for row in rows)

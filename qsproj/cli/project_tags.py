@@ -14,12 +14,11 @@ sentences or a --lemmatizer; without these the column stays empty.
 from __future__ import annotations
 
 import argparse
-from itertools import cycle
 from typing import Any
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import column_names, only_with, values_of
-from qsproj.cli.options.pair_files import add_alignment_format
+from qsproj.cli.options.pair_files import add_alignment_format, files_of_sources
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed
 from qsproj.errors import UsageError
@@ -107,13 +106,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
     from qsproj.pipelines.treebank_weights import read_treebanks
 
-    sources, targets, alignments = options.source, options.target, options.alignment
-    tagged = options.tagged
-    if len(sources) != len(alignments) or len(targets) not in (1, len(sources)):
-        raise UsageError(
-            f"found {len(sources)} --source, {len(alignments)} --alignment and {len(targets)} --target; give "
-            "each source its own links, and one target for all or one for each"
-        )
+    rows, targets = files_of_sources(options), options.target
     carried = "upos", *PROJECTED_COLUMNS
     for column in options.columns or ():
         if column not in carried:
@@ -121,22 +114,20 @@ def run(options: argparse.Namespace) -> None:
     texts = options.text
     if texts and options.language is None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
-    if len(sources) > 1 and "-" in targets:
+    if len(rows) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
     form, language = options.alignment_format, options.language
     corpora = [
         AlignedFiles(source, target, links, form)
         if is_conllu(target)
         else AlignedText(source, target, links, form, language)
-        for source, target, links in zip(sources, cycle(targets), alignments)
+        for source, target, links in rows
     ]
-    few = list(read_tagged(tagged))
+    few = list(read_tagged(options.tagged))
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if "lemma" in (options.columns or ()) and not lexicon.has_lemmas and "lemma" not in columns_shown(few):
-        raise UsageError(
-            "--columns: no source of lemmas; give --tagged sentences that have them, a --lexicon of "
-            "lemma, form and features, or a --lemmatizer"
-        )
+        lists = "a --lexicon of lemma, form and features, or a --lemmatizer"
+        raise UsageError(f"--columns: no source of lemmas; give --tagged sentences that have them, {lists}")
     # The standard input is read once.
     first = () if "-" in targets else (pair.target for pair in corpora[0])
     shown = showing_words(few, first, language=options.language)

@@ -122,10 +122,9 @@ def _lemmas_of(options: argparse.Namespace) -> Lexicon:
 
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if lexicon.tags:
-        raise UsageError(
-            f"{options.lexicon}: found words with tags, but tags are learned from treebanks; expected "
-            "lemma, form and features, separated by tabs"
-        )
+        found = "words with tags, but tags are learned from treebanks"
+        expected = "lemma, form and features, separated by tabs"
+        raise UsageError(f"{options.lexicon}: found {found}; expected {expected}")
     return lexicon
 
 

@@ -176,9 +176,8 @@ def _of_block(model: Callable[[], Annotator], block: list[Any], *, confidence: b
 def _sentences(given: Iterable[object]) -> Iterator[Sentence]:
     for number, one in enumerate(given, start=1):
         if isinstance(one, str | SentencePair):
-            raise WrongTypeError(
-                f"found {described(one)} as element {number}, expected sentences; of texts: model.pipe(texts)"
-            )
+            found = f"{described(one)} as element {number}"
+            raise WrongTypeError(f"found {found}, expected sentences; of texts: model.pipe(texts)")
         check_sentence(one, most=None)
         assert isinstance(one, Sentence)
         yield one

@@ -122,18 +122,15 @@ def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSourc
             slow += 1
             if slow <= _LONG_ONES_NAMED:
                 at = _line_of(sentence) if origin.is_text else line
-                notice(
-                    f"{origin.name}:{at}: a sentence of {pluralise(len(sentence), 'word')}, with "
-                    f"{readings[0]} uncertain tags tried, not {readings[1]}; put one sentence on a line"
-                )
+                tried = f"with {readings[0]} uncertain tags tried, not {readings[1]}"
+                words = pluralise(len(sentence), "word")
+                notice(f"{origin.name}:{at}: a sentence of {words}, {tried}; put one sentence on a line")
         yield sentence
     if slow > _LONG_ONES_NAMED:
         notice(f"{origin.name}: {slow - _LONG_ONES_NAMED} more sentences are as long")
     if unparsed:
-        notice(
-            f"{origin.name}: {pluralise(unparsed, 'sentence')} of more than {MAX_WORDS:,} words (first: line "
-            f"{first:,}) written unchanged, not parsed; split them to parse them"
-        )
+        long = f"{pluralise(unparsed, 'sentence')} of more than {MAX_WORDS:,} words (first: line {first:,})"
+        notice(f"{origin.name}: {long} written unchanged, not parsed; split them to parse them")
 
 
 def _line_of(sentence: Sentence) -> int:

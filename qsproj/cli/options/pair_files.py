@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +59,16 @@ def add_source_tree(parser: Options, *, usual: str) -> None:
     )
 
 
+def files_of_sources(options: argparse.Namespace) -> list[tuple[str, str, str]]:
+    """Return each --source with its --target and --alignment; UsageError where their numbers do not fit."""
+    sources, targets, links = options.source, options.target, options.alignment
+    if len(sources) != len(links) or len(targets) not in (1, len(sources)):
+        found = f"{len(sources)} --source, {len(links)} --alignment and {len(targets)} --target"
+        remedy = "give each source its own links, and one target for all or one for each"
+        raise UsageError(f"found {found}; {remedy}")
+    return list(zip(sources, cycle(targets), links))
+
+
 def tagged_sides(model: JointParser | None) -> tuple[str, ...]:
     """Return the sides that need tags, without the target if the model tags it."""
     return SIDES if model is None or model.tagger is None else ("source",)
@@ -82,13 +92,10 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
         if source_tree == "observed" and missing.size:
             word = int(missing[0]) + 1
             start = _line_of(pair.source, files.source)
-            raise DataError(
-                name_of(files.source),
-                None if start is None else start + lines_before(pair.source, word),
-                found=f"no head at word {word}",
-                expected="a whole source tree",
-                remedy="parse the source first, or choose --source-tree joint or best",
-            )
+            line = None if start is None else start + lines_before(pair.source, word)
+            remedy = "parse the source first, or choose --source-tree joint or best"
+            found = f"no head at word {word}"
+            raise DataError(name_of(files.source), line, found, "a whole source tree", remedy)
         yield pair
 
 
@@ -104,13 +111,9 @@ def tagged_pairs(
         if not bare or len(waiting) == _LOOKED_AT:
             break
     if waiting and bare:
-        raise DataError(
-            name_of(getattr(files, next(side for side in SIDES if side in bare))),
-            None,
-            found="no word with a UPOS tag",
-            expected="the tags that parsers read",
-            remedy="tag it first: qsproj tag",
-        )
+        name = name_of(getattr(files, next(side for side in SIDES if side in bare)))
+        found, remedy = "no word with a UPOS tag", "tag it first: qsproj tag"
+        raise DataError(name, None, found, "the tags that parsers read", remedy)
     yield from chain(waiting, pairs)
 
 

@@ -87,10 +87,9 @@ def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
     checkpoint = Checkpoint(folder=options.checkpoint, resume=options.resume)
     found = checkpoint.stages()
     if found and not options.resume:
-        raise UsageError(
-            f"{options.checkpoint}: found the state of an earlier run ({', '.join(found)}), which would be "
-            "replaced; go on from it with --resume, or name another folder"
-        )
+        state = f"the state of an earlier run ({', '.join(found)}), which would be replaced"
+        remedy = "go on from it with --resume, or name another folder"
+        raise UsageError(f"{options.checkpoint}: found {state}; {remedy}")
     if options.resume and not found:
         notice(f"{options.checkpoint}: found no state to resume from; starting from the beginning")
     return checkpoint

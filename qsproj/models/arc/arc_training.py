@@ -205,10 +205,8 @@ def _template_set(sentences: Sequence[Sentence], asked: str | None) -> str:
     chosen = asked or richest_template_set(sentences)
     check_name("features", chosen, TEMPLATE_SETS)
     if chosen == "delexicalised" and all(set(sentence.upos) <= {UNSPECIFIED} for sentence in sentences):
-        raise NothingToLearnError(
-            "no word of the training data has a UPOS tag, which is all that delexicalised features read; "
-            "tag it first (qsproj tag)"
-        )
+        why = "which is all that delexicalised features read; tag it first (qsproj tag)"
+        raise NothingToLearnError(f"no word of the training data has a UPOS tag, {why}")
     return chosen
 
 

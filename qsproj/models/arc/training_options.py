@@ -249,10 +249,8 @@ def check_optimizer(options: TrainingOptions) -> None:
     if options.l1:
         raise UsageError(f"--l1 belongs to --optimizer sgd; leave it out with {options.optimizer}")
     if not objective.batch:
-        raise UsageError(
-            f"--optimizer {options.optimizer} requires an objective that does not change during training: "
-            f"{', '.join(names_of(lambda one: one.batch))}; found {objective.name}"
-        )
+        fixed = f"an objective that does not change during training: {', '.join(names_of(lambda x: x.batch))}"
+        raise UsageError(f"--optimizer {options.optimizer} requires {fixed}; found {objective.name}")
 
 
 @dataclass(frozen=True, slots=True)

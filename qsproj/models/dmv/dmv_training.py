@@ -131,10 +131,8 @@ def initial_parameters(parts: Sequence[dmv.TagCorpus], tags: int, options: DmvOp
     else:
         whole = [part.select(_is_whole(part)) for part in parts]
         if not any(map(len, whole)):
-            remedy = "choose --start harmonic or uniform"
-            raise NothingToLearnError(
-                f"no training sentence has all its heads, which --start trees counts; {remedy}"
-            )
+            none = "no training sentence has all its heads, which --start trees counts"
+            raise NothingToLearnError(f"{none}; choose --start harmonic or uniform")
         counted = (dmv_tree_counts(part.tags, part.starts, part.heads, tags) for part in whole if len(part))
         found = [dmv.DmvCounts(*counts) for counts in counted]
     return reduce(add, found).estimate(options.smoothing)

@@ -60,10 +60,8 @@ class LinkChooser(Stored):
         if not self.tagged:
             return replace(sentence, upos=untagged)
         if sentence.upos == untagged:
-            remedy = "tag it first (qsproj tag) and align CoNLL-U"
-            raise UsageError(
-                f"the links were learned from words with UPOS tags, found a sentence without; {remedy}"
-            )
+            found = "the links were learned from words with UPOS tags, found a sentence without"
+            raise UsageError(f"{found}; tag it first (qsproj tag) and align CoNLL-U")
         return sentence
 
     def to_archive(self) -> Archive:

@@ -89,10 +89,8 @@ def train_labelled_parser(
     summed = names_of(lambda one: one.margin is not None)
     if options.objective not in summed or options.optimizer != "sgd":
         asked = options.objective if options.optimizer == "sgd" else f"--optimizer {options.optimizer}"
-        usable = f"{' and '.join(summed)}, by sgd"
-        raise UsageError(
-            f"relations are inside the tree with {usable}, not {asked}; leave --labels joint out"
-        )
+        found = f"relations are inside the tree with {' and '.join(summed)}, by sgd, not {asked}"
+        raise UsageError(f"{found}; leave --labels joint out")
     prepared = prepare(sentences, options=options, weights=weights)
     if not relations_in(prepared.sentences):
         raise NothingToLearnError("no word of the training data has a relation; leave --labels joint out")

@@ -193,10 +193,8 @@ def train_noisy_channel(
     options = options or NoisyChannelOptions()
     found, expected = (", ".join(one.families) for one in (bilingual.options, options))
     if not set(options.families) & set(bilingual.options.families):
-        raise UsageError(
-            f"found {found} as factors of the joint parser, expected one of {expected}: without it the "
-            "source tree does not affect the target tree"
-        )
+        why = "without it the source tree does not affect the target tree"
+        raise UsageError(f"found {found} as factors of the joint parser, expected one of {expected}: {why}")
     source, base = first_order(bilingual.source), first_order(bilingual.target)
     bilingual = replace(bilingual, source=source, target=base)
     usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
@@ -248,10 +246,8 @@ def source_tree_likelihood(
     families = tuple(name for name in bilingual.options.families if name in options.families)
     kind = "observed" if bilingual.options.source_tree == "observed" else "best"
     if kind == "observed" and options.source_forest != "best":
-        raise UsageError(
-            f"found observed source trees and source forest {options.source_forest}, which is that of the "
-            "source parser; leave one of them out"
-        )
+        found = f"observed source trees and source forest {options.source_forest}"
+        raise UsageError(f"found {found}, which is that of the source parser; leave one of them out")
     heads = given_source_heads(kind, bilingual.source, pair.source)
     # Never None: both kinds give a tree.
     assert heads is not None

@@ -164,10 +164,8 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
         found, bitexts = pluralise(len(options.alignment), "file"), pluralise(len(texts), "bitext")
         raise UsageError(f"found {found} of links, expected one for each of {bitexts}: --alignment")
     if any(text.cut or text.paired_by != LINE for text in texts) or options.parsed:
-        raise UsageError(
-            "the links of --alignment refer to unchanged lines; leave it out, or leave out --cut, "
-            "--paired-by verse and --parsed-source"
-        )
+        others = "leave out --cut, --paired-by verse and --parsed-source"
+        raise UsageError(f"the links of --alignment refer to unchanged lines; leave it out, or {others}")
     for path in options.alignment:
         try:
             deque(read_alignments(path), maxlen=0)

@@ -54,10 +54,9 @@ def _limited(find: Callable[[Sentence], list[int]]) -> Callable[[Sentence], list
     def limited(sentence: Sentence) -> list[int]:
         def stop(*_: object) -> NoReturn:
             name = sentence.sent_id or " ".join(sentence.forms)[:40]
-            raise UsageError(
-                f"found a regular expression that takes more than {_MOST_SECONDS:g} s in sentence {name!r}, "
-                "expected none with repetitions inside repetitions, such as (a+)+"
-            )
+            found = f"a regular expression that takes more than {_MOST_SECONDS:g} s in sentence {name!r}"
+            expected = "none with repetitions inside repetitions, such as (a+)+"
+            raise UsageError(f"found {found}, expected {expected}")
 
         if current_thread() is not main_thread() or not hasattr(signal, "setitimer"):
             return find(sentence)

@@ -374,7 +374,6 @@ def _whole_tokens(tokens: Tokens, words: Sequence[_Word]) -> list[_Token]:
     found = [token for token in tokens.tokens if any(id(word) in inside for word in token.words)]
     cut = [token for token in found if not all(id(word) in inside for word in token.words)]
     if cut and len(found) > 1:
-        raise UsageError(
-            f"found a part of the multiword token {cut[0].form}, expected all of it, or words in it"
-        )
+        part = f"a part of the multiword token {cut[0].form}"
+        raise UsageError(f"found {part}, expected all of it, or words in it")
     return found

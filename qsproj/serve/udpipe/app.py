@@ -119,9 +119,8 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     try:
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError:
-        raise requests.RequestError(
-            400, f"found a form that is no UTF-8, or has more than {_MOST_FIELDS} fields"
-        ) from None
+        found = f"found a form that is no UTF-8, or has more than {_MOST_FIELDS} fields"
+        raise requests.RequestError(400, found) from None
 
 
 def _decoded(body: bytes) -> str:
@@ -151,9 +150,8 @@ async def _parts(request: Request, body: bytes) -> dict[str, str]:
     try:
         form = await reader.parse()
     except (MultiPartException, KeyError, ValueError):
-        raise requests.RequestError(
-            400, "found a body in parts that cannot be read, expected multipart/form-data"
-        ) from None
+        found = "found a body in parts that cannot be read, expected multipart/form-data"
+        raise requests.RequestError(400, found) from None
     fields = {}
     for name, value in form.multi_items():
         # A part with a file name is also a text: curl -F data=@text.txt
