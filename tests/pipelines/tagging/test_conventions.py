@@ -46,7 +46,8 @@ def test_participles_before_nouns_are_adjectives_in_most_languages():
 def test_not_is_an_adverb_unless_the_language_has_a_particle():
     corpus = [linked("not always", "PART ADV", "advmod root", "no siempre")]
     assert tags_of(read_linked_text(corpus, language="es"))["no"] == "ADV"
-    assert tags_of(read_linked_text(corpus, language="sv"))["no"] == "PART"
+    for code in ("ru", "sv"):
+        assert tags_of(read_linked_text(corpus, language=code))["no"] == "PART"
     assert tags_of(read_linked_text(corpus, known={"no": {"PART": 5}}, language="es"))["no"] == "PART"
 
 
