@@ -162,9 +162,16 @@ def bootstrap(
             seed=validation.whole_number(seed, "seed", least=0),
         )
         texts = _source_texts(treebank, bitext, pairs, inputs, paired_by=paired_by, cut=cut)
-        how: Any = {"workspace": workspace, "suggested_sentences": suggested, "workers": workers}
-        how |= {"made": _provenance(options, pairs), "with_examples": True, "say": notice}
-        made = run(texts, options=options, **how)
+        made = run(
+            texts,
+            options=options,
+            workspace=workspace,
+            suggested_sentences=suggested,
+            workers=workers,
+            made=_provenance(options, pairs),
+            with_examples=True,
+            say=notice,
+        )
         if work is not None:
             BootstrapCall(texts, options).save(folder)
         trees, offered = (Document(list(read_conllu(path or ""))) for path in (made.trees, made.suggested))
@@ -219,9 +226,14 @@ def _source_texts(
     texts = []
     for number, (trees, sides, pair) in enumerate(zip(treebanks, bitexts, languages, strict=True), start=1):
         label = f"-{number}" if len(languages) > 1 else ""
-        own: Any = {"treebanks": inputs.treebanks(cast(Treebanks, trees), f"treebank{label}")}
-        own["bitext"] = inputs.bitext(cast(Bitext, sides), f"bitext{label}")
-        texts.append(SourceText(languages=pair, paired_by=paired_by, cut=cut, **own))
+        text = SourceText(
+            treebanks=inputs.treebanks(cast(Treebanks, trees), f"treebank{label}"),
+            bitext=inputs.bitext(cast(Bitext, sides), f"bitext{label}"),
+            languages=pair,
+            paired_by=paired_by,
+            cut=cut,
+        )
+        texts.append(text)
     return tuple(texts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from qsproj.api.validation import sentences_of, whole_number
 from qsproj.corpus.messages import described
@@ -172,12 +172,17 @@ def suggest(
 
     if not hasattr(model, "arc_probabilities"):
         raise WrongTypeError(f"found {described(model)} as model, expected a parser or a converter")
-    limits: Any = {"count": count, "words": words}
-    for name, limit in limits.items():
-        limits[name] = None if limit is None else whole_number(limit, name, least=1)
-    candidates = candidates_of(model, sentences_of(sentences, "sentences"))
-    known, kinds = sentences_of(annotated, "annotated", least=0), None if plain else kinds_for(model)
-    ranked = rank(candidates, annotated=known, costs=Costs.in_words(sentence_cost), kinds=kinds, **limits)
+    limits = {
+        name: None if limit is None else whole_number(limit, name, least=1)
+        for name, limit in (("count", count), ("words", words))
+    }
+    ranked = rank(
+        candidates_of(model, sentences_of(sentences, "sentences")),
+        annotated=sentences_of(annotated, "annotated", least=0),
+        costs=Costs.in_words(sentence_cost),
+        kinds=None if plain else kinds_for(model),
+        **limits,
+    )
     return list(with_uncertainty(ranked, model, predict=predict))
 
 
@@ -231,9 +236,11 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     from qsproj.evaluation.common_sentences import on_common_sentences
 
     sides = sentences_of(gold, "gold"), sentences_of(system, "system")
-    files = [partial(iter, side) for side in sides]
-    scored = (lambda both: attachment_scores(both[0](), [both[1]()])[0]), files, ("gold", "system")
-    return on_common_sentences(*scored)
+    return on_common_sentences(
+        lambda files: attachment_scores(files[0](), [files[1]()])[0],
+        [partial(iter, side) for side in sides],
+        ("gold", "system"),
+    )
 
 
 def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None = None) -> Drawing:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qsproj.alignment import aligners
 from qsproj.alignment.encoding import MAX_CELLS
@@ -129,8 +129,14 @@ def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Ite
 def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
     languages = tuple(options.tokenize) if options.tokenize else None
     pairs = read_word_pairs(options.source, options.target, languages=languages, pairing=options.pair)
-    how: Any = {"method": options.method, "symmetrization": options.symmetrize, "threshold": threshold}
-    return aligners.align_words(pairs, unspaced=options.unspaced, workers=workers_of(options), **how)
+    return aligners.align_words(
+        pairs,
+        method=options.method,
+        symmetrization=options.symmetrize,
+        threshold=threshold,
+        unspaced=options.unspaced,
+        workers=workers_of(options),
+    )
 
 
 def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:

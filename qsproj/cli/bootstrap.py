@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import only_with, values_of
@@ -145,9 +145,16 @@ def run(options: argparse.Namespace) -> None:
             )
             say = _say if options.verbose else _first_of(_say)
             examples = bool(options.report or options.suggest or options.suggest_words)
-            how: Any = {"made": made_by(options), "suggested_sentences": options.suggest_sentences}
-            how |= {"workspace": workspace, "workers": workers, "say": say, "with_examples": examples}
-            made = bootstrap(texts, options=call.options, **how)
+            made = bootstrap(
+                texts,
+                workspace=workspace,
+                options=call.options,
+                workers=workers,
+                made=made_by(options),
+                say=say,
+                with_examples=examples,
+                suggested_sentences=options.suggest_sentences,
+            )
             if options.work:
                 call.save(workspace.folder)
         for made_file, path in (
@@ -228,8 +235,13 @@ def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
         raise UsageError(f"found {found}; give all three once for each source language")
     check_codes(options.languages)
     given = map(tuple, options.treebank), map(tuple, options.bitext), map(tuple, options.languages)
-    how: Any = {"paired_by": options.paired_by, "cut": WHEN.get(options.cut)}
     return tuple(
-        SourceText(treebanks=trees, bitext=files, languages=pair, **how)
+        SourceText(
+            treebanks=trees,
+            bitext=files,
+            languages=pair,
+            paired_by=options.paired_by,
+            cut=WHEN.get(options.cut),
+        )
         for trees, files, pair in zip(*given, strict=True)
     )

@@ -14,7 +14,6 @@ sentences or a --lemmatizer; without these the column stays empty.
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import column_names, only_with, values_of
@@ -135,10 +134,16 @@ def run(options: argparse.Namespace) -> None:
         texts, paragraphs=options.paragraphs, tagged=shown, language=options.language, seed=options.seed
     )
     columns = PROJECTED_COLUMNS if options.columns is None else options.columns
-    known: Any = {"tagged": few, "lexicon": lexicon, "relatives": read_treebanks(options.also)}
-    known |= {"raw": [sentence.forms for sentence in raw], "language": options.language}
-    rng = np.random.default_rng(options.seed)
-    projected = project_tags(join_same_targets(corpora), rng=rng, columns=columns, **known)
+    projected = project_tags(
+        join_same_targets(corpora),
+        rng=np.random.default_rng(options.seed),
+        columns=columns,
+        tagged=few,
+        lexicon=lexicon,
+        relatives=read_treebanks(options.also),
+        raw=[sentence.forms for sentence in raw],
+        language=options.language,
+    )
     how = values_of(options, "language", "seed")
     tagger = with_target_words(projected.tagger, few, shown=shown, **how)
     tagger.save(options.output, made=made_by(options))

@@ -7,7 +7,6 @@ Without target trees, use `qsproj join-biparser`, which reuses a joint model of 
 """
 
 import argparse
-from typing import Any
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
@@ -109,10 +108,21 @@ def run(options: argparse.Namespace) -> None:
         link_threshold=options.link_threshold,
         least_probability=MIN_PROBABILITY if target_parser is None else MIN_PROBABILITY_OF_GIVEN,
     )
-    own = JointTrainingOptions(epochs=options.epochs), TrainingOptions(template_set=options.features)
-    shape: Any = {"order": options.order, "labels": options.labels, "tags": options.target_tags}
-    training = BiparseOptions(joint=joint, training=own[0], target_training=own[1], **shape)
-    how: Any = {"rng": np.random.default_rng(options.seed), "options": training, "checkpoint": checkpoint}
-    joint_parser, report = train_joint_parser(pairs, source_parser, target=target_parser, **how)
+    training = BiparseOptions(
+        joint=joint,
+        training=JointTrainingOptions(epochs=options.epochs),
+        target_training=TrainingOptions(template_set=options.features),
+        order=options.order,
+        labels=options.labels,
+        tags=options.target_tags,
+    )
+    joint_parser, report = train_joint_parser(
+        pairs,
+        source_parser,
+        target=target_parser,
+        rng=np.random.default_rng(options.seed),
+        options=training,
+        checkpoint=checkpoint,
+    )
     joint_parser.save(options.output, made=made_by(options))
     notice(report.summary())

@@ -126,8 +126,9 @@ def learn_kept(
         notify(records[-1])
 
     earlier = () if stages is None else _restored(stages, trainer, rng, epochs)
-    how: Any = {"description": description, "earlier": earlier, "after_epoch": keep}
-    return learn(trainer, examples, epochs=epochs, rng=rng, **how)
+    return learn(
+        trainer, examples, epochs=epochs, rng=rng, description=description, earlier=earlier, after_epoch=keep
+    )
 
 
 def _restored(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,9 +156,12 @@ class Constraints:
         cases = tuple(case for case in self._cases(allowed) if inference.admits(case))
         if not cases:
             raise self._impossible(inference)
-        shape: Any = {"projective": inference.projective, "single_root": inference.single_root}
-        evidence = np.zeros((size, size)) if evidence is None else evidence
-        return ConstrainedInference(**shape, cases=cases, evidence=evidence)
+        return ConstrainedInference(
+            projective=inference.projective,
+            single_root=inference.single_root,
+            cases=cases,
+            evidence=np.zeros((size, size)) if evidence is None else evidence,
+        )
 
     def _cases(self, allowed: Mask) -> list[Mask]:
         spans = sorted(self.spans)

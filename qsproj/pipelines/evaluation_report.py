@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -55,8 +54,9 @@ def write_report(path: str, compared: Compared) -> None:
 
 
 def _pieces(compared: Compared) -> Iterator[Piece]:
-    how: Any = {"punctuation": compared.punctuation, "by": "relation", "names": compared.paths}
-    scores = attachment.attachment_scores(compared.gold, compared.systems, **how)
+    scores = attachment.attachment_scores(
+        compared.gold, compared.systems, punctuation=compared.punctuation, by="relation", names=compared.paths
+    )
     yield from _score_pieces(compared, scores)
     if compared.sizes:
         yield Heading("Learning")
@@ -110,8 +110,9 @@ def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
     lines, rows = [Series("as stated", [0.0, 1.0], [0.0, 1.0])], []
     for name, path, system in zip(compared.names, compared.paths[1:], compared.systems, strict=True):
         try:
-            how: Any = {"punctuation": compared.punctuation, "name": path}
-            confidences, right = confidences_of(compared.gold, system, **how)
+            confidences, right = confidences_of(
+                compared.gold, system, punctuation=compared.punctuation, name=path
+            )
         except DataError as error:
             if "no ArcProb" not in str(error):
                 raise

@@ -67,12 +67,20 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     said = logging.getLogger("uvicorn")
     said.handlers, said.propagate = [AsLines(logging.WARNING)], False
 
-    unused: Any = {"lifespan": "off", "ws": "none", "log_config": None}
-    unused |= dict.fromkeys(("access_log", "server_header", "proxy_headers"), False)
-    kept = min(_KEPT_SECONDS, math.ceil(seconds))
-    limits: Any = {"limit_concurrency": _MOST_CONNECTIONS, "timeout_keep_alive": kept}
-    limits["timeout_graceful_shutdown"] = _GRACE_SECONDS
-    config = uvicorn.Config(app, loop="asyncio", http=protocol_with_timeout(seconds), **unused, **limits)
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        ws="none",
+        loop="asyncio",
+        http=protocol_with_timeout(seconds),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=min(_KEPT_SECONDS, math.ceil(seconds)),
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -293,8 +293,9 @@ def cross_fitted_scorers(
         trees, how = ((encoded[i], every[i].heads) for i in rest), options
         support = arc_scorer.supported_by(template_set, trees, cutoff=how.cutoff, criterion=how.support)
         lessons = [example for i in rest if (example := made[i])]
-        shared: Any = {"rng": rng, "inference": inference, "options": options}
-        return train_scorer(lessons, template_set, support=support, **shared)[0]
+        return train_scorer(
+            lessons, template_set, support=support, rng=rng, inference=inference, options=options
+        )[0]
 
     return cross_fit(len(sentences), fit, lambda scorer, _: scorer, folds=folds, rng=rng)
 

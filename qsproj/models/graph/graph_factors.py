@@ -287,8 +287,9 @@ def propagate(
     damping: float = DAMPING,
 ) -> Beliefs:
     """Pass messages, with scores float64[E] of LINK and float64[F] of each family; hard constraint last."""
-    how: Any = {"max_iterations": iterations, "tolerance": tolerance, "damping": damping}
-    options = BPOptions(schedule="sequential", **how)
+    options = BPOptions(
+        schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=damping
+    )
     return run(graph.with_scores(link_scores, scores), options, maximise=maximise)
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,10 +71,22 @@ def prepare(
     if given is not None:
         target = joint_trees.given_target(usable, given, least_probability=least, tags=tags)
     elif not isinstance(target, joint_trees.TrainedTarget):
-        how: Any = {"training": training, "order": options.order, "least_probability": least}
-        target = joint_trees.train_target(usable, rng=rng, stages=stages, tags=tags, **how)
-    own: Any = {"weights": JointWeights.untrained(), "options": shape, "tagger": tags.tagger}
-    parser = JointParser(source=source, target=target.parser, **own)
+        target = joint_trees.train_target(
+            usable,
+            rng=rng,
+            stages=stages,
+            tags=tags,
+            training=training,
+            order=options.order,
+            least_probability=least,
+        )
+    parser = JointParser(
+        source=source,
+        target=target.parser,
+        weights=JointWeights.untrained(),
+        options=shape,
+        tagger=tags.tagger,
+    )
     return JointData(parser=parser, pairs=usable, target=target, tags=tags, skipped=skipped, stages=stages)
 
 

@@ -174,9 +174,12 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
                 parsed_source = one.attached(pair.source, heads, probabilities=beliefs.source)
             target_heads = self.target.inference.best(beliefs.target)
             pair, tags = _decided(pair, choices, beliefs)
-            found: Any = {"evidence": self._relation_evidence(pair, prepared, target_heads, tags)}
-            found["probabilities"] = beliefs.target
-            parsed_target = joint_trees.first_order(self.target).attached(pair.target, target_heads, **found)
+            parsed_target = joint_trees.first_order(self.target).attached(
+                pair.target,
+                target_heads,
+                probabilities=beliefs.target,
+                evidence=self._relation_evidence(pair, prepared, target_heads, tags),
+            )
             link_chances = beliefs.links
         threshold = self.options.link_threshold if link_threshold is None else link_threshold
         return ParsedPair(
@@ -273,10 +276,13 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         scales = {"target_scale": number(0.0), "aligner_scale": optional(number(0.0))}
         orders = dict.fromkeys((f"{side}_order" for side in _SIDES), optional(whole(1, 2)))
         checked(header, {**scales, "tag_scales": optional(_tag_scales), **orders})
-        own: Any = {"target_scale": header["target_scale"]}
-        own["aligner_scale"] = 1.0 if header.get("aligner_scale") is None else header["aligner_scale"]
-        own["tag_scales"] = tuple(header.get("tag_scales") or NEUTRAL)
-        parts: dict[str, Any] = {"weights": joint_weights.JointWeights.from_arrays(arrays, **own)}
+        weights = joint_weights.JointWeights.from_arrays(
+            arrays,
+            target_scale=header["target_scale"],
+            aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
+            tag_scales=tuple(header.get("tag_scales") or NEUTRAL),
+        )
+        parts: dict[str, Any] = {"weights": weights}
         for side in _SIDES:
             kind = _KINDS[header.get(f"{side}_order") or 1]
             parts[side] = model_from(kind, header[side], unnested(f"{side}_", arrays))

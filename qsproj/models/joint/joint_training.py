@@ -239,8 +239,15 @@ def train_joint_weights(
     def tell(record: EpochRecord) -> None:
         notify(epoch_line(record, trainer.statuses[record.epoch - 1]))
 
-    how: Any = {"description": "training jointly", "stages": stages, "notify": tell}
-    weights, records = learn_kept(trainer, examples, epochs=options.epochs, rng=rng, **how)
+    weights, records = learn_kept(
+        trainer,
+        examples,
+        epochs=options.epochs,
+        rng=rng,
+        description="training jointly",
+        stages=stages,
+        notify=tell,
+    )
     return weights, records, trainer.statuses[: len(records)]
 
 

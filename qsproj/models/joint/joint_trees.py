@@ -119,8 +119,7 @@ def tree_scores(
     links, kept = parser.links.scores(features), graph.links >= 0
     families = tuple(family.numbered_from(0) for family in graph.families)
     factors = tuple(parser.factors.scores(parser.factors.features(encoded, graph.families)))
-    arcs: Any = {"marginals": marginals, "kept": kept, "links": links}
-    return TreeScores(**arcs, families=families, factors=factors)
+    return TreeScores(marginals=marginals, kept=kept, links=links, families=families, factors=factors)
 
 
 def first_order_scores(

@@ -132,6 +132,11 @@ class JointWeights:
             own[name] = score_rows(rows, self.weights).reshape((-1, columns) if columns else -1)
         own["links"] += self.aligner_scale * pair.prior
         tags = None if pair.tags is None else pair.tags.scores(self.tag_scales, self.weights)
-        factors: Any = {"target_factors": tuple(scale * scores for scores in pair.target_factors)}
-        factors |= {"source_factors": pair.source_factors, "tags": tags}
-        return JointScores(source=pair.source, target=scale * pair.target, **own, **factors)
+        return JointScores(
+            source=pair.source,
+            target=scale * pair.target,
+            source_factors=pair.source_factors,
+            target_factors=tuple(scale * scores for scores in pair.target_factors),
+            tags=tags,
+            **own,
+        )

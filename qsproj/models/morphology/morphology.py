@@ -270,9 +270,14 @@ class Morphology:
             allowed = _stored_scripts(header["allowed"], len(scripts))
             lemmatizer = Lemmatizer(scripts, allowed, lemmas, of_scripts)
         features = AnalysisFeatures(tuple(header["templates"]) or TEMPLATES, lemmas)
-        columns, own = tuple(header["columns"]), dict[str, Any](weights=weights, lemmatizer=lemmatizer)
         return Morphology(
-            columns=columns, table=table, lexicon=lexicon, scripts=scripts, features=features, **own
+            columns=tuple(header["columns"]),
+            table=table,
+            lexicon=lexicon,
+            scripts=scripts,
+            features=features,
+            weights=weights,
+            lemmatizer=lemmatizer,
         )
 
 

@@ -14,7 +14,6 @@ cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +104,6 @@ def train_tagger(
     extractor = FeatureExtractor(templates_with(tuple(class_sets), settings.templates), class_sets)
     tags = tuple(sorted({tag for example in gold for tag in example.tags}))
     numbers = {tag: number for number, tag in enumerate(tags)}
-    kept: Any = {"contractions": contractions, "language": language}
 
     def learned(examples: Sequence[_Example]) -> Tagger:
         keys = [extractor.keys(example.forms) for example in examples]
@@ -114,7 +112,8 @@ def train_tagger(
         known = commonest(joined[:n_gold], MOST_FEATURES)
         if len(joined) > n_gold:
             known = np.union1d(known, commonest(joined, joined.size, least=RAREST_OF_RAW))
-        start = replace(_untrained(tags, extractor, FeatureIndex(known)), **kept)
+        start = _untrained(tags, extractor, FeatureIndex(known))
+        start = replace(start, contractions=contractions, language=language)
         rows = map(start.index.rows, keys)
         known_tags = ([numbers[tag] for tag in example.tags] for example in examples)
         encoded = [
@@ -123,8 +122,15 @@ def train_tagger(
         ]
         trainer = ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, kernel=FROM_TAGS)
         score = (lambda tagger: accuracy(tagger, dev)) if dev else None
-        how: Any = {"score": score, "patience": None, "description": "training the tagger"}
-        tagger = learn(trainer, encoded, epochs=settings.epochs, rng=rng, **how)[0]
+        tagger, _ = learn(
+            trainer,
+            encoded,
+            epochs=settings.epochs,
+            rng=rng,
+            score=score,
+            patience=None,
+            description="training the tagger",
+        )
         faint = np.abs(tagger.weights) < FAINT
         return replace(tagger, weights=np.where(faint, np.float32(0.0), tagger.weights))
 

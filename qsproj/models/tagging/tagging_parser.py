@@ -101,11 +101,18 @@ def tagging_graph(
         *([exactly_one(span_arcs(links, spans))] if spans else []),
         *graph_factors.CONSTRAINTS["tree"](links, inference),
     ]
-    pairs: Any = {"pair_arcs": pair_arcs, "pair_candidates": pair_candidates, "possible": possible}
-    pairs["candidate_words"] = np.append(ROOT, words + 1).astype(np.int32)
-    pairs["candidate_tags"] = np.append(0, word_tags).astype(np.int32)
-    graph = factor_graph(np.repeat([2, n_tags, 1], [arcs.size, n, 1]), groups)
-    return TaggingGraph(links, heads, dependents, families, graph, **pairs)
+    return TaggingGraph(
+        links,
+        heads,
+        dependents,
+        families,
+        factor_graph(np.repeat([2, n_tags, 1], [arcs.size, n, 1]), groups),
+        possible=possible,
+        candidate_words=np.append(ROOT, words + 1).astype(np.int32),
+        candidate_tags=np.append(0, word_tags).astype(np.int32),
+        pair_arcs=pair_arcs,
+        pair_candidates=pair_candidates,
+    )
 
 
 def _family(

@@ -291,8 +291,9 @@ class TextParser(Wrapper[Parser]):
         # The parser reads features and lemmas of the best tags, whichever other tags are tried.
         if self.tagger.morphology is not None:
             sentence = with_columns(tagged, upos=sentence.upos)
-        how: Any = {"readings": self.readings, "retag": self.retags}
-        return parser, read_uncertain(parser, self.tagger, sentence, **how)
+        return parser, read_uncertain(
+            parser, self.tagger, sentence, readings=self.readings, retag=self.retags
+        )
 
     def _cut(self, text: str) -> Sentence:
         lines = [line for line in text.splitlines() if line.strip()]

@@ -260,8 +260,9 @@ class _Bitexts:
         how |= {"tagger": self.tagger.file, "priors": prior.files, "corpora": list(self.corpora)}
         soft = evidence_share(options.soft, tagger.figures.get("unknown", 0.0))
         parser = declare(project, options=soft, **how)
-        how = {"tagger": self.tagger.file, "parser": parser.file, "made": dict(made)}
-        model = declare(assemble, readings=TAG_READINGS, **how)
+        model = declare(
+            assemble, tagger=self.tagger.file, parser=parser.file, made=dict(made), readings=TAG_READINGS
+        )
         stages, base = [prior, parser, model], model.file
         if self._tagged or options.lexicon:
             how = self._of("tagged", "annotated", "lexicon", "text", "paragraphs", "seed")
@@ -269,9 +270,15 @@ class _Bitexts:
             stages.append(model)
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
-            how = self._of("text", "paragraphs") | {"tagged": self._tagged, "sentences": suggested_sentences}
-            aside = self._aside
-            last = declare(parse_examples, corpora=self.untagged, model=model.file, aside=aside, **how)
+            last = declare(
+                parse_examples,
+                corpora=self.untagged,
+                model=model.file,
+                tagged=self._tagged,
+                sentences=suggested_sentences,
+                aside=self._aside,
+                **self._of("text", "paragraphs"),
+            )
             stages, examples = [*stages, last], last.files
         return stages, Bootstrapped(model.file, base, parser.files[1], self.corpora, *examples)
 

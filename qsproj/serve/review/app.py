@@ -233,10 +233,14 @@ class _Answers:
         return _json(await answer(given | {"index": index}, request))
 
     async def rows(self, asked: Content, _: Request) -> Content:
-        wanted: Any = {"order": "unsure", "shown": "todo", "query": ""}
-        wanted = {name: asked.get(name, usual) for name, usual in wanted.items()}
-        wanted["offset"] = _number(asked.get("offset", "0"), most=1 << 31)
-        return page(self._session, limit=_number(asked.get("limit", "50"), most=_MOST_ROWS), **wanted)
+        return page(
+            self._session,
+            order=asked.get("order", "unsure"),
+            shown=asked.get("shown", "todo"),
+            query=asked.get("query", ""),
+            offset=_number(asked.get("offset", "0"), most=1 << 31),
+            limit=_number(asked.get("limit", "50"), most=_MOST_ROWS),
+        )
 
     async def show(self, given: Content, _: Request) -> Content:
         return shown_sentence(self._session, given["index"])

@@ -77,8 +77,14 @@ class Relearning:
         """
         options = self.call.options
         workspace = Workspace(self.folder, run=f"annotate-{self.call.language}")
-        how: Any = {"with_examples": True, "suggested_sentences": OFFERED, "say": say}
-        made = bootstrap(self.call.texts, workspace=workspace, options=options, **how)
+        made = bootstrap(
+            self.call.texts,
+            workspace=workspace,
+            options=options,
+            with_examples=True,
+            suggested_sentences=OFFERED,
+            say=say,
+        )
         targets = str(self.drafts), self.suggestions, self.output
         is_new = not self.drafts.exists()
         for path, source in zip(targets, (made.suggested, made.suggested_words, made.model), strict=True):

@@ -110,7 +110,7 @@ def test_without_trees_it_is_the_model_that_it_was(monkeypatch):
         same.arc_probabilities(sentence), grammar.arc_probabilities(sentence), atol=1e-9
     )
     # Longer sentences do not read siblings.
-    monkeypatch.setattr("qsproj.models.dmv.dmv.LONGEST", 4)
+    monkeypatch.setattr("qsproj.models.dmv.siblings.LONGEST", 4)
     np.testing.assert_array_equal(
         model().arc_probabilities(sentence), replace(model(), siblings=None).arc_probabilities(sentence)
     )
