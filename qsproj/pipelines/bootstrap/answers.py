@@ -99,9 +99,10 @@ def learned_tagger(
 ) -> Tagger:
     """Return a tagger that has learned from answers and from raw text as it tags it."""
     lexicon = answers.lexicon
-    found = {tag for cells in (*(one.upos for one in answers.sentences), *lexicon.values()) for tag in cells}
+    shown = {tag for one in answers.sentences for tag in one.upos} - {UNSPECIFIED}
+    listed = {tag for tags in lexicon.values() for tag in tags}
     # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.
-    current = with_tags(with_temperature(tagger, 1.0 / TEMPERATURE), found - {UNSPECIFIED})
+    current = with_tags(with_temperature(tagger, 1.0 / TEMPERATURE), shown, listed)
     known = [one for one in answers.sentences if set(one.upos) != {UNSPECIFIED}]
     contractions = {**tagger.contractions, **learn_contractions(known)}
     text = RawText.of(
@@ -136,13 +137,18 @@ def learned_tagger(
     )
 
 
-def with_tags(tagger: Tagger, more: set[str]) -> Tagger:
-    """Return a tagger that also has other tags, as improbable as its least probable one."""
-    tags = tuple(sorted({*tagger.tags, *more}))
+def with_tags(tagger: Tagger, shown: set[str], listed: set[str]) -> Tagger:
+    """Return a tagger that also has other tags, of sentences and of a lexicon.
+
+    Those of sentences start from zero, from where few sentences can teach them. Others would take the place
+    of every doubtful tag in raw text, so they are as improbable as the least probable one.
+    """
+    tags = tuple(sorted({*tagger.tags, *shown, *listed}))
     if tags == tagger.tags:
         return tagger
     columns = [tags.index(tag) for tag in tagger.tags]
-    weights = np.zeros((len(tagger.weights), len(tags)), dtype=np.float32)
+    weights = np.repeat(tagger.weights.min(axis=1, keepdims=True), len(tags), axis=1)
+    weights[:, [tag in shown for tag in tags]] = 0.0
     weights[:, columns] = tagger.weights
     transitions = np.full((len(tags) + 1, len(tags)), float(tagger.transitions.min()))
     transitions[np.ix_([*columns, len(tags)], columns)] = tagger.transitions

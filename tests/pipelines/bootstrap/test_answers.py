@@ -99,6 +99,20 @@ def test_a_tag_that_the_model_never_saw(model, gold):
     assert better.tagger.tag_words(one.forms)[0] == "X"
 
 
+def test_a_new_tag_of_one_listed_word_does_not_take_the_place_of_others(model, gold):
+    narrow = replace(model, tagger=_without(model.tagger, "DET"))
+    raw = [one.forms for one in gold]
+    better = learned(narrow, lexicon={"der": ("DET",)}, raw=raw)
+    found = [
+        form.lower()
+        for forms in raw
+        for form, tag in zip(forms, better.tagger.tag_words(forms))
+        if tag == "DET"
+    ]
+    assert "der" in found
+    assert found.count("der") > 0.4 * len(found)
+
+
 def _without(tagger, tag):
     keep = [number for number, one in enumerate(tagger.tags) if one != tag]
     return replace(
