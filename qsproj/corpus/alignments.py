@@ -156,15 +156,12 @@ def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
 
 
 def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int], name: str) -> None:
-    found = [len(links.sources), sum(links.sources) + sum(links.targets)]
-    if links.sources and counts is not None and counts[2:] == found and (counts[0], counts[1]) != size:
-        raise DataError(
-            name,
-            links.line,
-            found=f"links that were made of {counts[0]} and {counts[1]} words",
-            expected=f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words",
-            remedy="align the tokens that qsproj tokenize writes, or CoNLL-U",
-        )
+    own = [len(links.sources), sum(links.sources) + sum(links.targets)]
+    if links.sources and counts is not None and counts[2:] == own and (counts[0], counts[1]) != size:
+        found = f"links that were made of {counts[0]} and {counts[1]} words"
+        expected = f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words"
+        remedy = "align the tokens that qsproj tokenize writes, or CoNLL-U"
+        raise DataError(name, links.line, found, expected, remedy)
 
 
 def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
@@ -183,13 +180,9 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base
         one_off = last_source <= n_source + 1 and last_target <= n_target + 1
         if one_off and base.first_word == 0 and base.other is not None:
             remedy = f"if words count from 1, name the format {base.other}; source comes first"
-        raise DataError(
-            name,
-            line,
-            found=f"a link of word {source} with word {target}, counted from 1",
-            expected=f"words of a pair of {n_source} by {n_target}",
-            remedy=remedy,
-        )
+        found = f"a link of word {source} with word {target}, counted from 1"
+        expected = f"words of a pair of {n_source} by {n_target}"
+        raise DataError(name, line, found, expected, remedy)
     pairs = np.array([links.sources, links.targets], dtype=np.int32).T
     return make_alignment(n_source, n_target, pairs, links.sure, links.weights)
 
@@ -202,14 +195,10 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
         bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
         expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
         raise DataError(name, line, repr(bad[:40]), expected, _other_format(text))
-    links = Links(
-        line,
-        [line] * len(tokens),
-        [number_of(match[1]) + 1 - base.first_word for match in matches],
-        [number_of(match[3]) + 1 - base.first_word for match in matches],
-        [match[2] == "-" for match in matches],
-        [link_weight(match[4], line, name) for match in matches] if ":" in text else None,
-    )
+    sources, targets = ([number_of(one[side]) + 1 - base.first_word for one in matches] for side in (1, 3))
+    sure = [match[2] == "-" for match in matches]
+    weights = [link_weight(match[4], line, name) for match in matches] if ":" in text else None
+    links = Links(line, [line] * len(tokens), sources, targets, sure, weights)
     if tokens:
         check_first_and_last(links.sources + links.targets, line, name, base=base)
     return links
@@ -290,14 +279,9 @@ class _Row(NamedTuple):
 
 
 def _of_rows(line: int, rows: list[_Row], name: str, *, weighed: bool) -> Links:
-    return Links(
-        line,
-        [row.line for row in rows],
-        [row.source for row in rows],
-        [row.target for row in rows],
-        [row.sure for row in rows],
-        [link_weight(row.weight, row.line, name) for row in rows] if weighed else None,
-    )
+    weights = [link_weight(row.weight, row.line, name) for row in rows] if weighed else None
+    sources, targets = [row.source for row in rows], [row.target for row in rows]
+    return Links(line, [row.line for row in rows], sources, targets, [row.sure for row in rows], weights)
 
 
 def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_Row]:

@@ -45,13 +45,10 @@ def _pairs_of_files(source: PathOrFile, target: PathOrFile) -> Iterator[tuple[st
             if source_line is None or target_line is None:
                 rest = 1 + sum(1 for _ in rows)
                 longer, shorter = (source, target) if target_line is None else (target, source)
-                raise DataError(
-                    name_of(longer),
-                    number,
-                    found=f"{pluralise(number - 1 + rest, 'line')} in {name_of(longer)}",
-                    expected=f"{number - 1} as in {name_of(shorter)}",
-                    remedy="check that both hold the same sentences, one a line",
-                )
+                found = f"{pluralise(number - 1 + rest, 'line')} in {name_of(longer)}"
+                expected = f"{number - 1} as in {name_of(shorter)}"
+                remedy = "check that both hold the same sentences, one a line"
+                raise DataError(name_of(longer), number, found, expected, remedy)
             yield _clean(source_line), _clean(target_line)
 
 
@@ -86,13 +83,10 @@ def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[
     for number, line in enumerate(chain(head, rest), start=1):
         source, found, others = line.partition(separator)
         if not found:
-            raise DataError(
-                name,
-                number,
-                found=f"a line without {separator!r}",
-                expected=f"source {separator!r} target, as in line 1" if number > 1 else _FORMS,
-                remedy="a pair of empty sentences is the separator alone",
-            )
+            found = f"a line without {separator!r}"
+            expected = f"source {separator!r} target, as in line 1" if number > 1 else _FORMS
+            remedy = "a pair of empty sentences is the separator alone"
+            raise DataError(name, number, found, expected, remedy)
         target, further, _ = others.partition(separator)
         if further:
             notice(f"{name}: columns after the second are ignored")

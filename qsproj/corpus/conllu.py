@@ -193,13 +193,9 @@ def _blocks(handle: TextIO, name: str) -> Iterator[_Block]:
             start, lines, blank_lines = "", [], ""
         lines.append(line)
         if len(lines) > _MOST_LINES:
-            raise DataError(
-                name,
-                number,
-                found=f"a sentence of more than {pluralise(_MOST_LINES, 'line')}",
-                expected="a blank line after each sentence",
-                remedy="check that it is the right file",
-            )
+            found = f"a sentence of more than {pluralise(_MOST_LINES, 'line')}"
+            expected, remedy = "a blank line after each sentence", "check that it is the right file"
+            raise DataError(name, number, found, expected, remedy)
     if lines:
         yield _Block(number, start, lines, blank_lines)
 
@@ -225,12 +221,8 @@ def _sentence(block: _Block, name: str) -> Sentence:
         name: tuple(map(intern, cells[at::COLUMN_COUNT]) if name in _REPEATED else cells[at::COLUMN_COUNT])
         for name, at in COLUMN_OF.items()
     }
-    return Sentence(
-        sent_id=None if sent_id is None else sent_id[1],
-        heads=head_array,
-        layout=Layout(tuple(lines), word_lines, newline, end, block.start),
-        **columns,
-    )
+    layout = Layout(tuple(lines), word_lines, newline, end, block.start)
+    return Sentence(sent_id=sent_id and sent_id[1], heads=head_array, layout=layout, **columns)
 
 
 def _without_line_ends(block: _Block) -> tuple[list[str], str, str]:
@@ -312,9 +304,8 @@ def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
                 raise ValueError(f"{name} has {len(values)} cells, expected {words}, one for each word")
             for word, value in enumerate(values, start=1):
                 if not value or "\t" in value or "\n" in value:
-                    raise ValueError(
-                        f"{name} of word {word} is {value!r}, expected text without tabs and line ends"
-                    )
+                    expected = "text without tabs and line ends"
+                    raise ValueError(f"{name} of word {word} is {value!r}, expected {expected}")
             cells[column::COLUMN_COUNT] = values
             changed = True
     if not changed:
@@ -358,13 +349,9 @@ def _words_only(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
         layout = layout_of(sentence)
         if len(layout.word_lines) < len(layout.lines):
             other = next(i for i in range(len(layout.lines)) if i not in layout.word_lines)
-            raise DataError(
-                name,
-                line + layout.start.count("\n") + other,
-                found="a comment, a range or an empty node",
-                expected="words only, as in CoNLL-X",
-                remedy="if it is CoNLL-U, name the file .conllu",
-            )
+            found, expected = "a comment, a range or an empty node", "words only, as in CoNLL-X"
+            remedy = "if it is CoNLL-U, name the file .conllu"
+            raise DataError(name, line + layout.start.count("\n") + other, found, expected, remedy)
         yield sentence
 
 

@@ -321,13 +321,9 @@ def _not_utf8(name: str, counter: PackedReader | None, error: UnicodeDecodeError
     if counter is not None:
         # The failed chunk is already counted; subtract its lines after the bad byte.
         line = counter.lines - chunk[at:].count(b"\n") + 1
-    return DataError(
-        name,
-        line,
-        found=f"byte 0x{chunk[at]:02x} that is not UTF-8",
-        expected="UTF-8 text",
-        remedy="convert the file, for instance with: iconv -f LATIN1 -t UTF-8",
-    )
+    found, expected = f"byte 0x{chunk[at]:02x} that is not UTF-8", "UTF-8 text"
+    remedy = "convert the file, for instance with: iconv -f LATIN1 -t UTF-8"
+    return DataError(name, line, found, expected, remedy)
 
 
 @contextmanager

@@ -101,11 +101,9 @@ class PackedReader(io.BufferedIOBase):
             raise self.fault(found, "lines of text", "check that it is the right file")
         self._unpacked += len(chunk)
         if self._unpacked > max(LARGEST_BOMB, LARGEST_RATIO * self._packed.read_so_far):
-            raise self.fault(
-                f"an archive that expands to more than {LARGEST_RATIO} times its size",
-                "text, which does not",
-                "look at it (zcat or xzcat FILE | head), and unpack it first if it is the right file",
-            )
+            found = f"an archive that expands to more than {LARGEST_RATIO} times its size"
+            remedy = "look at it (zcat or xzcat FILE | head), and unpack it first if it is the right file"
+            raise self.fault(found, "text, which does not", remedy)
         self.lines += ends
         return chunk
 
@@ -142,12 +140,8 @@ class _Counted:
 
     def __init__(self, stream: Any) -> None:
         self.read_so_far = 0
-        self.peek, self.seek, self.tell, self.seekable = (
-            stream.peek,
-            stream.seek,
-            stream.tell,
-            stream.seekable,
-        )
+        self.peek, self.seek = stream.peek, stream.seek
+        self.tell, self.seekable = stream.tell, stream.seekable
         self._stream = stream
 
     def read(self, size: int = -1, /) -> bytes:

@@ -81,9 +81,8 @@ class Sentence:
         try:
             number = index(word)
         except TypeError:
-            raise WrongTypeError(
-                f"found {described(word)} as the number of a word, expected 1 to {n}"
-            ) from None
+            found = described(word)
+            raise WrongTypeError(f"found {found} as the number of a word, expected 1 to {n}") from None
         if number == 0 or abs(number) > n:
             raise WordIndexError(
                 f"found {number} as the number of a word, expected 1 to {n}, or -1 to -{n} from the end; "
@@ -330,13 +329,8 @@ def make_alignment(
         heaviest = np.zeros(len(first))
         np.maximum.at(heaviest, link, values)
         values = heaviest
-    return Alignment(
-        n_source,
-        n_target,
-        _read_only(rows),
-        _read_only(flags),
-        None if weights is None else _read_only(values),
-    )
+    chances = None if weights is None else _read_only(values)
+    return Alignment(n_source, n_target, _read_only(rows), _read_only(flags), chances)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -371,12 +365,8 @@ class SentencePair:
 def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
     """Return the candidate links of probability, float64[k], at least ``threshold``, with it as weight."""
     likely = chances >= threshold
-    return make_alignment(
-        candidates.n_source,
-        candidates.n_target,
-        candidates.links[likely],
-        weights=np.clip(chances[likely], 0.0, 1.0),
-    )
+    sizes, weights = (candidates.n_source, candidates.n_target), np.clip(chances[likely], 0.0, 1.0)
+    return make_alignment(*sizes, candidates.links[likely], weights=weights)
 
 
 def has_tree(sentence: Sentence) -> bool:
@@ -387,10 +377,8 @@ def has_tree(sentence: Sentence) -> bool:
 def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:
     """Raise UsageError unless ``given`` is a Sentence of ``least`` to ``most`` words (None: any number)."""
     if not isinstance(given, Sentence):
-        raise WrongTypeError(
-            f"found {described(given)}, expected a Sentence; make one of words: qsproj.Sentence.from_words"
-            f"{_remedy(given)}"
-        )
+        expected = f"a Sentence; make one of words: qsproj.Sentence.from_words{_remedy(given)}"
+        raise WrongTypeError(f"found {described(given)}, expected {expected}")
     if len(given) < least or (most is not None and len(given) > most):
         raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)
 
@@ -416,10 +404,8 @@ def _joined(name: str, items: Mapping[str, str | None]) -> str:
     for key, value in items.items():
         for part, marks in ((key, "|="), ("" if value is None else value, "|")):
             if not isinstance(part, str) or any(mark in part for mark in marks) or not key:
-                found = shown({key: value})
-                raise UsageError(
-                    f"found the item {found} in {name}, expected strings without |, keys without ="
-                )
+                expected = "strings without |, keys without ="
+                raise UsageError(f"found the item {shown({key: value})} in {name}, expected {expected}")
     return cell_from(items)
 
 

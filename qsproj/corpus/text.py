@@ -110,14 +110,8 @@ def _length(address: str) -> int:
 # Escapes of the Moses tokeniser for characters reserved by its decoder; the ampersand comes last, so that
 # nothing is undone twice.
 _MOSES_ESCAPES = (
-    ("&apos;", "'"),
-    ("&quot;", '"'),
-    ("&lt;", "<"),
-    ("&gt;", ">"),
-    ("&#124;", "|"),
-    ("&#91;", "["),
-    ("&#93;", "]"),
-    ("&amp;", "&"),
+    *(("&apos;", "'"), ("&quot;", '"'), ("&lt;", "<"), ("&gt;", ">")),
+    *(("&#124;", "|"), ("&#91;", "["), ("&#93;", "]"), ("&amp;", "&")),
 )
 # Characters that do not begin or end a word in a line tokenised by Moses.
 _CUT_OFF = tuple(',;?!()"«»“”„')
@@ -336,12 +330,8 @@ def read_text(
         check_has_spaces(line, language, name=name, number=number)
         tokens = tokenize(line, language)
         words = words_of_tokens(tokens, contractions or {})
-        yield sentence_from_tokens(
-            list(zip(tokens, words, strict=True)),
-            normalise(line, language),
-            sent_id=str(number),
-            begins_paragraph=begins,
-        )
+        pairs, text = list(zip(tokens, words, strict=True)), normalise(line, language)
+        yield sentence_from_tokens(pairs, text, sent_id=str(number), begins_paragraph=begins)
 
 
 def written_words(line: str, language: str) -> tuple[str, ...]:
@@ -377,14 +367,9 @@ def check_has_spaces(line: str, language: str | None, *, name: str, number: int)
     longest = max(map(len, UNSPACED.findall(line)), default=0)
     without_space = language in UNSPACED_LANGUAGES and len(line.split()) == 1
     if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
-        raise DataError(
-            name,
-            number,
-            found=f"{longest} letters without a space, in a script without spaces between words",
-            expected="words",
-            remedy="train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries; "
-            "or put spaces between them",
-        )
+        found = f"{longest} letters without a space, in a script without spaces between words"
+        remedy = "train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries"
+        raise DataError(name, number, found, "words", f"{remedy}; or put spaces between them")
 
 
 def are_parted(lines: Iterable[str]) -> bool:

@@ -327,13 +327,9 @@ def _unpack(file: RemoteFile, path: Path) -> None:
     except _DAMAGED as error:
         for place in (path, *(path.parent / member for member in file.members)):
             place.unlink(missing_ok=True)
-        raise DataError(
-            file.url,
-            None,
-            found=f"an archive that is damaged or has other files ({error})",
-            expected=" and ".join(file.members),
-            remedy="try again, or fetch it by hand",
-        ) from error
+        found = f"an archive that is damaged or has other files ({error})"
+        expected, remedy = " and ".join(file.members), "try again, or fetch it by hand"
+        raise DataError(file.url, None, found, expected, remedy) from error
 
 
 def _chunks(packed: IO[bytes]) -> Iterator[bytes]:

@@ -53,13 +53,8 @@ def alignment_scores(
     for right, guess in zip_longest(gold, system):
         if right is None or guess is None:
             shorter, longer = names if right is None else names[::-1]
-            raise DataError(
-                shorter,
-                None,
-                found=f"the links of {pluralise(sentences, 'sentence pair')}",
-                expected=f"more, as in {longer}",
-                remedy="score links of the same pairs",
-            )
+            end, expected = f"the links of {pluralise(sentences, 'sentence pair')}", f"more, as in {longer}"
+            raise DataError(shorter, None, end, expected, "score links of the same pairs")
         possible_links = set(map(tuple, right.links.tolist()))
         sure_links = set(map(tuple, right.links[right.sure].tolist()))
         links = set(map(tuple, guess.links.tolist()))

@@ -84,13 +84,10 @@ def _check_same_text(gold: "_Reading", system: "_Reading") -> None:
     named = f"sentence {number}" + (f" ({sentence.sent_id})" if sentence.sent_id else "")
     gold_number, gold_word, _ = gold.word_at(place)
     expected = gold.taken[gold_number - gold.before - 1].forms[gold_word - 1]
-    raise DataError(
-        system.name,
-        line if sentence.layout else None,
-        found=f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}",
-        expected=f"{_excerpt(expected)} as in {gold.name}",
-        remedy="score files of the same words, or of the same text cut into other words",
-    )
+    found = f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}"
+    expected = f"{_excerpt(expected)} as in {gold.name}"
+    remedy = "score files of the same words, or of the same text cut into other words"
+    raise DataError(system.name, line if sentence.layout else None, found, expected, remedy)
 
 
 class _Reading:

@@ -137,10 +137,7 @@ def _probability(sentence: Sentence, word: int, text: str) -> float:
     value = probability_in(text)
     if value is None:
         name = sentence.sent_id or " ".join(sentence.forms)[:40]
-        raise SentenceError(
-            found=f"{ARC_PROBABILITY}={text} in sentence {name!r}",
-            expected="a probability",
-            remedy="parse it again with --confidence, or remove it",
-            word=word,
-        )
+        found, expected = f"{ARC_PROBABILITY}={text} in sentence {name!r}", "a probability"
+        remedy = "parse it again with --confidence, or remove it"
+        raise SentenceError(found=found, expected=expected, remedy=remedy, word=word)
     return value

@@ -156,13 +156,9 @@ def _word_tags(name: str, rows: Iterable[tuple[int, str]]) -> dict[str, tuple[st
 
 def _check_tag(name: str, number: int, tag: str) -> None:
     if tag not in UNIVERSAL_TAGS:
-        raise DataError(
-            name,
-            number,
-            found=f"the tag {tag!r}",
-            expected=f"one of {' '.join(UNIVERSAL_TAGS)}",
-            remedy="map it to universal tags, or leave the word out",
-        )
+        found, expected = f"the tag {tag!r}", f"one of {' '.join(UNIVERSAL_TAGS)}"
+        remedy = "map it to universal tags, or leave the word out"
+        raise DataError(name, number, found, expected, remedy)
 
 
 def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflection]:
@@ -182,13 +178,10 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
             odd.setdefault(features, []).append(number)
         upos, feats = known[features]
         if not upos:
-            raise DataError(
-                name,
-                number,
-                found=f"the features {features!r}",
-                expected=f"a part of speech among them: {' '.join(PARTS_OF_SPEECH)}",
-                remedy="name it, or leave the line out",
-            )
+            found = f"the features {features!r}"
+            expected = f"a part of speech among them: {' '.join(PARTS_OF_SPEECH)}"
+            remedy = "name it, or leave the line out"
+            raise DataError(name, number, found, expected, remedy)
         if form not in NO_FORM and len(form.split()) == 1:
             first = lemmas.setdefault((form, features), lemma)
             if first != lemma:

@@ -76,12 +76,8 @@ QUESTIONS = (
 
 def questions_in(sentence: Sentence) -> list[tuple[Question, ...]]:
     """Return for each word 1..n the questions whose class it belongs to."""
-    return [
-        tuple(one for one in QUESTIONS if one.covers(upos, relation, features))
-        for upos, relation, features in zip(
-            sentence.upos, sentence.deprels, map(_cells, sentence.feats), strict=True
-        )
-    ]
+    words = zip(sentence.upos, sentence.deprels, map(_cells, sentence.feats), strict=True)
+    return [tuple(one for one in QUESTIONS if one.covers(*word)) for word in words]
 
 
 def _cells(feats: str) -> frozenset[str]:

@@ -76,12 +76,9 @@ def recognise(lines: Iterable[str]) -> Recognised:
         counts.update(words)
         letters += sum(map(len, words))
         unspaced += sum(map(len, UNSPACED.findall(line)))
-    total = counts.total()
-    return Recognised(
-        total,
-        {code: sum(counts[word] for word in words) / max(total, 1) for code, words in _lists().items()},
-        unspaced >= _UNSPACED_SHARE * max(letters, 1),
-    )
+    total, known = counts.total(), _lists().items()
+    shares = {code: sum(counts[word] for word in words) / max(total, 1) for code, words in known}
+    return Recognised(total, shares, unspaced >= _UNSPACED_SHARE * max(letters, 1))
 
 
 def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) -> bool:

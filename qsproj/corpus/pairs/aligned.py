@@ -120,13 +120,9 @@ def pair_aligned(
     for number, (pair, alignment) in enumerate(zip_longest(pairs, alignments), start=1):
         if pair is None or alignment is None:
             missing = "sentence pair" if pair is None else "alignment"
-            raise DataError(
-                f"pair {number}",
-                None,
-                found=f"no {missing}",
-                expected="as many alignments as sentence pairs",
-                remedy="check that the alignment is that of these files",
-            )
+            found, expected = f"no {missing}", "as many alignments as sentence pairs"
+            remedy = "check that the alignment is that of these files"
+            raise DataError(f"pair {number}", None, found, expected, remedy)
         source, target = pair
         yield paired(source, target, alignment, name=f"pair {number} ({sentence_name(source, number)})")
 
@@ -145,26 +141,18 @@ def paired(
     if alignment is None:
         check_same_words(source, target, name, line, remedy="give the alignment of two languages")
         words = np.arange(1, len(source) + 1)
-        links = np.stack([words, words], axis=1)
-        alignment = make_alignment(len(source), len(target), links, weights=np.ones(len(source)))
+        rows = np.stack([words, words], axis=1)
+        alignment = make_alignment(len(source), len(target), rows, weights=np.ones(len(source)))
     if not isinstance(alignment, Alignment):
-        raise WrongTypeError(
-            f"found {described(alignment)} as alignment, expected an Alignment; make one: qsproj.align, "
-            "qsproj.read_alignments"
-        )
+        expected = "an Alignment; make one: qsproj.align, qsproj.read_alignments"
+        raise WrongTypeError(f"found {described(alignment)} as alignment, expected {expected}")
     if alignment.n_source > len(source) or alignment.n_target > len(target):
-        raise DataError(
-            name,
-            line,
-            found=f"an alignment of {alignment.n_source} by {alignment.n_target} words",
-            expected=f"at most {len(source)} by {len(target)}",
-            remedy="check that source comes first and that words are counted, not multiword tokens",
-        )
-    return SentencePair(
-        source,
-        target,
-        Alignment(len(source), len(target), alignment.links, alignment.sure, alignment.weights),
-    )
+        found = f"an alignment of {alignment.n_source} by {alignment.n_target} words"
+        expected = f"at most {len(source)} by {len(target)}"
+        remedy = "check that source comes first and that words are counted, not multiword tokens"
+        raise DataError(name, line, found, expected, remedy)
+    links = Alignment(len(source), len(target), alignment.links, alignment.sure, alignment.weights)
+    return SentencePair(source, target, links)
 
 
 def check_same_words(
@@ -180,13 +168,9 @@ def check_same_words(
         return
     number, source_word, target_word = first_difference(source.forms, target.forms)
     inside = f" of sent_id {source.sent_id}" if source.sent_id else ""
-    raise DataError(
-        name,
-        line,
-        found=f"word {number} {source_word}{inside} in the source and {target_word} in the target",
-        expected="the same words in both styles",
-        remedy=remedy,
-    )
+    found = f"word {number} {source_word}{inside} in the source and {target_word} in the target"
+    expected = "the same words in both styles"
+    raise DataError(name, line, found, expected, remedy)
 
 
 def with_hand_alignments(
@@ -236,13 +220,9 @@ def pair_with_text(
 
 
 def _without_partner(longer: str, line: int, number: int, shorter: str) -> DataError:
-    return DataError(
-        name_of(longer),
-        line,
-        found=f"sentence {number}, but only {number - 1} in {name_of(shorter)}",
-        expected="as many on either side",
-        remedy="check that both hold the same sentences, in the same order",
-    )
+    found = f"sentence {number}, but only {number - 1} in {name_of(shorter)}"
+    expected, remedy = "as many on either side", "check that both hold the same sentences, in the same order"
+    return DataError(name_of(longer), line, found, expected, remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,12 +112,9 @@ class _Side(NamedTuple):
         return DataError(name, line, found, expected, remedy)
 
     def without_partner(self, place: _Place, key: str, value: str) -> DataError:
-        return self.error(
-            place,
-            found=f"{key} {value} in the {self.role} only",
-            expected=f"it in {self.other}, too",
-            remedy="remove what is on one side only, or pair by order (--pair order)",
-        )
+        found, expected = f"{key} {value} in the {self.role} only", f"it in {self.other}, too"
+        remedy = "remove what is on one side only, or pair by order (--pair order)"
+        return self.error(place, found=found, expected=expected, remedy=remedy)
 
 
 def _placed(first: Sentence | None, others: Iterator[Sentence]) -> Iterator[tuple[_Place, Sentence]]:
@@ -137,12 +134,10 @@ def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Se
 
 def _no_more(shorter: _Side, longer: _Side, place: _Place, sentence: Sentence) -> DataError:
     inside = "" if shorter.name is None else f" in {shorter.name}"
-    return longer.error(
-        place,
-        found=f"{sentence_name(sentence, place.number)}, but no more {shorter.role} sentences{inside}",
-        expected="a partner of each",
-        remedy="check that both hold the same sentences, or give them parallel_id comments",
-    )
+    found = f"{sentence_name(sentence, place.number)}, but no more {shorter.role} sentences{inside}"
+    expected = "a partner of each"
+    remedy = "check that both hold the same sentences, or give them parallel_id comments"
+    return longer.error(place, found=found, expected=expected, remedy=remedy)
 
 
 def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[tuple[Sentence, Sentence]]:
@@ -176,19 +171,13 @@ def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, 
     for place, sentence in side.sentences:
         value = comment_value(sentence, key)
         if not value:
-            raise side.error(
-                place,
-                found=f"no {key}",
-                expected="one, as in the first sentence",
-                remedy=f"give every sentence a {key}, or pair by order (--pair order)",
-            )
+            found, expected = f"no {key}", "one, as in the first sentence"
+            remedy = f"give every sentence a {key}, or pair by order (--pair order)"
+            raise side.error(place, found=found, expected=expected, remedy=remedy)
         if value in seen:
-            raise side.error(
-                place,
-                found=f"{key} {value} again",
-                expected="each once",
-                remedy="join or remove the sentences that share it",
-            )
+            found, expected = f"{key} {value} again", "each once"
+            remedy = "join or remove the sentences that share it"
+            raise side.error(place, found=found, expected=expected, remedy=remedy)
         seen.add(value)
         blanks.note(sentence)
         yield place, value, sentence

@@ -49,13 +49,9 @@ def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Tra
         places = [_Places([pair.target.forms for pair in pairs]) for _ in others]
         found = [other.overlapping(name, place) for other, place in zip(others, places, strict=True)]
         for number, pair in enumerate(pairs):
-            yield (
-                pair,
-                *chain.from_iterable(
-                    of_other[number] or other.same(pair)
-                    for of_other, other in zip(found, others, strict=True)
-                ),
-            )
+            pairs_of = zip(found, others, strict=True)
+            more = (of_other[number] or other.same(pair) for of_other, other in pairs_of)
+            yield pair, *chain.from_iterable(more)
     for number, rest in enumerate(others, start=1):
         for left in rest.left():
             sent_id = left.target.sent_id and f"{number + 1}-{left.target.sent_id}"
@@ -133,13 +129,9 @@ def _part(pair: SentencePair, start: int, words: tuple[str, ...], begin: int) ->
     links = pair.alignment.links + np.array([0, start - begin], dtype=np.int32)
     kept = (links[:, 1] >= 1) & (links[:, 1] <= len(words))
     weights = pair.alignment.weights
-    alignment = make_alignment(
-        len(pair.source),
-        len(words),
-        links[kept],
-        pair.alignment.sure[kept],
-        None if weights is None else weights[kept],
-    )
+    weights = None if weights is None else weights[kept]
+    sure = pair.alignment.sure[kept]
+    alignment = make_alignment(len(pair.source), len(words), links[kept], sure, weights)
     source, whole = pair.source, start <= begin and begin + len(words) <= start + len(pair.target)
     if not whole:
         heads = np.where(source.heads == ROOT, NO_HEAD, source.heads)
