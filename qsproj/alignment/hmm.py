@@ -264,14 +264,9 @@ def number_in_shard(
     shard. Pairs are numbered in the order of cells, so that those of a sentence are adjacent in memory.
     """
     source_offsets, target_offsets = encoded.source_offsets, encoded.target_offsets
-    starts, targets, cell_pairs = number_pairs(
-        token_order(encoded.source_words, source_offsets, sizes[0]),
-        source_offsets,
-        encoded.target_words,
-        target_offsets,
-        encoded.cell_offsets,
-        sizes[1],
-    )
+    order = token_order(encoded.source_words, source_offsets, sizes[0])
+    where = source_offsets, encoded.target_words, target_offsets, encoded.cell_offsets
+    starts, targets, cell_pairs = number_pairs(order, *where, sizes[1])
     places = np.full(starts[-1], -1, dtype=np.int32)
     renumber(cell_pairs, places, 0)
     files.save("places", places)
@@ -340,15 +335,9 @@ def _join_block(
     )
     targets = targets[: pair_starts[-1]]
     source_letters, source_starts, *target_letters = spelt
-    pseudo_counts = pair_pseudo_counts(
-        pair_starts,
-        targets,
-        source_letters,
-        source_starts[first : last + 1],
-        *target_letters,
-        settings.lexical_prior,
-        settings.likeness_prior,
-    )
+    spelled = source_letters, source_starts[first : last + 1], *target_letters
+    priors = settings.lexical_prior, settings.likeness_prior
+    pseudo_counts = pair_pseudo_counts(pair_starts, targets, *spelled, *priors)
     for files, begin, end in zip(shards, begins, begins[1:], strict=False):
         own_numbers = numbers[begin:end]
         files.append("pairs", (own_numbers + before.pairs).astype(np.int32))
@@ -429,14 +418,10 @@ def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
     distances = np.arange(-settings.reach - 1, settings.reach + 2, dtype=np.float64)
     sizes = (shards.totals.pairs, sources, targets, sources, targets, 2)
     none = LexicalCounts(*map(np.zeros, sizes))
-    prior = LexicalCounts(
-        np.zeros(0, dtype=np.float32),
-        shards.totals.sources,
-        shards.totals.targets,
-        np.full(sources, settings.null_prior),
-        np.full(targets, settings.null_prior),
-        settings.null_prior * np.array([sources, targets], dtype=np.float64),
-    )
+    of_words = shards.totals.sources, shards.totals.targets
+    of_null = np.full(sources, settings.null_prior), np.full(targets, settings.null_prior)
+    null_totals = settings.null_prior * np.array([sources, targets], dtype=np.float64)
+    prior = LexicalCounts(np.zeros(0, dtype=np.float32), *of_words, *of_null, null_totals)
     return Sweep(
         counts=first_counts(shards, none),
         prior=prior,

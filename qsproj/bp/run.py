@@ -80,16 +80,9 @@ class MessageState:
         return float(residual)
 
     def publish(self, indices: Sequence[int]) -> None:
+        sums = self._finite_by_group, self._infinite_by_group, self.finite, self._infinite
         for index in indices:
-            bp_messages.publish(
-                self.outgoing[index],
-                self._slots[index],
-                index,
-                self._finite_by_group,
-                self._infinite_by_group,
-                self.finite,
-                self._infinite,
-            )
+            bp_messages.publish(self.outgoing[index], self._slots[index], index, *sums)
 
     def log_ratios(self) -> NDArray[np.float64]:
         """Return the beliefs, float64[S]: log-ratios against state 0 (thesis eq. 2.9)."""

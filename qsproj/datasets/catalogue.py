@@ -96,13 +96,10 @@ def _treebank(code: str, release: str | None, site: str) -> Dataset:
         if path in known or not known:
             url, place = f"{base}/{path}", f"{UD}/{release}/{path}"
             found.append(RemoteFile(url, place, known.get(path), part, certain=bool(known)))
-    return Dataset(
-        name=f"{UD}/{code}@{release}",
-        licence="" if row["licence"] == "-" else row["licence"],
-        page=f"https://github.com/UniversalDependencies/{row['repository']}",
-        files=tuple(found),
-        terms=RemoteFile(f"{base}/LICENSE.txt", f"{UD}/{release}/{code}.LICENSE.txt", certain=False),
-    )
+    licence = "" if row["licence"] == "-" else row["licence"]
+    page = f"https://github.com/UniversalDependencies/{row['repository']}"
+    terms = RemoteFile(f"{base}/LICENSE.txt", f"{UD}/{release}/{code}.LICENSE.txt", certain=False)
+    return Dataset(f"{UD}/{code}@{release}", licence, page, tuple(found), terms)
 
 
 def _releases(spans: str) -> Iterator[str]:
@@ -122,11 +119,9 @@ def _bitext(corpus: str, source: str, target: str, version: str | None, site: st
     if first == second:
         raise UsageError(f"found {source}-{target}, expected two languages")
     stem = f"{corpus}.{first}-{second}"
-    archive = RemoteFile(
-        f"{site}/OPUS-{corpus}/{version}/moses/{first}-{second}.txt.zip",
-        f"{OPUS}/{corpus}/{version}/{first}-{second}.txt.zip",
-        members=(f"{stem}.{source}", f"{stem}.{target}"),
-    )
+    name, members = f"{first}-{second}.txt.zip", (f"{stem}.{source}", f"{stem}.{target}")
+    url = f"{site}/OPUS-{corpus}/{version}/moses/{name}"
+    archive = RemoteFile(url, f"{OPUS}/{corpus}/{version}/{name}", members=members)
     return Dataset(f"{OPUS}/{corpus}/{source}-{target}@{version}", "", "https://opus.nlpl.eu", (archive,))
 
 

@@ -74,11 +74,5 @@ def agreement_as_table(rows: Sequence[Agreement]) -> list[str]:
 
 
 def agreement_as_json(rows: Sequence[Agreement]) -> dict[str, Any]:
-    return {
-        row.column: {
-            "words": row.words,
-            "same": row.same,
-            "kappa": None if row.kappa != row.kappa else round(row.kappa, 4),
-        }
-        for row in rows
-    }
+    kappas = (None if row.kappa != row.kappa else round(row.kappa, 4) for row in rows)
+    return {one.column: {"words": one.words, "same": one.same, "kappa": k} for one, k in zip(rows, kappas)}

@@ -81,12 +81,17 @@ _LENGTH_BINS = ((10, "1-10"), (20, "11-20"), (30, "21-30"), (40, "31-40"))
 _LONGEST = "41+"
 _DISTANCE_BINS = ((1, "1"), (2, "2"), (6, "3-6"))
 _FARTHEST = "7+"
-_DISTANCES = (*(name for _, name in _DISTANCE_BINS), _FARTHEST)
+_BIN_NAMES = (*(name for _, name in _DISTANCE_BINS), _FARTHEST)
+_DISTANCES = ("root", *(f"{side} {distance}" for side in ("left", "right") for distance in _BIN_NAMES))
 
 
 def _length_bins(sentence: Sentence) -> list[str | None]:
     name = next((name for limit, name in _LENGTH_BINS if len(sentence) <= limit), _LONGEST)
     return [name] * len(sentence)
+
+
+def _distance_bins(sentence: Sentence) -> list[str | None]:
+    return [_distance_bin(head, word) for word, head in enumerate(sentence.heads[1:].tolist(), start=1)]
 
 
 def _distance_bin(head: int, word: int) -> str | None:
@@ -105,13 +110,7 @@ GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
         "length": Grouping(_length_bins, order=(*(name for _, name in _LENGTH_BINS), _LONGEST)),
         "tag": Grouping(lambda sentence: sentence.upos),
         "relation": Grouping(lambda sentence: sentence.deprels, of_tree=True),
-        "distance": Grouping(
-            lambda sentence: [
-                _distance_bin(head, word) for word, head in enumerate(sentence.heads[1:].tolist(), start=1)
-            ],
-            order=("root", *(f"{side} {distance}" for side in ("left", "right") for distance in _DISTANCES)),
-            of_tree=True,
-        ),
+        "distance": Grouping(_distance_bins, _DISTANCES, of_tree=True),
     }
 )
 
@@ -150,10 +149,9 @@ class AttachmentScores:
 
     def _repr_html_(self) -> str:
         names = ("uas", "las", "las_no_subtypes", "upos", "tokens", "sentences")
-        cells = [
-            f"{value:.2f}" if isinstance(value := getattr(self, name), float) else value for name in names
-        ]
-        rows = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in zip(names, cells))
+        found = ((name, getattr(self, name)) for name in names)
+        cells = ((name, f"{value:.2f}" if isinstance(value, float) else value) for name, value in found)
+        rows = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in cells)
         return f"<table>{rows}</table>"
 
     def total(self, name: str) -> int:
@@ -258,13 +256,13 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
     scored = wanted & (gold_heads != NO_HEAD)
     right = scored & (gold_heads == system_heads)
     tagged = wanted & np.fromiter((tag != UNSPECIFIED for tag in gold.upos), dtype=np.bool_, count=n)
+    relations = map(bare_relation, gold.deprels), map(bare_relation, system.deprels)
     gold_roots, system_roots = scored & (gold_heads == ROOT), scored & (system_heads == ROOT)
     return {
         "tokens": scored,
         "unlabelled": right,
         "labelled": right & _equal(gold.deprels, system.deprels, n),
-        "labelled_no_subtypes": right
-        & _equal(map(bare_relation, gold.deprels), map(bare_relation, system.deprels), n),
+        "labelled_no_subtypes": right & _equal(*relations, n),
         "gold_roots": gold_roots,
         "system_roots": system_roots,
         "shared_roots": gold_roots & system_roots,
@@ -330,13 +328,9 @@ def side_by_side(
             if sentence.forms != row[0].forms:
                 word, expected, found = first_difference(row[0].forms, sentence.forms)
                 named = f"sentence {number}" + (f" ({row[0].sent_id})" if row[0].sent_id else "")
-                raise WordsDifferError(
-                    name,
-                    line if sentence.layout else None,
-                    f"{found} as word {word} of {named}",
-                    f"{expected} as in {names[0]}",
-                    "score files of the same words",
-                )
+                found, expected = f"{found} as word {word} of {named}", f"{expected} as in {names[0]}"
+                remedy = "score files of the same words"
+                raise WordsDifferError(name, line if sentence.layout else None, found, expected, remedy)
         yield row[0], list(row[1:])
         lines = [line + lines_in(sentence) for line, sentence in zip(lines, row)]
 

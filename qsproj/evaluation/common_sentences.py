@@ -32,22 +32,16 @@ def common_sentences(
     """Return the sentences that all files have, in the order of the first; None if IDs cannot pair them."""
     read = [list(file) for file in files]
     ids = [[sentence.sent_id for sentence in sentences] for sentences in read]
-    if any(None in of_file or len(set(of_file)) < len(of_file) for of_file in ids) or ids.count(
-        ids[0]
-    ) == len(ids):
+    unusable = any(None in of_file or len(set(of_file)) < len(of_file) for of_file in ids)
+    if unusable or ids.count(ids[0]) == len(ids):
         return None
     by_id = [dict(zip(of_file, sentences)) for of_file, sentences in zip(ids, read)]
     common = [name for name in ids[0] if all(name in of_file for of_file in by_id)]
     found = [[of_file[name] for name in common] for of_file in by_id]
     if not common or any(len({"".join(one.text.split()) for one in row}) > 1 for row in zip(*found)):
         return None
-    left_out = ", ".join(
-        f"{len(of_file) - len(common):,} of {name}"
-        for of_file, name in zip(ids, names, strict=True)
-        if len(of_file) > len(common)
-    )
-    notice(
-        f"paired {pluralise(len(common), 'sentence')} by sent_id"
-        + (f"; left out {left_out}" if left_out else "")
-    )
+    fewer = ((len(of_file) - len(common), name) for of_file, name in zip(ids, names, strict=True))
+    left_out = ", ".join(f"{number:,} of {name}" for number, name in fewer if number)
+    rest = f"; left out {left_out}" if left_out else ""
+    notice(f"paired {pluralise(len(common), 'sentence')} by sent_id{rest}")
     return found

@@ -98,12 +98,9 @@ def cut_scores(
         for name, what in COUNTED.items()
         if name not in _NEEDED or totals[0][_NEEDED[name]]
     }
-    return CutScores(
-        parts=parts,
-        complete=right["complete"],
-        without_gold_head=totals[0]["without head"],
-        without_head=totals[1]["without head"],
-    )
+    gold_missing, missing = (total["without head"] for total in totals)
+    complete = right["complete"]
+    return CutScores(parts=parts, complete=complete, without_gold_head=gold_missing, without_head=missing)
 
 
 UNIVERSAL_FEATURES = frozenset(
@@ -122,10 +119,8 @@ FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"
 
 
 def universal_features(cell: str) -> str:
-    features = sorted(
-        feature for feature in cell.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES
-    )
-    return "|".join(features) or UNSPECIFIED
+    features = (one for one in cell.split("|") if one.partition("=")[0] in UNIVERSAL_FEATURES)
+    return "|".join(sorted(features)) or UNSPECIFIED
 
 
 class _Words:
@@ -178,9 +173,8 @@ def _count_right(right: Counter[str], gold: _Words, system: _Words) -> None:
         right["lemmas"] += lemma
         edges = [(partner_or_root.get(head), relation) for head, relation in gold.edges[i]]
         right["elas"] += len(set(edges) & set(system.edges[j]))
-        bare = [
-            Counter((head, _bare(relation)) for head, relation in own) for own in (edges, system.edges[j])
-        ]
+        both = edges, system.edges[j]
+        bare = [Counter((head, _bare(relation)) for head, relation in own) for own in both]
         # As in IWPT 2021, edges from one head that differ only in subtypes count in all pairs.
         right["eulas"] += sum(times * bare[1][edge] for edge, times in bare[0].items())
         head = gold.heads[i]
@@ -211,14 +205,9 @@ def _edges(text: Text) -> list[list[tuple[int, str]]]:
     edges: list[list[tuple[int, str]]] = []
     for sentence in text.parts:
         first = len(edges) - 1
-        edges += [
-            [
-                (first + int(head) if head != "0" else -1, relation)
-                for head, relation in own
-                if head.isdecimal()
-            ]
-            for own in collapsed_graph(sentence)
-        ]
+        for own in collapsed_graph(sentence):
+            known = ((int(head), relation) for head, relation in own if head.isdecimal())
+            edges.append([(first + head if head else -1, relation) for head, relation in known])
     return edges
 
 

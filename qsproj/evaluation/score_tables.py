@@ -33,16 +33,12 @@ _TREE_COLUMNS = {"clas": "CLAS", "mlas": "MLAS", "blex": "BLEX", "elas": "ELAS",
 
 def calibration_as_table(key: str, table: Sequence[ReliabilityBin]) -> list[str]:
     error = 100.0 * expected_calibration_error(table)
-    return [
-        f"expected calibration error  {error:.2f}%",
-        "",
-        f"{key:>11} {'arcs':>9} {'mean':>7} {'right':>7}",
-        *(
-            f"{row.low:.1f} to {row.high:.1f}  {row.count:9,} {_cell(100.0 * row.confidence, 7)} "
-            f"{_cell(100.0 * row.accuracy, 7)}"
-            for row in table
-        ),
-    ]
+    heading = f"{key:>11} {'arcs':>9} {'mean':>7} {'right':>7}"
+    lines = [f"expected calibration error  {error:.2f}%", "", heading]
+    for row in table:
+        cells = f"{_cell(100.0 * row.confidence, 7)} {_cell(100.0 * row.accuracy, 7)}"
+        lines.append(f"{row.low:.1f} to {row.high:.1f}  {row.count:9,} {cells}")
+    return lines
 
 
 def calibration_as_json(table: Sequence[ReliabilityBin]) -> dict[str, object]:
@@ -54,9 +50,8 @@ def _p_values(first: AttachmentScores, second: AttachmentScores) -> dict[str, fl
     names = [(score, name) for score, _, name, _ in WORD_SCORES]
     values = {score: exact_paired_test(second.counts[name] - first.counts[name]) for score, name in names}
     for score, _, name, _ in SENTENCE_SCORES:
-        values[score] = exact_paired_test(
-            second.complete(name).astype(int) - first.complete(name).astype(int)
-        )
+        complete, before = (one.complete(name).astype(int) for one in (second, first))
+        values[score] = exact_paired_test(complete - before)
     return values
 
 
@@ -100,13 +95,14 @@ def scores_as_table(
     ]
     if trees and (missing := first.total("without_gold_head")):
         lines.append(f"{pluralise(missing, 'word')} without a gold head: not scored")
-    if len(scores) == 2:
-        lines += ["", *_comparison_table(paths, scores, trees=trees)]
-    else:
-        lines += ["", *_score_table(first, trees=trees)]
+    two = len(scores) == 2
+    lines += [
+        "",
+        *(_comparison_table(paths, scores, trees=trees) if two else _score_table(first, trees=trees)),
+    ]
     for path, system in zip(paths[1:], scores):
         if system.groups:
-            lines += ["", *([path] if len(scores) == 2 else []), *_group_table(system.groups)]
+            lines += ["", *([path] if two else []), *_group_table(system.groups)]
     return lines
 
 
@@ -127,22 +123,17 @@ def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
         complete = int(scores.complete(name).sum())
         lines.append((label, getattr(scores, score), f"{pluralise(complete, 'sentence')} {meaning}"))
     if trees:
-        roots = (
-            f"{pluralise(scores.total('gold_roots'), 'gold root')}, {scores.total('system_roots'):,} found"
-        )
-        lines.append(("root F1", scores.root_f1, f"{roots}, {scores.total('shared_roots'):,} right"))
+        roots, found = pluralise(scores.total("gold_roots"), "gold root"), scores.total("system_roots")
+        right = scores.total("shared_roots")
+        lines.append(("root F1", scores.root_f1, f"{roots}, {found:,} found, {right:,} right"))
     return [f"{label:<16}  {_cell(value, 6)}  {counts}" for label, value, counts in lines]
 
 
 def _comparison_table(paths: list[str], scores: tuple[AttachmentScores, ...], *, trees: bool) -> list[str]:
     first, second = scores
     p_values = _p_values(first, second)
-    lines = [
-        f"SYSTEM  {paths[1]}",
-        f"OTHER   {paths[2]}",
-        "",
-        f"{'':<16}  {'SYSTEM':>7} {'OTHER':>7} {'change':>7}  p",
-    ]
+    heading = f"{'':<16}  {'SYSTEM':>7} {'OTHER':>7} {'change':>7}  p"
+    lines = [f"SYSTEM  {paths[1]}", f"OTHER   {paths[2]}", "", heading]
     for score, label, _, _ in (*WORD_SCORES, *SENTENCE_SCORES) if trees else _TAG_SCORES:
         cells = _compared(getattr(first, score), getattr(second, score))
         lines.append(f"{label:<16}  {cells}  {p_text(p_values[score])}")
@@ -163,9 +154,8 @@ def in_words(measure: str, gain: float, p_value: float) -> str:
         return f"Both have the same {measure}."
     better = "OTHER" if gain > 0 else "SYSTEM"
     said = f"{better} has the better {measure}, by {abs(gain):.2f} points"
-    if p_value < SIGNIFICANT:
-        return f"{said}; the difference is significant (p {_equals(p_value)})."
-    return f"{said}; the difference is not significant (p {_equals(p_value)})."
+    verdict = "significant" if p_value < SIGNIFICANT else "not significant"
+    return f"{said}; the difference is {verdict} (p {_equals(p_value)})."
 
 
 def _equals(p_value: float) -> str:

@@ -178,17 +178,9 @@ def function_words(nodes: source_paths.SourceNodes) -> np.ndarray[tuple[int], np
 
 
 @lru_cache(maxsize=1 << 17)
-def _cells(
-    relation: str, tag: str, fine: str, form: str, lemma: str, features: str
-) -> tuple[int, int, int, int, int, int, int, int]:
+def _cells(relation: str, tag: str, fine: str, form: str, lemma: str, features: str) -> tuple[int, ...]:
     word = lower_form(form)
-    return (
-        stable_hash(base_relation(relation)),
-        stable_hash(shallow_relation(relation)),
-        stable_hash(tag),
-        stable_hash(TAG_CLASSES.get(tag, "content")),
-        stable_hash(fine),
-        stable_hash(word if tag in CLOSED_CLASSES else tag),
-        stable_hash(word if lemma == "_" else plain_form(lemma)),
-        stable_hash(features),
-    )
+    words = word if tag in CLOSED_CLASSES else tag, word if lemma == "_" else plain_form(lemma)
+    relations = base_relation(relation), shallow_relation(relation)
+    cells = (*relations, tag, TAG_CLASSES.get(tag, "content"), fine, *words, features)
+    return tuple(map(stable_hash, cells))

@@ -36,7 +36,7 @@ class TemplateSet:
     directed: tuple[Template, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CompiledTemplates:
     """Compiled templates for the kernels; see :mod:`qsproj.kernels.features.arc_features` for the codes.
 
@@ -193,14 +193,9 @@ def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> Co
             raise ValueError(f"template {template}: between.upos fires for each tag and cannot be combined")
     of_ends = [tuple(atom for atom in one if not atom.startswith("between.")) for one in ordered]
     seeds = [[stable_hash(f"{end} {' '.join(template)}") for template in ordered] for end in ENDS]
-    return CompiledTemplates(
-        attributes=tuple(attributes),
-        operations=operations_of(of_ends, ENDS, attributes),
-        seeds=np.array(seeds, dtype=np.uint64),
-        between=between,
-        plain=len(near),
-        directed=len(near) + len(templates.directed),
-    )
+    operations = operations_of(of_ends, ENDS, attributes)
+    runs = len(near), len(near) + len(templates.directed)
+    return CompiledTemplates(tuple(attributes), operations, np.array(seeds, dtype=np.uint64), between, *runs)
 
 
 def _asks_between(template: Template) -> bool:

@@ -87,6 +87,10 @@ def _morphology(*names: str) -> Callable[[str], str]:
     return lambda feats: "|".join(pair for pair in feats.split("|") if pair.startswith(wanted)) or "_"
 
 
+def lemma_or_form(form: str, lemma: str) -> str:
+    return lower_form(form) if lemma == "_" else plain_form(lemma)
+
+
 _FORMS, _FEATS = ("forms",), ("feats",)
 
 # Attributes by name.
@@ -97,11 +101,7 @@ ATTRIBUTES = {
         Attribute("lower", _FORMS, lower_form),
         Attribute("prefix", _FORMS, lambda form: lower_case(plain_form(form)[:5])),
         Attribute("suffix", _FORMS, lambda form: lower_case(plain_form(form)[-3:])),
-        Attribute(
-            "lemma",
-            ("forms", "lemmas"),
-            lambda form, lemma: lower_form(form) if lemma == "_" else plain_form(lemma),
-        ),
+        Attribute("lemma", ("forms", "lemmas"), lemma_or_form),
         Attribute("upos", ("upos",), str),
         Attribute("xpos", ("upos", "xpos"), lambda coarse, fine: coarse if fine == "_" else fine),
         Attribute("feats", _FEATS, str),
@@ -173,10 +173,9 @@ class WordTypes(dict[tuple[str, ...], int]):
             self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
         word = dict(zip(self.columns, cells, strict=True))
         self._tags[number] = TAG_NUMBERS.get(word["upos"], UNKNOWN_TAG)
-        self._hashes[number] = [
-            stable_hash(f"{one.name}\t{one.value(*map(word.__getitem__, one.columns))}")
-            for one in self._attributes
-        ]
+        values = (one.value(*map(word.__getitem__, one.columns)) for one in self._attributes)
+        texts = (f"{one.name}\t{value}" for one, value in zip(self._attributes, values))
+        self._hashes[number] = list(map(stable_hash, texts))
         self[cells] = number
         return number
 
@@ -254,9 +253,8 @@ def with_tree_atoms(
 def _sources(attributes: tuple[str, ...], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the number of the relative, and of the attribute read, of each attribute after ``width``."""
     # The rank has neither; its column is replaced.
-    wanted = [
-        one.partition(".") if one != RANK else (RELATIVES[0], "", attributes[0]) for one in attributes[width:]
-    ]
+    rank = RELATIVES[0], "", attributes[0]
+    wanted = [rank if one == RANK else one.partition(".") for one in attributes[width:]]
     places = [(RELATIVES.index(relative), attributes.index(read)) for relative, _, read in wanted]
     relatives, columns = np.array(places, dtype=np.int64).T
     return relatives, columns

@@ -64,15 +64,8 @@ class CompiledFamily:
 def _triples(first: str, second: str, third: str, word: str) -> tuple[Template, ...]:
     tags = (f"{first}.upos", f"{second}.upos", f"{third}.upos")
     words = (f"{first}.{word}", f"{second}.{word}", f"{third}.{word}")
-    return (
-        tags,
-        (words[0], tags[1], tags[2]),
-        (tags[0], words[1], tags[2]),
-        (tags[0], tags[1], words[2]),
-        (words[0], words[1], tags[2]),
-        (tags[0], words[1], words[2]),
-        (words[0], tags[1], words[2]),
-    )
+    lexical = ((), (0,), (1,), (2,), (0, 1), (1, 2), (0, 2))
+    return tuple(tuple(words[at] if at in own else tags[at] for at in range(3)) for own in lexical)
 
 
 def _pairs(first: str, second: str, word: str) -> tuple[Template, ...]:

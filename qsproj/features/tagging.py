@@ -220,11 +220,8 @@ RAREST, PASSES = 2, 8
 def class_sets_of(sentences: Sequence[Sequence[str]], *, lower: int, cased: int = 0) -> dict[str, Classes]:
     """Return sets of this many classes of lower-cased words and of words, by name; none for 0."""
     kinds = ("lowerclass", lower, lower_form), ("casedclass", cased, plain_form)
-    return {
-        name: word_classes([list(map(form, one)) for one in sentences], count)
-        for name, count, form in kinds
-        if count
-    }
+    wanted = ((name, count, form) for name, count, form in kinds if count)
+    return {name: word_classes([list(map(form, one)) for one in sentences], n) for name, n, form in wanted}
 
 
 def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str, int]:

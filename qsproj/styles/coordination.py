@@ -205,14 +205,9 @@ _OWN_COMPLEMENT = frozenset({COMPLEMENT})
 _OWN_CLAUSE = SUBJECTS | {"orphan"}
 # Relations shared unless another conjunct has such a dependent of its own, with the relations that count.
 _OWN = {
-    "nsubj": _OWN_CLAUSE,
-    "csubj": _OWN_CLAUSE,
-    "aux": _OWN_CLAUSE | {"aux"},
-    "cop": _OWN_CLAUSE | {"cop"},
-    "expl": _OWN_CLAUSE | {"expl"},
-    "case": frozenset({"case"}),
-    "mark": frozenset({"mark"}),
-    "det": frozenset({"det"}),
+    **dict.fromkeys(("nsubj", "csubj"), _OWN_CLAUSE),
+    **{relation: _OWN_CLAUSE | {relation} for relation in ("aux", "cop", "expl")},
+    **{relation: frozenset({relation}) for relation in ("case", "mark", "det")},
 }
 
 
@@ -224,11 +219,8 @@ def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int
     if style.shared == "head":
         if has_coordinator:
             return found
-        far = [
-            child
-            for child in outside_dependents(tree, group.top, group)
-            if (child < first) != (group.top == first)
-        ]
+        outside = outside_dependents(tree, group.top, group)
+        far = [child for child in outside if (child < first) != (group.top == first)]
         near = guess_left(tree, group) if group.top == first else guess_right(tree, group)
         return far + near
     return found + guess_left(tree, group) + guess_right(tree, group)
@@ -237,11 +229,8 @@ def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int
 def outside_dependents(tree: WorkingTree, word: int, group: Group) -> list[int]:
     """Return the dependents of a word before the first and after the last conjunct, excluding conjuncts."""
     first, last = group.conjuncts[0], group.conjuncts[-1]
-    return [
-        child
-        for child in tree.children[word]
-        if not first <= tree.starts[child] <= last and tree.base(child) != CONJUNCT
-    ]
+    found = (child for child in tree.children[word] if not first <= tree.starts[child] <= last)
+    return [child for child in found if tree.base(child) != CONJUNCT]
 
 
 def guess_left(tree: WorkingTree, group: Group) -> list[int]:
@@ -284,15 +273,15 @@ def _verdict(tree: WorkingTree, child: int, group: Group) -> bool | None:
 def guess_right(tree: WorkingTree, group: Group) -> list[int]:
     """Guess which dependents on the right of the last conjunct are shared, such as full stops."""
     *others, last = group.conjuncts
-    return [
-        child
-        for child in outside_dependents(tree, last, group)
-        if tree.starts[child] > last
-        and (
-            (tree.base(child) == "punct" and is_terminal(tree.form(child)))
-            or (tree.base(child) == COMPLEMENT and _complement_verdict(tree, last, others))
-        )
-    ]
+
+    def is_shared(child: int) -> bool:
+        base = tree.base(child)
+        if base == COMPLEMENT:
+            return _complement_verdict(tree, last, others) is True
+        return base == "punct" and is_terminal(tree.form(child))
+
+    outside = (child for child in outside_dependents(tree, last, group) if tree.starts[child] > last)
+    return list(filter(is_shared, outside))
 
 
 def _complement_verdict(tree: WorkingTree, holder: int, others: list[int]) -> bool | None:

@@ -111,10 +111,8 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
                     counted.update(_shared_votes(tree, group, family))
     family = _evidence(ballots, "coordination").choice or DIMENSIONS["coordination"][0]
     detailed = ("conjunctions", "shared", "punctuation")
-    evidence = tuple(
-        _evidence(details[family] if dimension in detailed else ballots, dimension)
-        for dimension in DIMENSIONS
-    )
+    votes = ((name, details[family] if name in detailed else ballots) for name in DIMENSIONS)
+    evidence = tuple(_evidence(of_dimension, name) for name, of_dimension in votes)
     return DetectedStyle(style_of(_found_choices(evidence)), evidence, number)
 
 
@@ -179,10 +177,8 @@ def _shared_votes(tree: WorkingTree, group: coordination.Group, family: str) -> 
     first, last = group.conjuncts[0], group.conjuncts[-1]
     outside = coordination.outside_dependents(tree, group.top, group)
     if group.top not in group.conjuncts:
-        on_head, on_nearest = (
-            outside,
-            coordination.guess_left(tree, group) + coordination.guess_right(tree, group),
-        )
+        guessed = coordination.guess_left(tree, group) + coordination.guess_right(tree, group)
+        on_head, on_nearest = outside, guessed
     elif family in _LEFTWARD:
         on_head, on_nearest = [word for word in outside if word < first], coordination.guess_left(tree, group)
     else:

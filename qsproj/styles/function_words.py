@@ -32,11 +32,8 @@ class FunctionWordRule:
         been, and been heads built). Dependents beyond the function word, with outer relations, and the full
         stop move along.
         """
-        contents = dict.fromkeys(
-            head
-            for head, relation in zip(tree.heads, tree.relations, strict=True)
-            if head > 0 and working_tree.base_relation(relation) == self.relation
-        )
+        own = (node for node in range(len(tree.heads)) if tree.base(node) == self.relation)
+        contents = dict.fromkeys(tree.heads[node] for node in own if tree.heads[node] > 0)
         for content in contents:
             children = tree.children[content]
             words = [child for child in children if tree.base(child) == self.relation]

@@ -56,14 +56,8 @@ class Constraints:
         kept = np.repeat(which, lengths)
         arcs, members = np.unique(self.members[kept], return_inverse=True)
         starts = np.concatenate(([0], np.cumsum(lengths[which])))
-        return Constraints(
-            self.heads[arcs],
-            self.dependents[arcs],
-            starts,
-            members.astype(np.int32),
-            self.signs[kept],
-            self.bounds[which],
-        )
+        of_members = members.astype(np.int32), self.signs[kept]
+        return Constraints(self.heads[arcs], self.dependents[arcs], starts, *of_members, self.bounds[which])
 
 
 @runtime_checkable
@@ -98,13 +92,9 @@ class TreeMargins:
         rivals = [heads for heads in self.ranked(costly) if np.any((heads != self.heads)[known])]
         bounds = [np.count_nonzero((heads != self.heads)[known]) for heads in rivals]
         differing = [np.flatnonzero(heads != right) for heads in rivals]
-        return versus(
-            joined([right[words] for words in differing]),
-            joined([heads[words] for heads, words in zip(rivals, differing)]),
-            joined(differing),
-            sizes=[len(words) for words in differing],
-            bounds=bounds,
-        )
+        gold = joined([right[words] for words in differing])
+        wrong = joined([heads[words] for heads, words in zip(rivals, differing)])
+        return versus(gold, wrong, joined(differing), sizes=list(map(len, differing)), bounds=bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +134,10 @@ def versus(
     # Arcs are encoded as numbers to find equal ones; words are fewer than 2^31.
     pairs = np.stack([right, wrong], axis=1).astype(np.int64) << 32 | np.asarray(dependents)[:, None]
     arcs, members = np.unique(pairs, return_inverse=True)
-    return Constraints(
-        (arcs >> 32).astype(np.int32),
-        (arcs & 0xFFFFFFFF).astype(np.int32),
-        np.concatenate(([0], 2 * np.cumsum(sizes, dtype=np.int64))),
-        members.reshape(-1).astype(np.int32),
-        np.tile([1.0, -1.0], len(pairs)),
-        np.asarray(bounds, dtype=np.float64),
-    )
+    ends = (arcs >> 32).astype(np.int32), (arcs & 0xFFFFFFFF).astype(np.int32)
+    starts = np.concatenate(([0], 2 * np.cumsum(sizes, dtype=np.int64)))
+    signs, least = np.tile([1.0, -1.0], len(pairs)), np.asarray(bounds, dtype=np.float64)
+    return Constraints(*ends, starts, members.reshape(-1).astype(np.int32), signs, least)
 
 
 # Tolerance of a constraint's violation, in units of the score, and the maximum number of passes.
@@ -192,18 +178,8 @@ class LeastChange(PlainSteps):
         float64[C]: those of earlier moves for the same example, initially 0; not changed.
         """
         found = multipliers.copy()
-        hildreth(
-            constraints.starts,
-            constraints.members,
-            constraints.signs,
-            *rows,
-            slacks,
-            self.limit,
-            TOLERANCE,
-            PASSES,
-            found,
-            self.gradient,
-        )
+        vectors = constraints.starts, constraints.members, constraints.signs, *rows
+        hildreth(*vectors, slacks, self.limit, TOLERANCE, PASSES, found, self.gradient)
         self.touched, self.used = rows.buckets, len(rows.buckets)
         self.move()
         return found

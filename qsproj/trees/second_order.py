@@ -58,13 +58,9 @@ def second_order_scores(
     chains = is_arc[:, :, None] & is_arc[None, :, :] & (head[..., None] != previous)
     sides = np.ones((size, 2), dtype=bool)
     sides[ROOT] = False
-    return SecondOrderScores(
-        np.where(is_arc, links, 0.0),
-        _checked("sibling", siblings, steps),
-        _checked("stop", stops, is_arc),
-        _checked("childless", childless, sides),
-        None if grandparents is None else _checked("grandparent", grandparents, chains),
-    )
+    above = None if grandparents is None else _checked("grandparent", grandparents, chains)
+    ends = _checked("stop", stops, is_arc), _checked("childless", childless, sides)
+    return SecondOrderScores(np.where(is_arc, links, 0.0), _checked("sibling", siblings, steps), *ends, above)
 
 
 def tree_score(scores: SecondOrderScores, heads: ArrayLike) -> float:

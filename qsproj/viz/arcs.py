@@ -47,16 +47,12 @@ class Arc:
 def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
     confidences = misc_values(sentence, ARC_PROBABILITY)
     rows = zip(sentence.heads.tolist()[1:], sentence.deprels, confidences, strict=True)
-    return tuple(
-        Arc(
-            head=head,
-            dependent=word,
-            relation=relation,
-            confidence=None if value is None else _probability(sentence, word, value),
-        )
-        for word, (head, relation, value) in enumerate(rows, start=1)
-        if head != NO_HEAD
-    )
+    arcs = []
+    for word, (head, relation, value) in enumerate(rows, start=1):
+        if head != NO_HEAD:
+            confidence = None if value is None else _probability(sentence, word, value)
+            arcs.append(Arc(head=head, dependent=word, relation=relation, confidence=confidence))
+    return tuple(arcs)
 
 
 def enhanced_arcs(sentence: Sentence) -> tuple[Arc, ...]:

@@ -49,23 +49,15 @@ class Mark(Enum):
 
 # Sample and explanation of each mark.
 _LINE = '<path d="M0 0H40"/>'
+_FAINT = "fainter: less probable; below 90% the number stands beside the relation"
+_BELOW = "below the words: an enhanced dependency that the tree does not have"
 SAMPLES: dict[Mark, tuple[tuple[str, str], ...]] = {
-    Mark.PROBABILITY: (
-        (
-            f'<g class="arc" opacity="0.4">{_LINE}</g>',
-            "fainter: less probable; below 90% the number stands beside the relation",
-        ),
-    ),
+    Mark.PROBABILITY: ((f'<g class="arc" opacity="0.4">{_LINE}</g>', _FAINT),),
     Mark.VERSUS: (
         (f'<g class="arc differs">{_LINE}</g>', "above the words: an arc that the other tree does not have"),
         (f'<g class="arc other">{_LINE}</g>', "below the words: the arc of the other tree"),
     ),
-    Mark.ENHANCED: (
-        (
-            f'<g class="arc enhanced">{_LINE}</g>',
-            "below the words: an enhanced dependency that the tree does not have",
-        ),
-    ),
+    Mark.ENHANCED: ((f'<g class="arc enhanced">{_LINE}</g>', _BELOW),),
     Mark.LINK: (('<line class="link" x2="40"/>', "words linked with each other"),),
     Mark.POSSIBLE: (('<line class="link possible" x2="40"/>', "a link that is only possible"),),
     Mark.LINK_PROBABILITY: (('<line class="link" opacity="0.4" x2="40"/>', "fainter: a less probable link"),),
@@ -147,12 +139,10 @@ def svg_document(drawings: Sequence[Drawing]) -> str:
     for drawing in shown:
         pieces.append(f'<g transform="translate(0 {top:.1f})">{drawing.markup}</g>')
         top += drawing.height + _GAP_BETWEEN
-    whole = Drawing(
-        title="; ".join(drawing.title for drawing in drawings),
-        width=max((drawing.width for drawing in shown), default=0.0),
-        height=max(top - _GAP_BETWEEN, 0.0),
-        markup=f"<style>{STYLE}</style>\n" + "\n".join(pieces),
-    )
+    title = "; ".join(drawing.title for drawing in drawings)
+    width = max((drawing.width for drawing in shown), default=0.0)
+    markup = f"<style>{STYLE}</style>\n" + "\n".join(pieces)
+    whole = Drawing(title, width, max(top - _GAP_BETWEEN, 0.0), markup)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{svg_element(whole)}\n'
 
 

@@ -114,16 +114,11 @@ def _cut(spacing: _Spacing, ends: Sequence[int]) -> Iterator[_Line]:
 
 def _placed(sentence: Sentence, spacing: _Spacing, lines: Sequence[_Line]) -> Placed:
     total = max((line.right for line in lines), default=2 * MARGIN)
-    rows = tuple(
-        Row(
-            line.words,
-            tuple(line.centres),
-            tuple(_segments(line, spacing, 0, total)),
-            tuple(_segments(line, spacing, 1, total)),
-        )
-        for line in lines
-    )
-    return Placed(sentence, rows, total, reads_right_to_left(sentence))
+    rows = []
+    for line in lines:
+        above, below = (tuple(_segments(line, spacing, side, total)) for side in (0, 1))
+        rows.append(Row(line.words, tuple(line.centres), above, below))
+    return Placed(sentence, tuple(rows), total, reads_right_to_left(sentence))
 
 
 def reads_right_to_left(sentence: Sentence) -> bool:
@@ -221,11 +216,8 @@ def _grow(spacing: _Spacing, line: _Line, word: int) -> None:
 
 def _centre(spacing: _Spacing, line: _Line, word: int) -> float:
     least = [line.right + _WORD_GAP + spacing.halves[word]]
-    least += [
-        line.centres[left - line.first] + room
-        for left, room in spacing.needed.get(word, ())
-        if left >= line.first
-    ]
+    needed = ((left - line.first, room) for left, room in spacing.needed.get(word, ()))
+    least += [line.centres[place] + room for place, room in needed if place >= 0]
     least += [room for left, room in spacing.before.get(word, ()) if left < line.first]
     least.append(spacing.roots.get(word, 0.0))
     return max(least)
@@ -266,24 +258,20 @@ def _reaches(arc: Arc, words: range) -> bool:
 
 def _levels(arcs: Sequence[Arc], words: range) -> dict[tuple[int, int], int]:
     """Return a level for each arc (head, dependent): above all spanned arcs, and unequal to crossing ones."""
-    clipped = {
-        (arc.head, arc.dependent): (max(arc.span[0], words.start - 1), min(arc.span[1], words.stop))
-        for arc in arcs
-    }
-    # Of two arcs that both fill the line, the longer spans the shorter.
-    order = sorted(
-        arcs,
-        key=lambda arc: (
-            clipped[arc.head, arc.dependent][1] - clipped[arc.head, arc.dependent][0],
-            arc.span[1] - arc.span[0],
-        ),
-    )
+
+    def clipped(arc: Arc) -> tuple[int, int]:
+        return max(arc.span[0], words.start - 1), min(arc.span[1], words.stop)
+
+    def length(arc: Arc) -> tuple[int, int]:
+        # Of two arcs that both fill the line, the longer spans the shorter.
+        return clipped(arc)[1] - clipped(arc)[0], arc.span[1] - arc.span[0]
+
     levels: dict[tuple[int, int], int] = {}
-    for arc in order:
-        left, right = clipped[arc.head, arc.dependent]
+    placed: list[tuple[int, int]] = []
+    for arc in sorted(arcs, key=length):
+        left, right = clipped(arc)
         floor, taken = 0, set[int]()
-        for other, level in levels.items():
-            start, end = clipped[other]
+        for (start, end), level in zip(placed, levels.values()):
             if left <= start and end <= right:
                 floor = max(floor, level)
             elif start < right and left < end:
@@ -292,4 +280,5 @@ def _levels(arcs: Sequence[Arc], words: range) -> dict[tuple[int, int], int]:
         while level in taken:
             level += 1
         levels[arc.head, arc.dependent] = level
+        placed.append((left, right))
     return levels

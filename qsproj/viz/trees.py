@@ -142,18 +142,15 @@ class _Canvas:
     def _joints(self, row: Row, top: float) -> str:
         pieces = list[str]()
         for token in self._tokens:
-            centres = [
-                self._across(centre)
-                for word, centre in zip(row.words, row.centres, strict=True)
-                if token.first <= word <= token.last
-            ]
+            words = zip(row.words, row.centres, strict=True)
+            centres = [self._across(centre) for word, centre in words if token.first <= word <= token.last]
             if centres:
                 left, right = min(centres) - 8, max(centres) + 8
                 middle = _number((left + right) / 2)
-                words, form = f'data-first="{token.first}" data-last="{token.last}"', escape(token.form)
+                ends, form = f'data-first="{token.first}" data-last="{token.last}"', escape(token.form)
                 pieces.append(
                     f'<path class="joint" d="M{_number(left)} {_number(top)}v3H{_number(right)}v-3"/>'
-                    f'<text class="token" {words} x="{middle}" y="{_number(top + 14)}">{form}</text>\n'
+                    f'<text class="token" {ends} x="{middle}" y="{_number(top + 14)}">{form}</text>\n'
                 )
         return "".join(pieces)
 

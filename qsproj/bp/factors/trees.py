@@ -89,14 +89,10 @@ class Forest(graph.HardGroup):
 
 
 def forest(trees: Sequence[Tree]) -> Forest:
-    return Forest(
-        np.concatenate([tree.edges for tree in trees]),
-        tuple(trees),
-        np.concatenate([tree.heads for tree in trees]),
-        np.concatenate([tree.dependents for tree in trees]),
-        np.array([tree.edges.size for tree in trees], dtype=np.int64),
-        np.array([tree.size for tree in trees], dtype=np.int64),
-    )
+    columns = zip(*((tree.edges, tree.heads, tree.dependents) for tree in trees), strict=True)
+    edges, heads, dependents = map(np.concatenate, columns)
+    sizes = np.array([(tree.edges.size, tree.size) for tree in trees], dtype=np.int64).T.copy()
+    return Forest(edges, tuple(trees), heads, dependents, *sizes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,14 +125,9 @@ def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> N
     heads = [columns[word] for word in pairs.reshape(-1)]
     edges = [links[columns[word], word] for word in pairs.reshape(-1)]
     empty = np.zeros(0, dtype=np.int32)
-    return NoCross(
-        np.concatenate([empty, *edges]).astype(np.int32),
-        np.concatenate([empty, *heads]).astype(np.int32),
-        graph.starts_of([column.size for column in heads]),
-        pairs,
-        graph.checked_scores(scores, (len(pairs),), "NOCROSS"),
-        size,
-    )
+    arcs, of_arcs = (np.concatenate([empty, *parts]).astype(np.int32) for parts in (edges, heads))
+    starts = graph.starts_of([column.size for column in heads])
+    return NoCross(arcs, of_arcs, starts, pairs, graph.checked_scores(scores, (len(pairs),), "NOCROSS"), size)
 
 
 # Score of a hidden arc without a boolean; being finite, it ensures that a hidden tree exists.
