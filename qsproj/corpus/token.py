@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.cells import (
-    DEPS,
-    FEATS,
-    FORM,
-    LEMMA,
-    MISC,
-    UNSPECIFIED,
-    UPOS,
-    XPOS,
-    edges_of,
-    items_of,
-)
+from qsproj.corpus.cells import DEPS, FEATS, FORM, LEMMA, MISC, UNSPECIFIED, UPOS, XPOS, edges_of, items_of
 from qsproj.corpus.messages import probability_in
 
 if TYPE_CHECKING:
