@@ -120,9 +120,8 @@ def align_words(
         check_name("side", unspaced, SIDES)
     if method == "eflomal":
         if name == THRESHOLD:
-            raise UsageError(
-                "eflomal gives links without probabilities; choose a --symmetrize other than threshold"
-            )
+            remedy = "choose a --symmetrize other than threshold"
+            raise UsageError(f"eflomal gives links without probabilities; {remedy}")
         find_eflomal()
         links = SYMMETRIZATIONS[name]
         return (
@@ -163,10 +162,8 @@ _PROGRAM = "eflomal-align"
 def find_eflomal() -> str:
     program = shutil.which(_PROGRAM) or shutil.which(_PROGRAM, path=str(Path(sys.executable).parent))
     if program is None:
-        raise UsageError(
-            f"the program {_PROGRAM} is not installed; install it: pip install 'qsproj[eflomal]', "
-            "or align with --method hmm, which needs no other program"
-        )
+        remedy = "pip install 'qsproj[eflomal]', or align with --method hmm, which needs no other program"
+        raise UsageError(f"the program {_PROGRAM} is not installed; install it: {remedy}")
     return program
 
 
@@ -200,9 +197,8 @@ def eflomal_links(pairs: Pairs) -> Iterator[LinkedPair]:
 def _run(command: list[str]) -> None:
     # The program starts a second one from its own folder.
     path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", "")])
-    outcome = subprocess.run(
-        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-    )
+    environment = {**os.environ, "PATH": path}
+    outcome = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if outcome.returncode != 0:
         lines = outcome.stderr.strip().splitlines() or ["it wrote nothing"]
         raise QsprojError(f"{_PROGRAM} failed with exit code {outcome.returncode}: {lines[-1]}")

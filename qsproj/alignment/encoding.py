@@ -171,8 +171,6 @@ class ShardFiles:
         try:
             yield
         except OSError as error:
-            found = (
-                f"{self.folder}: cannot be written to: {error.strerror}; the aligner stores about 16 bytes"
-            )
-            each = "there for each source word times target word of a sentence pair"
-            raise UsageError(f"{found} {each}; set TMPDIR to a folder with more space") from error
+            each = "about 16 bytes there for each source word times target word of a sentence pair"
+            remedy = f"the aligner stores {each}; set TMPDIR to a folder with more space"
+            raise UsageError(f"{self.folder}: cannot be written to: {error.strerror}; {remedy}") from error

@@ -240,9 +240,8 @@ def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
 def _linked_pairs(
     files: encoding.ShardFiles, posteriors: NDArray[np.float32]
 ) -> Iterator[encoding.LinkedPair]:
-    sizes = zip(
-        *(np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target")), strict=True
-    )
+    of_sides = (np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target"))
+    sizes = zip(*of_sides, strict=True)
     begin = 0
     for length, (m, n) in zip(files.load("lengths").tolist(), sizes, strict=True):
         cells = posteriors[begin : begin + m * n].reshape(m, n, 2)
@@ -327,12 +326,9 @@ def _join_block(
     # Each source word of a shard is paired as a sentence of one word with a translation: its targets.
     places = [own[:-1] - own[0] + begin for own, begin in zip(starts, begins, strict=False)]
     offsets, count = np.concatenate([*places, begins[-1:]]), len(shards) * (last - first)
-    words_of = token_order(
-        np.tile(np.arange(last - first, dtype=np.int32), len(shards)), np.arange(count + 1), last - first
-    )
-    pair_starts, targets, numbers = number_pairs(
-        words_of, np.arange(count + 1), np.concatenate(parts), offsets, offsets, len(before.targets)
-    )
+    tiled, each = np.tile(np.arange(last - first, dtype=np.int32), len(shards)), np.arange(count + 1)
+    where = each, np.concatenate(parts), offsets, offsets, len(before.targets)
+    pair_starts, targets, numbers = number_pairs(token_order(tiled, each, last - first), *where)
     targets = targets[: pair_starts[-1]]
     source_letters, source_starts, *target_letters = spelt
     spelled = source_letters, source_starts[first : last + 1], *target_letters

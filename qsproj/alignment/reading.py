@@ -28,9 +28,8 @@ def read_word_pairs(
     """Yield (source words, target words) of text, CoNLL-U or TMX; ``languages``: codes to tokenise by."""
     formats = [is_conllu(path) for path in (source, target) if path is not None]
     if formats == [True]:
-        raise UsageError(
-            f"{source} is CoNLL-U and has no translations; name the file of the other language, too"
-        )
+        remedy = "name the file of the other language, too"
+        raise UsageError(f"{source} is CoNLL-U and has no translations; {remedy}")
     if target is not None and len(set(formats)) == 2:
         if "-" in (source, target):
             trees = source if formats[0] else target
@@ -64,8 +63,6 @@ def _words_of_text(source: str, target: str | None, languages: tuple[str, str] |
 def _not_empty(pairs: Pairs, path: str) -> Pairs:
     first = next(pairs, None)
     if first is None:
-        raise DataError(
-            path, None, found="no line", expected="sentence pairs", remedy="check that it is the right file"
-        )
+        raise DataError(path, None, "no line", "sentence pairs", "check that it is the right file")
     yield first
     yield from pairs

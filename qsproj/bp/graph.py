@@ -210,7 +210,5 @@ def _check_edges(group: FactorGroup, states: NDArray[np.int32]) -> None:
     if wrong.size:
         edge = wrong[0]
         variable = group.edges[edge]
-        raise ValueError(
-            f"{name} expects {group.edge_states[edge]} states of variable {variable}, "
-            f"which has {states[variable]}"
-        )
+        expected = f"{group.edge_states[edge]} states of variable {variable}"
+        raise ValueError(f"{name} expects {expected}, which has {states[variable]}")

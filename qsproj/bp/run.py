@@ -73,9 +73,8 @@ class MessageState:
         self._heard[index] = incoming
         # Constant messages are sent once, so damping would make them wrong for good.
         damping = self._damping if needs_incoming else 0.0
-        residual, contradiction = bp_messages.replace_messages(
-            incoming, proposed, self.outgoing[index], damping
-        )
+        outgoing = self.outgoing[index]
+        residual, contradiction = bp_messages.replace_messages(incoming, proposed, outgoing, damping)
         self.contradiction = self.contradiction or bool(contradiction)
         return float(residual)
 
@@ -118,9 +117,8 @@ class BPOptions:
         if not 0.0 <= self.damping < 1.0:
             raise UsageError(f"damping is {self.damping}, expected 0 <= damping < 1")
         if not self.temperatures or not all(0.0 < one < np.inf for one in self.temperatures):
-            raise UsageError(
-                f"temperatures are {list(self.temperatures)}, expected one or more positive numbers"
-            )
+            found = list(self.temperatures)
+            raise UsageError(f"temperatures are {found}, expected one or more positive numbers")
 
 
 Sweep = Callable[[MessageState, float], float]
@@ -286,9 +284,8 @@ def bethe_log_z(beliefs: Beliefs) -> float:
 
 def _require_sums(beliefs: Beliefs, what: str) -> None:
     if beliefs.maximised:
-        raise UsageError(
-            f"max-product gives no {what}, expected beliefs of sum-product; run without maximise"
-        )
+        remedy = "run without maximise"
+        raise UsageError(f"max-product gives no {what}, expected beliefs of sum-product; {remedy}")
 
 
 Array = NDArray[np.float64]

@@ -138,9 +138,8 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
 def _check_answer(url: str, response: Response) -> None:
     status = response.status_code
     if url.startswith("https:") and not response.url.startswith("https:"):
-        raise UsageError(
-            f"{url}: redirects to {response.url}, expected https; fetch it by hand if you trust it"
-        )
+        remedy = "fetch it by hand if you trust it"
+        raise UsageError(f"{url}: redirects to {response.url}, expected https; {remedy}")
     if status in _NOT_THERE:
         raise MissingFileError(f"{url}: found no such file ({status})")
     if status in _LATER:

@@ -203,9 +203,8 @@ class AttachmentScores:
     @property
     def root_f1(self) -> float:
         """F1, in percent, of the words attached to the root; gold and system may have several."""
-        return percentage(
-            2 * self.total("shared_roots"), self.total("gold_roots") + self.total("system_roots")
-        )
+        both = self.total("gold_roots") + self.total("system_roots")
+        return percentage(2 * self.total("shared_roots"), both)
 
 
 def attachment_scores(
@@ -236,10 +235,8 @@ def attachment_scores(
             records[system].extend(int(np.count_nonzero(marks[name])) for name in _FIELDS)
             if grouping is not None:
                 _add_to_groups(groups[system], grouping, gold_sentence, system_sentence, marks)
-    return tuple(
-        AttachmentScores(np.frombuffer(record.tobytes(), dtype=COUNTS), _ordered(counts, grouping))
-        for record, counts in zip(records, groups)
-    )
+    counted = (np.frombuffer(record.tobytes(), dtype=COUNTS) for record in records)
+    return tuple(AttachmentScores(one, _ordered(own, grouping)) for one, own in zip(counted, groups))
 
 
 # Name of a group -> its counts of _GROUP_FIELDS and, last, the number of words in it by the system's tree.
@@ -336,6 +333,5 @@ def side_by_side(
 
 
 def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
-    return DataError(
-        shorter, None, f"no sentence {number}", f"one as in {longer}", "score files of the same sentences"
-    )
+    found, expected = f"no sentence {number}", f"one as in {longer}"
+    return DataError(shorter, None, found, expected, "score files of the same sentences")

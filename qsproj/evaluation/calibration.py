@@ -44,10 +44,8 @@ def reliability(confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS) -
     with np.errstate(invalid="ignore"):
         means = np.bincount(places, probabilities, minlength=bins) / counts
         accuracies = np.bincount(places, outcomes, minlength=bins) / counts
-    return tuple(
-        ReliabilityBin(k / bins, (k + 1) / bins, int(counts[k]), float(means[k]), float(accuracies[k]))
-        for k in range(bins)
-    )
+    cells = zip(counts.tolist(), means.tolist(), accuracies.tolist(), strict=True)
+    return tuple(ReliabilityBin(k / bins, (k + 1) / bins, *row) for k, row in enumerate(cells))
 
 
 def expected_calibration_error(table: Sequence[ReliabilityBin]) -> float:

@@ -189,9 +189,8 @@ def _count_right(right: Counter[str], gold: _Words, system: _Words) -> None:
             if gold.relations[i] in CONTENT_RELATIONS:
                 right["clas"] += 1
                 right["blex"] += lemma
-                functions = [
-                    (partner.get(k), gold.relations[k], gold.tags(k)) for k in gold.functions.get(i, ())
-                ]
+                own = gold.functions.get(i, ())
+                functions = [(partner.get(k), gold.relations[k], gold.tags(k)) for k in own]
                 found = [(k, system.relations[k], system.tags(k)) for k in system.functions.get(j, ())]
                 right["mlas"] += gold.tags(i) == system.tags(j) and functions == found
     first = 0

@@ -96,10 +96,8 @@ def scores_as_table(
     if trees and (missing := first.total("without_gold_head")):
         lines.append(f"{pluralise(missing, 'word')} without a gold head: not scored")
     two = len(scores) == 2
-    lines += [
-        "",
-        *(_comparison_table(paths, scores, trees=trees) if two else _score_table(first, trees=trees)),
-    ]
+    table = _comparison_table(paths, scores, trees=trees) if two else _score_table(first, trees=trees)
+    lines += ["", *table]
     for path, system in zip(paths[1:], scores):
         if system.groups:
             lines += ["", *([path] if two else []), *_group_table(system.groups)]

@@ -66,10 +66,8 @@ def laid_out(sentences: Sequence[Sentence]) -> Text:
             text.words.extend([(span, words > 0)] * (words or 1))
             at = span[1]
         text.sentences.append((begin, at))
-        text.heads.extend(
-            None if head == NO_HEAD else -1 if head == ROOT else first + head - 1
-            for head in sentence.heads[1:].tolist()
-        )
+        for head in sentence.heads[1:].tolist():
+            text.heads.append(None if head == NO_HEAD else -1 if head == ROOT else first + head - 1)
     return text
 
 
@@ -160,10 +158,8 @@ def aligned_words(
     while i < len(gold) and j < len(system):
         if gold[i][1] or system[j][1]:
             i, j, ends = _stretch(gold, system, i, j)
-            common = _common(
-                [form.lower() for form in gold_forms[i : ends[0]]],
-                [form.lower() for form in system_forms[j : ends[1]]],
-            )
+            forms = gold_forms[i : ends[0]], system_forms[j : ends[1]]
+            common = _common(*([form.lower() for form in own] for own in forms))
             pairs += [(i + a, j + b) for a, b in common]
             i, j = ends
         elif gold[i][0] == system[j][0]:
@@ -190,9 +186,8 @@ def _stretch(
     sides = (gold, system)
     while any(_reaches_into(words, at, end) for words, at in zip(sides, ends)):
         # The next word by start position is included, even one that ends beyond the stretch.
-        side = min((words[at][0][0], n) for n, (words, at) in enumerate(zip(sides, ends)) if at < len(words))[
-            1
-        ]
+        left = ((words[at][0][0], n) for n, (words, at) in enumerate(zip(sides, ends)) if at < len(words))
+        side = min(left)[1]
         span, multiword = sides[side][ends[side]]
         end = max(end, span[1]) if multiword else end
         ends[side] += 1

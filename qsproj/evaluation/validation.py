@@ -57,9 +57,8 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
     beside = Path(sys.executable).with_name(PROGRAM)
     program = str(beside) if beside.exists() else shutil.which(PROGRAM)
     if program is None:
-        raise UsageError(
-            f"--validate calls the program {PROGRAM}, which is not installed: pip install 'qsproj[validate]'"
-        )
+        remedy = "pip install 'qsproj[validate]'"
+        raise UsageError(f"--validate calls the program {PROGRAM}, which is not installed: {remedy}")
     with open_text(path) as handle:
         text = handle.read()
     lines = ["", *(line.strip() for line in text.split("\n"))]
@@ -83,10 +82,8 @@ def _labelled_lines(lines: Sequence[str]) -> list[bool]:
     for number, line in enumerate(lines, start=1):
         block.append(line)
         if not line.strip() or number == len(lines):
-            rows = (one.split("\t") for one in block)
-            bare = any(
-                len(row) == COLUMNS and row[0].isdigit() and row[DEPREL] == UNSPECIFIED for row in rows
-            )
+            rows = (row for row in (one.split("\t") for one in block) if len(row) == COLUMNS)
+            bare = any(row[0].isdigit() and row[DEPREL] == UNSPECIFIED for row in rows)
             labelled += [not bare] * len(block)
             block = []
     return labelled
@@ -99,21 +96,16 @@ def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
     if _VERDICT.search(output) is None:
         last = output.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
         raise UsageError(f"{PROGRAM} could not test the file; it says: {last}")
-    return [
-        Fault(f"{found[3]} {found[4]}", int(found[1]), found[2], found[5])
-        for found in _FAULT.finditer(output)
-    ]
+    found = _FAULT.finditer(output)
+    return [Fault(f"{one[3]} {one[4]}", int(one[1]), one[2], one[5]) for one in found]
 
 
 def validation_as_table(path: str, found: Validation) -> list[str]:
-    lines = [
-        f"{path} at level {found.level} of UD: of {pluralise(len(found.begins), 'sentence')}, "
-        f"{found.failing:,} fail"
-    ]
+    sentences = pluralise(len(found.begins), "sentence")
+    lines = [f"{path} at level {found.level} of UD: of {sentences}, {found.failing:,} fail"]
     if found.unlabelled:
-        lines.append(
-            f"{pluralise(found.unlabelled, 'sentence')} without relations: tested at level {FORMAT_LEVEL}"
-        )
+        bare = pluralise(found.unlabelled, "sentence")
+        lines.append(f"{bare} without relations: tested at level {FORMAT_LEVEL}")
     if found.faults:
         lines += ["", f"{'faults':>7}  test"]
     for test, faults in found.by_test().items():

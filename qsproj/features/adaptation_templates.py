@@ -168,9 +168,8 @@ def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
     depths = np.empty(n + 1, dtype=np.int32)
     source_paths.node_depths(heads, depths)
     source_paths.derive_nodes(heads, atoms, len(GIVEN))
-    return source_paths.SourceNodes(
-        heads, depths, atoms, np.repeat(heads[None], len(source_paths.TREES), axis=0)
-    )
+    turned = np.repeat(heads[None], len(source_paths.TREES), axis=0)
+    return source_paths.SourceNodes(heads, depths, atoms, turned)
 
 
 def function_words(nodes: source_paths.SourceNodes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -243,9 +243,8 @@ def with_tree_atoms(
     of_words[:] = np.where(found < 0, _NOBODY, encoded.atoms[found + PADDING, columns])
     if RANK in attributes:
         values = ranks.astype(np.uint64) * _RANK_SEED
-        of_words[:, attributes.index(RANK) - width] = (
-            values if inside is None else np.where(inside, values, _NOBODY)
-        )
+        shown = values if inside is None else np.where(inside, values, _NOBODY)
+        of_words[:, attributes.index(RANK) - width] = shown
     return EncodedSentence(atoms, encoded.tags)
 
 

@@ -44,9 +44,7 @@ def operations_of(
         for atom in template:
             match = _PLACED_ATOM.fullmatch(atom)
             if match is None or match[1] not in roles or match[2] not in columns:
-                raise ValueError(
-                    f"atom {atom!r} is not ROLE.NAME of {', '.join(roles)}; {', '.join(columns)}"
-                )
+                raise ValueError(f"atom {atom!r} is not one of {', '.join(roles)} with one of {columns}")
             of_role = operations[roles.index(match[1]), row]
             of_role[of_role.tolist().index(-1)] = columns.index(match[2]) << 8 | (int(match[3] or 0) + 128)
     return operations

@@ -77,9 +77,7 @@ class WordHashes:
 def word_hashes(sentence: Sentence) -> WordHashes:
     forms = ("<root>", *map(lower_form, sentence.forms))
     tags = ("<root>", *sentence.upos)
-    return WordHashes(
-        *(np.array([stable_hash(word) for word in words], np.uint64) for words in (tags, forms))
-    )
+    return WordHashes(*(np.array(list(map(stable_hash, words)), np.uint64) for words in (tags, forms)))
 
 
 def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: Columns) -> Buckets:

@@ -73,9 +73,8 @@ Classes = Mapping[str, int]
 def templates_with(
     class_sets: Sequence[str], word_templates: tuple[str, ...] = WORD_TEMPLATES
 ) -> tuple[str, ...]:
-    return word_templates + tuple(
-        template.replace("CLASS", name) for name in class_sets for template in CLASS_TEMPLATES
-    )
+    of_classes = (one.replace("CLASS", name) for name in class_sets for one in CLASS_TEMPLATES)
+    return (*word_templates, *of_classes)
 
 
 def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.int32]:
@@ -238,9 +237,8 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
     numbers = {word: number for number, word in enumerate(vocabulary, start=RESERVED)}
     text = np.fromiter(_numbered(sentences, numbers), dtype=np.int64)
     n_words = len(vocabulary) + RESERVED
-    bigrams = sparse.coo_array(
-        (np.ones(len(text) - 1, dtype=np.int64), (text[:-1], text[1:])), shape=(n_words, n_words)
-    ).tocsr()
+    cells = np.ones(len(text) - 1, dtype=np.int64), (text[:-1], text[1:])
+    bigrams = sparse.coo_array(cells, shape=(n_words, n_words)).tocsr()
     start = (np.arange(n_words) % (n_classes - RESERVED) + RESERVED).astype(np.int32)
     start[:RESERVED] = BOUNDARY_CLASS, RARE_CLASS
     classes = _exchanged(bigrams, start, n_classes)
@@ -259,9 +257,8 @@ def _exchanged(bigrams: sparse.csr_array, classes: NDArray[np.int32], n_classes:
     from scipy import sparse
 
     n_words = len(classes)
-    member = sparse.csr_array(
-        (np.ones(n_words, dtype=np.int64), (np.arange(n_words), classes)), shape=(n_words, n_classes)
-    )
+    cells = np.ones(n_words, dtype=np.int64), (np.arange(n_words), classes)
+    member = sparse.csr_array(cells, shape=(n_words, n_classes))
     class_bigrams = np.ascontiguousarray((member.T @ bigrams @ member).toarray())
     left, right = class_bigrams.sum(axis=1), class_bigrams.sum(axis=0)
     counts = np.arange(int(bigrams.sum()) + 1, dtype=np.float64)

@@ -74,9 +74,9 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
 def is_separating(tree: WorkingTree, node: int) -> bool:
     """Return whether a word is a conjunction, or a punctuation mark that can separate conjuncts."""
     base = tree.base(node)
-    return (base == "cc" and tree.relations[node] != "cc:preconj") or (
-        base == "punct" and is_separator(tree.form(node))
-    )
+    if base == "cc":
+        return tree.relations[node] != "cc:preconj"
+    return base == "punct" and is_separator(tree.form(node))
 
 
 def _fans(tree: WorkingTree, *, rightward: bool) -> list[Group]:

@@ -86,9 +86,9 @@ def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool 
 
 def _is_universal(relation: str) -> bool:
     turned = base_relation(turned_relation(relation))
-    return (base_relation(relation) in UNIVERSAL_RELATIONS) or any(
-        rule.relation == turned for rule in FUNCTION_WORDS
-    )
+    return base_relation(relation) in UNIVERSAL_RELATIONS or turned in {
+        one.relation for one in FUNCTION_WORDS
+    }
 
 
 def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:

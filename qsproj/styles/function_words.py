@@ -6,6 +6,7 @@ Each entry of :data:`FUNCTION_WORDS` is one dimension. Reversing an arc keeps it
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from qsproj.styles import working_tree
 
@@ -52,24 +53,18 @@ class FunctionWordRule:
                 self._lower(tree, tree.heads[content], content)
 
     def counts(self, relations: Sequence[str]) -> dict[str, int]:
-        return {
-            "child": sum(working_tree.base_relation(relation) == self.relation for relation in relations),
-            "head": sum(map(self._is_turned, relations)),
-        }
+        children = sum(working_tree.base_relation(relation) == self.relation for relation in relations)
+        return {"child": children, "head": sum(map(self._is_turned, relations))}
 
     def _is_turned(self, relation: str) -> bool:
         return working_tree.base_relation(working_tree.turned_relation(relation)) == self.relation
 
     def _raise(self, tree: working_tree.WorkingTree, word: int, content: int) -> None:
         relation = tree.relations[word]
-        outer_subject = any(
-            tree.relations[child].endswith(_OUTER_SUBJECT) for child in tree.children[content]
-        )
-        movers = [
-            child
-            for child in tree.children[content]
-            if child != word and self._goes_along(tree, child, word, content, outer_subject=outer_subject)
-        ]
+        below = [tree.relations[child] for child in tree.children[content]]
+        outer_subject = any(one.endswith(_OUTER_SUBJECT) for one in below)
+        goes = partial(self._goes_along, tree, word=word, content=content, outer_subject=outer_subject)
+        movers = [child for child in tree.children[content] if child != word and goes(child)]
         tree.substitute(content, word)
         tree.attach(content, word, f"{working_tree.COMPLEMENT}:{relation}")
         for child in movers:
@@ -84,16 +79,13 @@ class FunctionWordRule:
         if base == "punct" and working_tree.is_terminal(tree.form(child)):
             return True
         # In "is that he left" the clause keeps its subject; only the outer subject belongs to the copula.
-        is_outer = base in self.outer and (
-            not outer_subject or tree.relations[child].endswith(_OUTER_SUBJECT)
-        )
-        return is_outer or _is_between(tree, word, child, content)
+        is_outer = not outer_subject or tree.relations[child].endswith(_OUTER_SUBJECT)
+        return (base in self.outer and is_outer) or _is_between(tree, word, child, content)
 
     def _lower(self, tree: working_tree.WorkingTree, word: int, content: int) -> None:
         relation = working_tree.turned_relation(tree.relations[content])
-        returning = [
-            child for child in tree.children[word] if child != content and self._returns(tree, child, content)
-        ]
+        others = [child for child in tree.children[word] if child != content]
+        returning = [child for child in others if self._returns(tree, child, content)]
         tree.substitute(word, content)
         tree.attach(word, content, relation)
         for child in returning:

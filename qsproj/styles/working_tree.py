@@ -113,9 +113,8 @@ class WorkingTree:
         if head <= len(self.forms):
             return False
         base = self.base(child)
-        return base == CONJUNCT or (
-            base in ("cc", "punct") and self.starts[head] < self.starts[child] < self.ends[head]
-        )
+        between = self.starts[head] < self.starts[child] < self.ends[head]
+        return base == CONJUNCT or (base in ("cc", "punct") and between)
 
     def has(self, node: int, relations: frozenset[str]) -> bool:
         return any(self.base(child) in relations for child in self.children[node])

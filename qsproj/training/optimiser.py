@@ -77,9 +77,8 @@ class PlainSteps(SparseOptimiser):
         self.rate = rate
 
     def move(self) -> None:
-        plain_step(
-            self.weights, self.sums, self.gradient, self.touched, self.used, self.rate, float(self.steps)
-        )
+        arrays = self.weights, self.sums, self.gradient, self.touched
+        plain_step(*arrays, self.used, self.rate, float(self.steps))
         self.used = 0
 
 

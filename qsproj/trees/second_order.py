@@ -51,10 +51,9 @@ def second_order_scores(
     head, dependent = np.ogrid[:size, :size]
     is_arc = (dependent > 0) & (head != dependent)
     previous = np.arange(size)
-    steps = is_arc[:, :, None] & (
-        ((head[..., None] <= previous) & (previous < dependent[..., None]))
-        | ((head[..., None] >= previous) & (previous > dependent[..., None]))
-    )
+    rightwards = (head[..., None] <= previous) & (previous < dependent[..., None])
+    leftwards = (head[..., None] >= previous) & (previous > dependent[..., None])
+    steps = is_arc[:, :, None] & (rightwards | leftwards)
     chains = is_arc[:, :, None] & is_arc[None, :, :] & (head[..., None] != previous)
     sides = np.ones((size, 2), dtype=bool)
     sides[ROOT] = False
@@ -210,6 +209,5 @@ def _posterior(log_z: float, shares: Parts, scores: SecondOrderScores) -> Second
     if scores.grandparents is not None:
         grandparents = shares.arcs.transpose(1, 0, 2).copy()
         grandparents[:, ROOT] = 0.0
-    return SecondOrderPosterior(
-        log_z, shares.arcs.sum(axis=1), shares.siblings, shares.stops, shares.childless, grandparents
-    )
+    parts = shares.siblings, shares.stops, shares.childless, grandparents
+    return SecondOrderPosterior(log_z, shares.arcs.sum(axis=1), *parts)

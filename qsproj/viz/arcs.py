@@ -74,15 +74,12 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
     """Return the arcs of a tree, with differing ones marked, and the arcs that only the other tree has."""
     if sentence.forms != other.forms:
         number, expected, found = first_difference(sentence.forms, other.forms)
-        raise SentenceError(
-            found=f"{found} as word {number}", expected=expected, remedy="compare trees of the same words"
-        )
+        found, remedy = f"{found} as word {number}", "compare trees of the same words"
+        raise SentenceError(found=found, expected=expected, remedy=remedy)
     arcs, others = tree_arcs(sentence), tree_arcs(other)
     here, there = ({(arc.head, arc.dependent, arc.relation): arc for arc in tree} for tree in (arcs, others))
-    return (
-        tuple(arc if key in there else replace(arc, mark=DIFFERS) for key, arc in here.items()),
-        tuple(replace(arc, mark=OTHER) for key, arc in there.items() if key not in here),
-    )
+    own = tuple(arc if key in there else replace(arc, mark=DIFFERS) for key, arc in here.items())
+    return own, tuple(replace(arc, mark=OTHER) for key, arc in there.items() if key not in here)
 
 
 def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
@@ -90,10 +87,8 @@ def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...
     links = [(word, other) for word, other in pair.alignment.links.tolist()]
     forwards = _linked(links)
     backwards = _linked((other, word) for word, other in links)
-    return (
-        tuple(_with_partner(arc, forwards, target, pair.target) for arc in source),
-        tuple(_with_partner(arc, backwards, source, pair.source) for arc in target),
-    )
+    turned = tuple(_with_partner(arc, backwards, source, pair.source) for arc in target)
+    return tuple(_with_partner(arc, forwards, target, pair.target) for arc in source), turned
 
 
 def title_of(arc: Arc, sentence: Sentence) -> str:

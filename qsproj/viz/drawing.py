@@ -124,10 +124,8 @@ class Drawing:
 
     def _repr_html_(self) -> str:
         style = "".join(f".{_SCOPE} {rule}\n" for rule in STYLE.splitlines())
-        return (
-            f'<div class="{_SCOPE}" style="overflow-x: auto"><style>\n{style}</style>\n'
-            f"{svg_element(self)}</div>"
-        )
+        opened = f'<div class="{_SCOPE}" style="overflow-x: auto"><style>'
+        return f"{opened}\n{style}</style>\n{svg_element(self)}</div>"
 
 
 def svg_document(drawings: Sequence[Drawing]) -> str:
@@ -216,10 +214,8 @@ def format_of(path: str) -> str:
     for known in FORMATS:
         if name.endswith(f".{known}"):
             return known
-    endings = [f".{known}" for known in FORMATS]
-    raise UsageError(
-        f"{path}: found no format in the name, expected {', '.join(endings[:-1])} or {endings[-1]}"
-    )
+    *others, last = [f".{known}" for known in FORMATS]
+    raise UsageError(f"{path}: found no format in the name, expected {', '.join(others)} or {last}")
 
 
 def check_format(name: str, path: str) -> None:
@@ -271,7 +267,6 @@ def _converter() -> Any:
     try:
         import typst
     except ImportError as error:
-        raise UsageError(
-            "found no converter for .png and .pdf; install it: pip install 'qsproj[images]', or write .svg"
-        ) from error
+        remedy = "install it: pip install 'qsproj[images]', or write .svg"
+        raise UsageError(f"found no converter for .png and .pdf; {remedy}") from error
     return typst

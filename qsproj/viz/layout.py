@@ -139,10 +139,9 @@ class _Spacing:
 
     def __init__(self, sentence: Sentence, sides: tuple[Sequence[Arc], Sequence[Arc]]) -> None:
         self.sides = sides
-        self.halves = [0.0] + [
-            max(text_width(form, FORM_SIZE), text_width(tag, TAG_SIZE)) / 2
-            for form, tag in zip(sentence.forms, sentence.upos, strict=True)
-        ]
+        self.halves = [0.0]
+        for form, tag in zip(sentence.forms, sentence.upos, strict=True):
+            self.halves.append(max(text_width(form, FORM_SIZE), text_width(tag, TAG_SIZE)) / 2)
         self.offsets = tuple(_offsets(arcs, self.halves) for arcs in sides)
         self.roots: dict[int, float] = {}
         self.needed: dict[int, list[tuple[int, float]]] = {}

@@ -68,10 +68,8 @@ def _cell(value: str | float, name: str) -> str:
     kind = ' class="number"' if _is_number(value) else ""
     if isinstance(value, str):
         return f"<td{kind}{label}>{escape(value)}</td>"
-    shown = (
-        f"{value:,}" if isinstance(value, int) else f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
-    )
-    return f"<td{kind}{label}>{shown}</td>"
+    form = "," if isinstance(value, int) else ",.3g" if abs(value) < 100 else ",.0f"
+    return f"<td{kind}{label}>{value:{form}}</td>"
 
 
 _WIDTH, _HEIGHT = 680, 400
@@ -122,9 +120,8 @@ def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Draw
 def round_numbers(values: Sequence[float], *, logarithmic: bool) -> list[float]:
     """Choose the tick values of an axis: 1, 2 or 5 times powers of ten, from below ``values`` to above."""
     if not values or (logarithmic and min(values) <= 0.0):
-        raise ValueError(
-            "found no point, or one at or below 0 on a logarithmic axis, expected points to draw"
-        )
+        found = "no point, or one at or below 0 on a logarithmic axis"
+        raise ValueError(f"found {found}, expected points to draw")
     low, high = min(values), max(values)
     if logarithmic:
         decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)

@@ -39,9 +39,8 @@ def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawin
 def with_features_shown(sentence: Sentence) -> Sentence:
     """Return the sentence with feature values added to each tag for drawing: ``NOUN Nom.Sing``."""
     cells = zip(sentence.upos, sentence.feats, strict=True)
-    return with_columns(
-        sentence, upos=[" ".join(filter(None, (tag, _values(feats)))) for tag, feats in cells]
-    )
+    tags = [" ".join(filter(None, (tag, _values(feats)))) for tag, feats in cells]
+    return with_columns(sentence, upos=tags)
 
 
 def _values(feats: str) -> str:
@@ -53,10 +52,8 @@ def _values(feats: str) -> str:
 def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
     """Draw a tree above its words and, below them, the differing arcs of another tree of the same words."""
     arcs, others = compared_arcs(sentence, other)
-    tags = [
-        own if own == theirs or UNSPECIFIED in (own, theirs) else f"{own}≠{theirs}"
-        for own, theirs in zip(sentence.upos, other.upos, strict=True)
-    ]
+    pairs = zip(sentence.upos, other.upos, strict=True)
+    tags = [a if a == b or UNSPECIFIED in (a, b) else f"{a}≠{b}" for a, b in pairs]
     sentence = with_columns(sentence, upos=tags)
     marks = _marks((*arcs, *others)) | {Mark.VERSUS}
     return _drawn(place(sentence, above=arcs, below=others, width=width), marks)

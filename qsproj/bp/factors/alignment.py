@@ -105,9 +105,8 @@ class AlignItg(graph.HardGroup):
         total, without, unlinked = bp_alignment.itg_sums(weights, must_source, must_target, semiring)
         if not possible or total == (0.0 if semiring == PROBABILITY else -np.inf):
             return np.full(incoming.size, np.nan)
-        return np.asarray(
-            bp_alignment.itg_messages(weights, without, unlinked, self.of_source, self.of_target, semiring)
-        )
+        sums = weights, without, unlinked
+        return np.asarray(bp_alignment.itg_messages(*sums, self.of_source, self.of_target, semiring))
 
     def log_partition(self, incoming: graph.Messages) -> float:
         links, must_source, must_target, possible = self._charted(incoming)
@@ -146,6 +145,5 @@ def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: Array
     (sources, of_source), (targets, of_target) = (np.unique(words, return_inverse=True) for words in ends)
     if len({*zip(of_source.tolist(), of_target.tolist(), strict=True)}) < edges.size:
         raise ValueError("two links of ALIGNITG join the same words")
-    return AlignItg(
-        edges, of_source.astype(np.int64), of_target.astype(np.int64), (len(sources), len(targets))
-    )
+    shape = len(sources), len(targets)
+    return AlignItg(edges, of_source.astype(np.int64), of_target.astype(np.int64), shape)

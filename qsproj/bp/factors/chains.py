@@ -82,9 +82,8 @@ def valence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> Valen
     begins = np.ascontiguousarray(starts, dtype=np.int64)
     bins = max(np.shape(scores)[1:] or (0,))
     if bins < 2:
-        raise ValueError(
-            f"scores of VALENCE have shape {np.shape(scores)}, expected (families, 2 or more bins)"
-        )
+        expected = "(families, 2 or more bins)"
+        raise ValueError(f"scores of VALENCE have shape {np.shape(scores)}, expected {expected}")
     array = graph.checked_scores(scores, (begins.size - 1, bins), "VALENCE")
     graph.check_empty_families(begins, array[:, 0], "VALENCE")
     return Valence(edges, begins, array)

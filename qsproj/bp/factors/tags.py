@@ -35,9 +35,8 @@ def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
     edges = checked_edges(variables, "TAG")
     n_states = max(np.shape(scores)[1:] or (0,))
     if n_states < 2:
-        raise ValueError(
-            f"scores of TAG have shape {np.shape(scores)}, expected (variables, 2 or more states)"
-        )
+        expected = "(variables, 2 or more states)"
+        raise ValueError(f"scores of TAG have shape {np.shape(scores)}, expected {expected}")
     return Tag(edges, checked_scores(scores, (edges.size, n_states), "TAG"))
 
 
