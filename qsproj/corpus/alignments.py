@@ -123,16 +123,13 @@ def read_alignment_lines(
             first += 1 in links.sources or 1 in links.targets
             yield _alignment(links, size, name, base)
     if linked >= ENOUGH_PAIRS and not first and base.first_word == 0 and base.other is not None:
-        notice(
-            f"{name}: no link of {pluralise(linked, 'pair')} uses word 0; if words "
-            f"count from 1, name the format {base.other}"
-        )
+        remedy = f"if words count from 1, name the format {base.other}"
+        notice(f"{name}: no link of {pluralise(linked, 'pair')} uses word 0; {remedy}")
     for missing in expected or ():
         if not format.startswith("naacl"):  # whose files omit pairs without links
             pairs = count + 1 + sum(1 for _ in expected or ())
-            raise _count_error(
-                name, count + 1, f"the end of the file after {pluralise(count, 'line')}", pairs
-            )
+            end = f"the end of the file after {pluralise(count, 'line')}"
+            raise _count_error(name, count + 1, end, pairs)
         yield _alignment(_NO_LINKS, missing, name, base)
 
 

@@ -57,9 +57,8 @@ def _checked_side(handle: TextIO, name: str) -> Iterator[str]:
     lines = iter(handle)
     head = list(islice(lines, _LOOKED_AT))
     if looks_like_xml(head):
-        raise DataError(
-            name, 1, "XML", "one sentence a line", "give only the TMX file; it contains both sides"
-        )
+        remedy = "give only the TMX file; it contains both sides"
+        raise DataError(name, 1, "XML", "one sentence a line", remedy)
     rows = [line.rstrip("\r\n").split("\t") for line in head if line.strip()]
     _check_columns(rows, "\t", 1, name)
     return chain(head, lines)
@@ -77,9 +76,8 @@ def _pairs_of_file(path: PathOrFile, languages: tuple[str, str] | None) -> Itera
 
 def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[str, str]]:
     separator = _BARS if head and _BARS in head[0] else "\t"
-    _check_columns(
-        [line.rstrip("\r\n").split(separator) for line in head if line.strip()], separator, 2, name
-    )
+    rows = [line.rstrip("\r\n").split(separator) for line in head if line.strip()]
+    _check_columns(rows, separator, 2, name)
     for number, line in enumerate(chain(head, rest), start=1):
         source, found, others = line.partition(separator)
         if not found:
@@ -178,9 +176,8 @@ def tmx_pairs(
         expected = f"some in {' and '.join(languages)}" if languages else "some in two languages"
         raise DataError(name, None, found, expected, "check the given languages")
     if pairs < units:
-        notice(
-            f"{name}: left out {pluralise(units - pairs, 'unit')} of {units:,} that lack one of the languages"
-        )
+        lacking = pluralise(units - pairs, "unit")
+        notice(f"{name}: left out {lacking} of {units:,} that lack one of the languages")
 
 
 def _is(found: str, wanted: str) -> bool:
@@ -213,9 +210,8 @@ def _units(handle: TextIO, name: str, opening: str) -> Iterator[tuple[str, list[
                     root = element
                     if tag != "tmx":
                         remedy = "convert it: a line for each pair, source TAB target"
-                        raise DataError(
-                            name, None, f"XML of the kind <{tag}>", "TMX, or lines of pairs", remedy
-                        )
+                        found = f"XML of the kind <{tag}>"
+                        raise DataError(name, None, found, "TMX, or lines of pairs", remedy)
                 elif event == "end" and tag == "header":
                     source_language = element.get("srclang", "").replace("*all*", "")
                 elif event == "end" and tag == "tu":

@@ -49,9 +49,7 @@ _YIDDISH = re.compile(
     f"(?<!{_POINTED})(?:[\u05d0-\u05f2\ufb1f\ufb2e\ufb2f\ufb44\ufb4e]|(?<=\u05d0)[\u05b7\u05b8]"
     f"|(?<=\u05d9\u05d9)[\u05b4\u05b7]|(?<=\u05f2)\u05b7|(?<=\u05e4)[\u05bc\u05bf])+(?!{_POINTED})"
 )
-_SPECIAL = re.compile(
-    "|".join([_INVISIBLE.pattern, _LOOSE.pattern, _OPTIONAL.pattern, _FLAG.pattern, _JOINER])
-)
+_SPECIAL = re.compile("|".join([*(one.pattern for one in (_INVISIBLE, _LOOSE, _OPTIONAL, _FLAG)), _JOINER]))
 _LEFT_OUT = re.compile(f"({_YIDDISH.pattern})|{_OPTIONAL.pattern}")
 _ALEF = dict.fromkeys((0x0623, 0x0625, 0x0671), 0x0627)
 

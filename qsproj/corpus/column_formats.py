@@ -37,9 +37,8 @@ def plus_as_conllu(lines: Iterator[str], name: str) -> Iterator[str]:
             cells = dict(zip(columns, text.split("\t")))
             if text.count("\t") != len(columns) - 1:
                 found = pluralise(text.count("\t") + 1, "column")
-                raise DataError(
-                    name, number, found, f"{len(columns)}, as in global.columns", "correct the row"
-                )
+                expected = f"{len(columns)}, as in global.columns"
+                raise DataError(name, number, found, expected, "correct the row")
             row = "\t".join(cells.get(column, UNSPECIFIED) for column in COLUMN_NAMES)
             yield row + line[len(text) :]
 

@@ -137,10 +137,8 @@ def merge_contractions(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, 
 # of contractions of a preposition with an article or pronoun, or of a conjunction with an auxiliary. Verbal
 # clitics (Spanish *verlo*) are an open class, learned by tokenisers.
 _FILE = Path(__file__).with_name("language") / "contractions.tsv"
-_TABLE = {
-    language: cells
-    for language, *cells in (line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlines())
-}
+_LINES = _FILE.read_text(encoding="utf-8").splitlines()
+_TABLE = {language: cells for language, *cells in (line.split("\t") for line in _LINES)}
 
 # Languages with a table.
 LANGUAGES = frozenset(_TABLE)

@@ -111,9 +111,8 @@ def replaced(
 ) -> Sentence:
     """Return a sentence with new columns; see :meth:`Sentence.replace`."""
     n = len(sentence)
-    values: dict[str, Any] = {
-        name: checked_items(name, cells, n) for name, cells in columns.items() if cells is not None
-    }
+    named = ((name, cells) for name, cells in columns.items() if cells is not None)
+    values: dict[str, Any] = {name: checked_items(name, cells, n) for name, cells in named}
     if heads is not None:
         values["heads"] = frozen_heads(checked_heads(heads, n))
     if sent_id is not None:
@@ -220,10 +219,8 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
     for value in values:
         if value is not None and any(character in value for character in "\t\r\n|"):
             raise ValueError(f"{key}={value!r} is not valid in MISC: it contains a tab, a line end or |")
-    cells = [
-        cell if value is None else _misc_with(cell, key, value)
-        for cell, value in zip(layout_cells(sentence, MISC), values)
-    ]
+    pairs = zip(layout_cells(sentence, MISC), values)
+    cells = [cell if value is None else _misc_with(cell, key, value) for cell, value in pairs]
     return with_layout_cells(sentence, {MISC: cells})
 
 

@@ -46,9 +46,8 @@ def collapsed_graph(sentence: Sentence) -> Graph:
             for above, first in paths(upper, (*passed, head))
         }
 
-    return tuple(
-        tuple(sorted({found for edge in edges for found in paths(edge, ())})) for edges in graph_of(sentence)
-    )
+    words = graph_of(sentence)
+    return tuple(tuple(sorted({found for edge in edges for found in paths(edge, ())})) for edges in words)
 
 
 def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
@@ -63,11 +62,11 @@ def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
 def with_deps_of(sentence: Sentence, other: Sentence) -> Sentence:
     """Return the sentence with the DEPS of another one with the same rows, also those of empty nodes."""
     layout, rows = layout_of(sentence), [line.rsplit("\t", 2) for line in layout_of(other).lines]
-    lines = tuple(
-        "\t".join((line.rsplit("\t", 2)[0], row[1], line.rpartition("\t")[2])) if line[0] != "#" else line
-        for line, row in zip(layout.lines, rows, strict=True)
-    )
-    return replace(sentence, layout=replace(layout, lines=lines))
+    lines = list(layout.lines)
+    for at, (line, row) in enumerate(zip(layout.lines, rows, strict=True)):
+        if line[0] != "#":
+            lines[at] = "\t".join((line.rsplit("\t", 2)[0], row[1], line.rpartition("\t")[2]))
+    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
 def warn_emptied(

@@ -68,9 +68,8 @@ def temporary_folder() -> Iterator[Path]:
                     shutil.rmtree(path, ignore_errors=True)
         made = tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}.")
     except OSError as error:
-        raise UsageError(
-            f"cannot create a temporary folder: {error.strerror}; set TMPDIR to a writable folder"
-        ) from error
+        remedy = "set TMPDIR to a writable folder"
+        raise UsageError(f"cannot create a temporary folder: {error.strerror}; {remedy}") from error
     with made as folder:
         yield Path(folder)
 

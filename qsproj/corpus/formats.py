@@ -93,10 +93,8 @@ def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> N
 def check_has_misc(path: PathOrFile, option: str) -> None:
     """Raise UsageError if the format of an output has no MISC, to which ``option`` adds values."""
     if not _by_name(name_of(path)).has_misc:
-        raise UsageError(
-            f"{option} adds to MISC, found {name_of(path)}, expected a name of CoNLL-U, as CoNLL-X has no "
-            "MISC; name the file .conllu"
-        )
+        expected = "a name of CoNLL-U, as CoNLL-X has no MISC; name the file .conllu"
+        raise UsageError(f"{option} adds to MISC, found {name_of(path)}, expected {expected}")
 
 
 def sentence_formats() -> tuple[Format, ...]:
@@ -165,9 +163,8 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
     with open_text(path_or_file) as handle:
         head = opening(handle)
         if not any(line.removeprefix(BYTE_ORDER_MARK).strip() for line in head):
-            raise DataError(
-                name, 1, "no sentence", "CoNLL-U or plain text", "check that it is the right file"
-            )
+            remedy = "check that it is the right file"
+            raise DataError(name, 1, "no sentence", "CoNLL-U or plain text", remedy)
         found = format_of(name, head)
         if found is None:
             _check_no_pair(head[-1], len(head), name)

@@ -13,9 +13,8 @@ _BREAKS = frozenset("\t\r\n")
 def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
     """Return the words of a list of strings, named ``what`` in messages."""
     if isinstance(given, str | bytes):
-        raise WrongTypeError(
-            f"found the string {shown(given)} as {what}, expected a list of words; split it: text.split()"
-        )
+        expected = "a list of words; split it: text.split()"
+        raise WrongTypeError(f"found the string {shown(given)} as {what}, expected {expected}")
     if not isinstance(given, Iterable):
         raise WrongTypeError(f"found {described(given)} as {what}, expected a list of words")
     words = tuple(given)
@@ -23,9 +22,8 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
         if not isinstance(word, str):
             raise WrongTypeError(f"found {described(word)} as word {number} of {what}, expected a string")
         if not word or not _BREAKS.isdisjoint(word):
-            raise UsageError(
-                f"found {shown(word)} as word {number} of {what}, expected text without tabs and line ends"
-            )
+            expected = "text without tabs and line ends"
+            raise UsageError(f"found {shown(word)} as word {number} of {what}, expected {expected}")
     # Convert numpy strings, which have another repr.
     return tuple(map(str, words))
 

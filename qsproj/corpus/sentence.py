@@ -246,10 +246,8 @@ class Sentence:
             raise UsageError("a sentence has no words, expected at least one")
         n, unspecified = len(words), (UNSPECIFIED,) * len(words)
         columns = {"upos": upos, "deprels": deprels, "lemmas": lemmas, "xpos": xpos, "feats": feats}
-        cells: dict[str, Any] = {
-            name: unspecified if given is None else checked_items(name, given, n)
-            for name, given in columns.items()
-        }
+        cells: dict[str, Any] = dict.fromkeys(columns, unspecified)
+        cells |= {name: checked_items(name, own, n) for name, own in columns.items() if own is not None}
         checked = [NO_HEAD] * (n + 1) if heads is None else checked_heads(heads, n)
         made = Sentence(sent_id=_name(sent_id) or None, forms=words, heads=frozen_heads(checked), **cells)
         return made if misc is None else made.replace(misc=misc)
@@ -357,9 +355,8 @@ class SentencePair:
         return drawn(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<SentencePair {self.source!r} {self.target!r} {pluralise(len(self.alignment.links), 'link')}>"
-        )
+        links = pluralise(len(self.alignment.links), "link")
+        return f"<SentencePair {self.source!r} {self.target!r} {links}>"
 
 
 def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:

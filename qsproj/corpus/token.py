@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.cells import DEPS, FEATS, FORM, LEMMA, MISC, UNSPECIFIED, UPOS, XPOS, edges_of, items_of
+from qsproj.corpus.cells import DEPS, FORM, MISC, UNSPECIFIED, edges_of, items_of
 from qsproj.corpus.messages import probability_in
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class MultiwordToken:
         return f"{self.first}-{self.last}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class EmptyNode:
     """A word of the enhanced graph that is not in the text; ``id`` 8.1 is the first after word 8."""
 
@@ -159,19 +159,11 @@ def multiword_tokens(sentence: Sentence) -> tuple[MultiwordToken, ...]:
 
 def empty_nodes(sentence: Sentence) -> tuple[EmptyNode, ...]:
     """Return the empty nodes of a sentence, in order."""
-    return tuple(
-        EmptyNode(
-            id=cells[0],
-            form=cells[FORM],
-            lemma=cells[LEMMA],
-            upos=cells[UPOS],
-            xpos=cells[XPOS],
-            feats=_features(cells[FEATS]),
-            deps=tuple(_dependencies(cells[DEPS])),
-            misc=items_of(cells[MISC]),
-        )
-        for cells in _other_rows(sentence, ".")
-    )
+    nodes = []
+    for number, form, lemma, upos, xpos, feats, _, _, deps, misc in _other_rows(sentence, "."):
+        feats_of, edges = _features(feats), tuple(_dependencies(deps))
+        nodes.append(EmptyNode(number, form, lemma, upos, xpos, feats_of, edges, items_of(misc)))
+    return tuple(nodes)
 
 
 def spelled(sentence: Sentence, first: int = 1, last: int | None = None) -> str:

@@ -99,10 +99,8 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     """
     name = name_of(path)
     with open_text(path) as handle:
-        stripped = (
-            (number, line.rstrip("\r\n").lstrip("\ufeff")) for number, line in enumerate(handle, start=1)
-        )
-        lines = [row for row in stripped if row[1].strip()]
+        stripped = (line.rstrip("\r\n").lstrip("\ufeff") for line in handle)
+        lines = [(number, line) for number, line in enumerate(stripped, start=1) if line.strip()]
     answers = dict[str, tuple[str, ...]]()
     for number, line in lines:
         answers |= _answered(name, number, line) if line.startswith(QUESTION) else {}
@@ -169,9 +167,8 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
     for number, line in rows:
         lemma, form, features = (*map(str.strip, line.split("\t")), "", "")[:3]
         if not (lemma and form and features):
-            raise DataError(
-                name, number, "a malformed line", "a lemma, a form and its features, separated by tabs"
-            )
+            expected = "a lemma, a form and its features, separated by tabs"
+            raise DataError(name, number, "a malformed line", expected)
         if features not in known:
             known[features] = _universal(features)
         if any("=" in part and not _FEATURE.fullmatch(part) for part in _parts(features)):
@@ -238,17 +235,14 @@ def lexicon_of(path: str | None, lemmatizer: str | None, language: str | None) -
     try:
         package = import_module(SIMPLEMMA)
     except ImportError as error:
-        raise UsageError(
-            f"--lemmatizer: found no package {SIMPLEMMA}; install it: pip install 'qsproj[lemmas]'"
-        ) from error
+        remedy = "install it: pip install 'qsproj[lemmas]'"
+        raise UsageError(f"--lemmatizer: found no package {SIMPLEMMA}; {remedy}") from error
     code = OTHER_CODES.get(language, language)
     try:
         package.is_known("a", code)
     except ValueError as error:
-        raise UsageError(
-            f"--lemmatizer: {SIMPLEMMA} has no lemmas of {language!r}; give a --lexicon of lemma, form and "
-            "features"
-        ) from error
+        remedy = "give a --lexicon of lemma, form and features"
+        raise UsageError(f"--lemmatizer: {SIMPLEMMA} has no lemmas of {language!r}; {remedy}") from error
     return replace(lexicon, more=partial(_listed, package, code))
 
 

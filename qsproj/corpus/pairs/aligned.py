@@ -194,9 +194,8 @@ def read_hand_alignments(
         raise DataError(path, 1, "no alignment", "those of the first pairs", "check the file")
     alignments = list(read_alignments(path, format, sizes[:count]))
     if not any(len(alignment.links) for alignment in alignments):
-        raise DataError(
-            path, None, f"no link in {pluralise(count, 'alignment')}", "links by hand", "check the file"
-        )
+        found = f"no link in {pluralise(count, 'alignment')}"
+        raise DataError(path, None, found, "links by hand", "check the file")
     return alignments
 
 
