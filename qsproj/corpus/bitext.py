@@ -161,9 +161,8 @@ def tmx_pairs(
             languages = own, next(code for code in texts if code != own)
         if languages is None:
             continue
-        if named is None and (
-            other := next((code for code in texts if not any(_is(code, known) for known in languages)), None)
-        ):
+        others = (code for code in texts if not any(_is(code, known) for known in languages or ()))
+        if named is None and (other := next(others, None)):
             found = f"units in {', '.join((*languages, other))}"
             remedy = "name two (align: --tokenize CODE CODE)"
             raise DataError(name, None, found, "two languages", remedy)

@@ -218,12 +218,9 @@ def _check_no_pair(line: str, number: int, name: str) -> None:
     """Raise DataError for the first line of a bitext, whose pairs would be read as sentences."""
     cells, between = line.split("\t"), "as between the sentences of a pair"
     side = "give one side of it, for instance"
+    columns = pluralise(len(cells), "column"), advice_on_columns(len(cells))
     for is_fault, found, remedy in (
-        (
-            len(cells) > 3 and cells[0].isdecimal(),
-            pluralise(len(cells), "column"),
-            advice_on_columns(len(cells)),
-        ),
+        (len(cells) > 3 and cells[0].isdecimal(), *columns),
         (looks_like_xml([line]), "XML", "take its text out"),
         ("\t" in line.strip(), f"a tab {between}", f"{side}: cut -f2 FILE"),
         (" ||| " in line.strip(), f"||| {between}", f"{side}: sed 's/.* ||| //' FILE"),

@@ -116,9 +116,8 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
         if not known.startswith(_WEAK):
             headers |= {"If-Range": known}
     try:
-        with requests.get(
-            url, headers=headers, stream=True, timeout=(patience.connect, patience.silence)
-        ) as response:
+        timeout = patience.connect, patience.silence
+        with requests.get(url, headers=headers, stream=True, timeout=timeout) as response:
             _check_answer(url, response)
             if start and response.headers.get("Content-Range") == f"bytes */{start}":
                 return

@@ -54,13 +54,8 @@ def character_attributes(text: str, rules: Sequence[bool] | None, known: frozens
         # Letters of any case and script are one class, so that three hyphens between letters generalise.
         columns["class"][:] = [code_of("class", unicodedata.category(character)[0]) for character in text]
         columns["classes3"][:] = _grams(columns["class"], 3)
-    for name, base, size in (
-        ("two", "lower", 2),
-        ("three", "lower", 3),
-        ("four", "lower", 4),
-        ("kinds3", "kind", 3),
-        ("kinds5", "kind", 5),
-    ):
+    grams = ("two", "lower", 2), ("three", "lower", 3), ("four", "lower", 4)
+    for name, base, size in (*grams, ("kinds3", "kind", 3), ("kinds5", "kind", 5)):
         columns[name][:] = _grams(columns[base], size)
     if rules is not None:
         columns["rule"][:] = [code_of("rule", str(rule)) for rule in rules]

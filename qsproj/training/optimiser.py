@@ -145,9 +145,8 @@ class AdaGrad(SparseOptimiser):
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Restore a :meth:`state`; KeyError or ValueError when parts are missing or do not fit."""
         buckets, moved = state["buckets"], (state["weights"], state["squares_and_sums"])
-        if [values.shape for values in moved] != [buckets.shape, (len(buckets), 2)] or (
-            len(buckets) and buckets[-1] >= len(self.weights)
-        ):
+        fits = not len(buckets) or buckets[-1] < len(self.weights)
+        if not fits or [values.shape for values in moved] != [buckets.shape, (len(buckets), 2)]:
             raise ValueError("the weights and their sums are not those of the same buckets")
         self.weights[:], self._state[:, :2] = 0.0, 0.0
         self.weights[buckets], self._state[buckets, :2] = moved

@@ -31,10 +31,8 @@ class Tree(graph.HardGroup):
 
     def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         if self.projective and not maximise:
-            outgoing = np.empty(incoming.size)
-            if bp_trees.projective_messages(
-                incoming, self.heads, self.dependents, self.size, self.single_root, outgoing
-            ):
+            outgoing, arcs = np.empty(incoming.size), (self.heads, self.dependents, self.size)
+            if bp_trees.projective_messages(incoming, *arcs, self.single_root, outgoing):
                 return outgoing
         scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
