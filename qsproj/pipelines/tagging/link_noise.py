@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText
-from qsproj.pipelines.tagging.votes import Sets, normalised
+from qsproj.pipelines.tagging.votes import Sets, Shares, normalised
 
 # float64[T, T]: p(tag of a link | tag of its word), axes [tag of the word, tag of the link].
 Channel = NDArray[np.float64]
@@ -33,11 +33,13 @@ def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Itera
     return normalised(joint)
 
 
-def channel_evidence(text: LinkedText, sets: Sets, channel: Channel, sentences: Sequence[int]) -> LogEvidence:
+def channel_evidence(
+    text: LinkedText, weights: Shares | Sets, channel: Channel, sentences: Sequence[int]
+) -> LogEvidence:
     """Return the link evidence of the words of sentences, float32[M, T], natural log.
 
-    -inf outside the set of the type, 0 for the best tag of the word. Votes below 1 leave doubt whether a
-    word has a link at all.
+    ``weights`` [V, T]: of the tags of types. 0 for the best tag of the word. Votes below 1 leave doubt
+    whether a word has a link at all.
     """
     places = text.places(sentences)
     votes = text.votes[places].astype(np.float64)
@@ -45,6 +47,6 @@ def channel_evidence(text: LinkedText, sets: Sets, channel: Channel, sentences: 
     certainty = np.minimum(votes.sum(axis=1, keepdims=True), 1.0)
     highest = np.maximum(likelihood.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     with np.errstate(divide="ignore"):
-        logs = np.log(sets[text.types[places]] * ((1.0 - certainty) + certainty * likelihood / highest))
+        logs = np.log(weights[text.types[places]] * ((1.0 - certainty) + certainty * likelihood / highest))
     evidence: LogEvidence = (logs - logs.max(axis=1, keepdims=True)).astype(np.float32)
     return evidence

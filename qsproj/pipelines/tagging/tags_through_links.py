@@ -26,7 +26,12 @@ from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
-from qsproj.pipelines.tagging.function_words import Contradiction, contradictions, shares_of_types
+from qsproj.pipelines.tagging.function_words import (
+    Contradiction,
+    by_position,
+    contradictions,
+    shares_of_types,
+)
 from qsproj.pipelines.tagging.link_noise import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
@@ -40,8 +45,8 @@ from qsproj.pipelines.tagging.self_training import (
 from qsproj.pipelines.tagging.type_dictionary import (
     allowed_tags,
     corrected,
-    set_evidence,
-    type_sets,
+    type_evidence,
+    type_weights,
 )
 from qsproj.pipelines.tagging.unknown_words import prior_of_unknown, with_prior_of_unknown
 from qsproj.pipelines.treebank_weights import Treebank
@@ -115,6 +120,7 @@ def project_tags(
         marked="feats" in columns,
         sureness=options.sureness,
     )
+    text = by_position(text, options)
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(
         raw,
@@ -125,11 +131,11 @@ def project_tags(
         rng=rng,
     )
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
-    shares = shares_of_types(text, allowed, options)
     unknown = raw_text.share_unknown(text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
     classes = class_sets_of(read, lower=options.classes)
+    shares, weighted = shares_of_types(text, allowed, classes.get("lowerclass", {}), options)
     learner = SelfTraining(
         text=text,
         parts=deal_out(chosen, rng=rng, options=options),
@@ -149,8 +155,9 @@ def project_tags(
     )
 
     learned_from, aside = few.split()
-    sets = type_sets(corrected(shares, text, learned_from.counts), allowed, least=options.least)
-    without_links = learner.fit(partial(set_evidence, text, sets), learned_from, "learning from types")
+    weigh = partial(type_weights, allowed=allowed, weighted=weighted, least=options.least)
+    weights = weigh(corrected(shares, text, learned_from.counts))
+    without_links = learner.fit(partial(type_evidence, text, weights), learned_from, "learning from types")
     alone_wins, judged = compare_with_tagged_alone(without_links, text, learned_from, aside, rng=rng)
     if alone_wins:
         tagger = train_tagger(
@@ -161,9 +168,11 @@ def project_tags(
             replace(tagger, morphology=morphology), (summary(text), *judged, *lines), text.unshared
         )
 
-    channel = learn_channel(text, sets, without_links, track(chosen, "weighing links", unit="sentence"))
-    sets = type_sets(corrected(shares, text, few.counts), allowed, least=options.least)
-    first = learner.fit(partial(channel_evidence, text, sets, channel), few, "learning from links")
+    channel = learn_channel(
+        text, weights > 0.0, without_links, track(chosen, "weighing links", unit="sentence")
+    )
+    weights = weigh(corrected(shares, text, few.counts))
+    first = learner.fit(partial(channel_evidence, text, weights, channel), few, "learning from links")
     drawn = raw_text.drawn(options.raw_sentences, rng) if learns_raw else []
     voter, of_relatives = relative_voter(
         relatives, first, [text.sentences[number] for number in chosen], rng=rng
@@ -244,7 +253,7 @@ def summary(text: LinkedText) -> str:
     kept = len(text.sentences)
     drawn = f"{kept:,} of {kept + text.left_out:,} sentences drawn by chance: " if text.left_out else ""
     return drawn + (
-        f"{pluralise(words, 'target word')} of {pluralise(len(text.vocabulary), 'type')}: "
+        f"{pluralise(words, 'target word')} of {pluralise(len(set(text.vocabulary)), 'type')}: "
         f"{text.links / words:.2f} links a word, {100 * evident:.1f}% of words with evidence"
     )
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from qsproj.conventions import Mask
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger_training import LogEvidence
@@ -20,6 +21,8 @@ from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, summed
 
 # Letters that a stem drops; it keeps at least ENDING.
 DROPPED = 3
+# Least share of a tag where shares are weights.
+LEAST_WEIGHT = 0.03
 
 
 def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
@@ -82,15 +85,23 @@ def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str,
     return normalised(result)
 
 
-def type_sets(shares: Shares, allowed: Sets, *, least: float) -> Sets:
-    """Return the tags of each type with a share of at least ``least``, bool[V, T]; if none, all allowed."""
-    sets = shares >= least
-    unknown = ~sets.any(axis=1)
-    sets[unknown] = allowed[unknown]
-    return sets
+def type_weights(shares: Shares, allowed: Sets, weighted: Mask, *, least: float) -> Shares:
+    """Return the weight of each tag of each type, float64[V, T]: 1 for shares of at least ``least``, else 0.
+
+    If a type has no such share, all allowed tags have weight 1. The weights of ``weighted`` types are their
+    shares relative to the highest, without those below LEAST_WEIGHT.
+    """
+    weights = (shares >= least).astype(np.float64)
+    unknown = ~weights.any(axis=1)
+    weights[unknown] = allowed[unknown]
+    weighted = weighted & shares.any(axis=1)
+    kept = np.where(shares >= LEAST_WEIGHT, shares, 0.0)[weighted]
+    weights[weighted] = kept / kept.max(axis=1, keepdims=True)
+    return weights
 
 
-def set_evidence(text: LinkedText, sets: Sets, sentences: Sequence[int]) -> LogEvidence:
-    """Return the evidence of the words of sentences, float32[M, T]: 0 for tags in a type's set, else -inf."""
-    weights = np.where(sets, np.float32(0.0), np.float32(-np.inf))
-    return weights[text.types[text.places(sentences)]]
+def type_evidence(text: LinkedText, weights: Shares, sentences: Sequence[int]) -> LogEvidence:
+    """Return the evidence of the words of sentences, float32[M, T]: the logs of their types' weights."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights).astype(np.float32)
+    return logs[text.types[text.places(sentences)]]

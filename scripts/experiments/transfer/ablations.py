@@ -65,7 +65,7 @@ def _same_noise(text: LinkedText, *_: object) -> Channel:
 
 ABLATIONS = {
     "features": _tags((tagger, "project_tags", partial(project_tags, columns=()))),
-    "function words": _tags((function_words, "with_function_tags", lambda text, shares, options: shares)),
+    "function words": _tags((function_words, "rarely_linked", lambda text, words, _: words.counts < 0)),
     "prior of unknown words": _tags(
         (tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
     ),

@@ -8,7 +8,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.conventions import Conventional, settled_names, source_tags
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_sets, type_shares
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_shares, type_weights
 
 POSSESSIVE = "PRON nmod:poss"
 SOURCE = Sentence.from_words(
@@ -100,10 +100,11 @@ def test_compounds_may_be_adjectives_unless_their_type_is_a_noun_elsewhere():
     text = read_linked_text(corpus)
     assert votes_of(text, "výzkumný") == {"NOUN": 0.1, "ADJ": 0.1}
     shares = type_shares(text, allowed_tags(text.vocabulary, text.tags, {}))
-    sets = type_sets(shares, np.ones(shares.shape, dtype=bool), least=0.15)
+    allowed, weighted = np.ones(shares.shape, dtype=bool), np.zeros(len(shares), dtype=bool)
+    weights = type_weights(shares, allowed, weighted, least=0.15)
     found = {
         word: {tag for tag, has in zip(text.tags, row, strict=True) if has}
-        for word, row in zip(text.vocabulary, sets, strict=True)
+        for word, row in zip(text.vocabulary, weights, strict=True)
     }
     assert (found["výzkumný"], found["stad"], found["röd"]) == ({"NOUN", "ADJ"}, {"NOUN"}, {"ADJ"})
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.tagging.function_words import contradictions, shares_of_types
+from qsproj.pipelines.tagging.function_words import by_position, contradictions, shares_of_types
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_sets
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_weights
 
 OPTIONS = TagProjectionOptions()
 
@@ -25,12 +25,19 @@ def text_with(brought, *, linked, word="di", others=1.0):
     return read_linked_text(pairs)
 
 
-def tags_of(text, word):
-    """Return the tags that a word may have."""
+def weights_of(text, word, *, position=0):
+    """Return the tags that a word may have, with their weights, at one of its places in the text."""
+    classes = {form: number for number, form in enumerate(sorted(set(map(str.lower, text.vocabulary))), 2)}
+    places = [at for at, number in enumerate(text.types) if text.vocabulary[number] == word]
+    text = by_position(text, OPTIONS)
     allowed = allowed_tags(text.vocabulary, text.tags, {})
-    shares = shares_of_types(text, allowed, OPTIONS)
-    sets = type_sets(shares, allowed, least=OPTIONS.least)[text.vocabulary.index(word)]
-    return {tag for tag, kept in zip(text.tags, sets, strict=True) if kept}
+    shares, weighted = shares_of_types(text, allowed, classes, OPTIONS)
+    weights = type_weights(shares, allowed, weighted, least=OPTIONS.least)[text.types[places[position]]]
+    return {tag: weight for tag, weight in zip(text.tags, weights.tolist(), strict=True) if weight}
+
+
+def tags_of(text, word):
+    return set(weights_of(text, word))
 
 
 def test_a_rarely_linked_word_may_be_a_function_word_but_no_conjunction():
@@ -47,6 +54,12 @@ def test_links_to_conjunctions_must_agree_more(conjunctions, expected):
     """In 2,000 verses *di* has two thirds of its links to *and*; German *aber* has 84%."""
     brought = ["CCONJ"] * conjunctions + ["DET", "AUX"] * 4
     assert tags_of(text_with(brought[:20], linked=0.6), "di") == expected
+
+
+def test_a_word_whose_links_leave_no_tag_may_have_any():
+    """70% of its links are to *and*; no other tag has a share that counts."""
+    text = text_with(["CCONJ"] * 14 + ["NOUN", "ADV", "ADJ"] * 2, linked=0.6)
+    assert weights_of(text, "di") == dict.fromkeys(text.tags, 1.0)
 
 
 def test_of_several_sources_the_first_decides_for_frequent_words():
@@ -108,6 +121,52 @@ def reflexive_text(*, linked):
 @pytest.mark.parametrize(("linked", "expected"), [(20, {"PRON"}), (120, {"AUX", "PRON"})])
 def test_rarely_linked_words_have_the_tags_of_words_in_similar_places(linked, expected):
     assert tags_of(reflexive_text(linked=linked), "se") == expected
+
+
+def text_of_two_positions(*others):
+    """Return sentences of *ha*, rarely linked, with pronouns before verbs and determiners before nouns.
+
+    ``others``: the tag of *ha* in each other translation, in which all words are linked.
+    """
+    pairs = []
+    for number in range(400):
+        verbal = number % 2 == 0
+        words = ("me", "le", "nos", "ha") if verbal else ("el", "la", "un", "ha")
+        word, upos = words[number // 2 % 4], "PRON" if verbal else "DET"
+        last, tag = ("ve", "VERB") if verbal else ("gat", "NOUN")
+        links = [(1, 1), (2, 2), (3, 3)] if word != "ha" or number % 10 < 2 else [(1, 1), (3, 3)]
+        brought = ("AUX", "PRON", "DET")[number // 8 % 3] if word == "ha" else upos
+        target = Sentence.from_words(["si" if verbal else "tot", word, last])
+
+        def translated(middle, links, tag=tag, target=target):
+            source = Sentence.from_words(["y", "x", "z"], upos=["ADV", middle, tag])
+            return SentencePair(source, target, make_alignment(3, 3, links))
+
+        of_others = (translated(one if word == "ha" else upos, [(1, 1), (2, 2), (3, 3)]) for one in others)
+        pairs.append((translated(brought, links), *of_others))
+    return read_linked_text(pairs)
+
+
+@pytest.mark.parametrize("others", [(), ("PART",), ("PART", "PART")])
+def test_a_rarely_linked_word_has_the_tags_of_its_position(others):
+    text = text_of_two_positions(*others)
+    assert weights_of(text, "ha", position=0) == {"PRON": 1.0}, "before a verb"
+    assert weights_of(text, "ha", position=1) == {"DET": 1.0}, "before a noun"
+
+
+def test_a_position_without_company_takes_the_tags_of_the_others():
+    """*ha* stands before *ve* three times, too few for a position of its own."""
+    pairs = []
+    for number in range(403):
+        rare = number >= 400
+        word = "ha" if rare else ("el", "la", "un", "ha")[number % 4]
+        links = [(1, 1), (3, 3)] if word == "ha" and number % 20 != 3 else [(1, 1), (2, 2), (3, 3)]
+        brought = ("AUX", "PRON", "DET")[number // 20 % 3] if word == "ha" else "DET"
+        source = Sentence.from_words(["y", "x", "z"], upos=["ADV", brought, "VERB" if rare else "NOUN"])
+        target = Sentence.from_words(["tot", word, "ve" if rare else "gat"])
+        pairs.append((SentencePair(source, target, make_alignment(3, 3, links)),))
+    text = read_linked_text(pairs)
+    assert weights_of(text, "ha", position=0) == weights_of(text, "ha", position=-1) == {"DET": 1.0}
 
 
 NOUNS, VERBS = ("tad", "mam", "ci", "cath", "afon", "mynydd"), ("gwel", "clyw", "car", "dal", "torr")

@@ -9,9 +9,9 @@ from qsproj.pipelines.tagging.type_dictionary import (
     allowed_by_script,
     allowed_tags,
     corrected,
-    set_evidence,
-    type_sets,
+    type_evidence,
     type_shares,
+    type_weights,
 )
 from tests.pipelines.tagging.made_bitext import made_pairs
 
@@ -126,16 +126,22 @@ def test_tagged_words_overrule_links(text):
 def test_a_type_without_a_tag_may_have_all_that_are_allowed():
     allowed = np.array([[True, True, False], [True, True, True]])
     shares = np.array([[0.0, 0.0, 0.0], [0.8, 0.2, 0.0]])
-    assert type_sets(shares, allowed, least=0.25).tolist() == [[True, True, False], [True, False, False]]
+    weights = type_weights(shares, allowed, np.zeros(2, dtype=bool), least=0.25)
+    assert weights.tolist() == [[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
 
 
-def test_evidence_of_types_is_their_set(text):
-    sets = np.ones((len(text.vocabulary), len(text.tags)), dtype=bool)
-    sets[text.vocabulary.index("Hund"), text.tags.index("VERB")] = False
-    evidence = set_evidence(text, sets, range(len(text.sentences)))
-    forbidden = np.isneginf(evidence)
-    assert np.array_equal(~forbidden, sets[text.types])
-    assert np.all(evidence[~forbidden] == 0.0)
+def test_shares_of_weighted_types_count_as_weights():
+    shares = np.array([[0.5, 0.25, 0.25], [0.8, 0.2, 0.0]])
+    weights = type_weights(shares, np.ones((2, 3), dtype=bool), np.array([False, True]), least=0.3)
+    assert weights.tolist() == [[1.0, 0.0, 0.0], [1.0, 0.25, 0.0]]
+
+
+def test_evidence_of_types_is_the_log_of_weights(text):
+    weights = np.ones((len(text.vocabulary), len(text.tags)))
+    weights[text.vocabulary.index("Hund"), text.tags.index("VERB")] = 0.0
+    weights[text.vocabulary.index("Hund"), text.tags.index("ADJ")] = 0.5
+    evidence = type_evidence(text, weights, range(len(text.sentences)))
+    np.testing.assert_allclose(np.exp(evidence), weights[text.types])
 
 
 def leaning(text, allowed, word):
@@ -177,8 +183,8 @@ def test_rare_forms_take_votes_of_forms_of_the_same_stem():
 
 def test_evidence_is_that_of_the_sentences_asked_for(text):
     sets = np.random.default_rng(1).random((len(text.vocabulary), len(text.tags))) < 0.5
-    whole, some = set_evidence(text, sets, range(len(text.sentences))), [7, 2]
-    evidence = set_evidence(text, sets, some)
+    whole, some = type_evidence(text, sets, range(len(text.sentences))), [7, 2]
+    evidence = type_evidence(text, sets, some)
     expected = [whole[text.words_of(sentence)] for sentence in some]
     assert np.array_equal(evidence, np.concatenate(expected))
     for one, other in zip(text.parted(evidence, some), expected, strict=True):
