@@ -269,7 +269,7 @@ class TagVariables:
 _NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointStructure:
     """A joint graph without scores.
 
@@ -325,11 +325,21 @@ def joint_structure(
         words.append(np.stack(ends, axis=1))
         rows.append(np.stack([owners[heads], owners[dependents], *asked], axis=1))
     results, pairs = variables.ties()
-    shape = variables.count, source, target, links, link_variables, results, pairs
-    factors, ends_of = (np.concatenate(parts).astype(np.int32) for parts in (rows, words))
-    hmms = tuple(name for name in ALIGN_HMMS if name in families)
-    more = SYNCH in families, hmms, ALIGN_ITG in families and within_itg(links)
-    return JointStructure(*shape, np.concatenate(numbers), factors, ends_of, *more)
+    return JointStructure(
+        n_variables=variables.count,
+        source=source,
+        target=target,
+        links=links,
+        link_variables=link_variables,
+        results=results,
+        pairs=pairs,
+        families=np.concatenate(numbers),
+        rows=np.concatenate(rows).astype(np.int32),
+        words=np.concatenate(words).astype(np.int32),
+        synchronous=SYNCH in families,
+        align_hmms=tuple(name for name in ALIGN_HMMS if name in families),
+        align_itg=ALIGN_ITG in families and within_itg(links),
+    )
 
 
 def within_itg(links: Table) -> bool:

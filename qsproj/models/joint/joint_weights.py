@@ -26,7 +26,7 @@ MAX_LINK_LOG_ODDS = 4.0
 Buckets = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PreparedPair:
     """The graph of a pair with the features of its factors: all that does not depend on the weights.
 
@@ -63,18 +63,24 @@ def prepare_pair(
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
     words = joint_templates.word_hashes(pair.source), joint_templates.word_hashes(pair.target)
     odds = odds_of(joint_templates.link_posteriors(pair.alignment))
-    sides = zip(words, ("SOURCEFERT", "TARGETFERT"), strict=True)
-    fertilities = [joint_templates.fertility_buckets(own.tags, side=side) for own, side in sides]
-    buckets = {
-        "links": joint_templates.link_buckets(pair.alignment, pair.source, pair.target, *words),
-        "fertility": np.concatenate(fertilities),
-        "factors": joint_templates.factor_buckets(structure.families, structure.words, *words),
-        "jumps": joint_templates.jump_buckets(structure.align_hmms),
-    }
-    factors = source_scores.factors if source.families else (), target_scores.factors
-    arcs = _local(source_scores.links), _local(target_scores.links)
-    prior = np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS)
-    return PreparedPair(structure, *arcs, prior, buckets, *factors)
+    fertilities = (
+        joint_templates.fertility_buckets(words[0].tags, side="SOURCEFERT"),
+        joint_templates.fertility_buckets(words[1].tags, side="TARGETFERT"),
+    )
+    return PreparedPair(
+        structure=structure,
+        source=_local(source_scores.links),
+        target=_local(target_scores.links),
+        source_factors=source_scores.factors if source.families else (),
+        target_factors=target_scores.factors,
+        prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
+        buckets={
+            "links": joint_templates.link_buckets(pair.alignment, pair.source, pair.target, *words),
+            "fertility": np.concatenate(fertilities),
+            "factors": joint_templates.factor_buckets(structure.families, structure.words, *words),
+            "jumps": joint_templates.jump_buckets(structure.align_hmms),
+        },
+    )
 
 
 def with_tag_variables(
@@ -126,17 +132,16 @@ class JointWeights:
         return JointWeights(np.zeros(1 << joint_templates.HASH_BITS))
 
     def scores(self, pair: PreparedPair) -> JointScores:
-        scale, own = self.target_scale, {}
-        for name, rows in pair.buckets.items():
-            columns = LEARNED[name]
-            own[name] = score_rows(rows, self.weights).reshape((-1, columns) if columns else -1)
-        own["links"] += self.aligner_scale * pair.prior
-        tags = None if pair.tags is None else pair.tags.scores(self.tag_scales, self.weights)
+        learned = {
+            name: score_rows(rows, self.weights).reshape((-1, columns) if (columns := LEARNED[name]) else -1)
+            for name, rows in pair.buckets.items()
+        }
+        learned["links"] += self.aligner_scale * pair.prior
         return JointScores(
             source=pair.source,
-            target=scale * pair.target,
+            target=self.target_scale * pair.target,
+            **learned,
             source_factors=pair.source_factors,
-            target_factors=tuple(scale * scores for scores in pair.target_factors),
-            tags=tags,
-            **own,
+            target_factors=tuple(self.target_scale * scores for scores in pair.target_factors),
+            tags=None if pair.tags is None else pair.tags.scores(self.tag_scales, self.weights),
         )
