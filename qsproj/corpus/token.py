@@ -134,7 +134,7 @@ class MultiwordToken:
         return f"{self.first}-{self.last}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyNode:
     """A word of the enhanced graph that is not in the text; ``id`` 8.1 is the first after word 8."""
 
@@ -159,11 +159,19 @@ def multiword_tokens(sentence: Sentence) -> tuple[MultiwordToken, ...]:
 
 def empty_nodes(sentence: Sentence) -> tuple[EmptyNode, ...]:
     """Return the empty nodes of a sentence, in order."""
-    nodes = []
-    for number, form, lemma, upos, xpos, feats, _, _, deps, misc in _other_rows(sentence, "."):
-        feats_of, edges = _features(feats), tuple(_dependencies(deps))
-        nodes.append(EmptyNode(number, form, lemma, upos, xpos, feats_of, edges, items_of(misc)))
-    return tuple(nodes)
+    return tuple(
+        EmptyNode(
+            id=number,
+            form=form,
+            lemma=lemma,
+            upos=upos,
+            xpos=xpos,
+            feats=_features(feats),
+            deps=tuple(_dependencies(deps)),
+            misc=items_of(misc),
+        )
+        for number, form, lemma, upos, xpos, feats, _, _, deps, misc in _other_rows(sentence, ".")
+    )
 
 
 def spelled(sentence: Sentence, first: int = 1, last: int | None = None) -> str:
