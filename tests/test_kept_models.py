@@ -70,3 +70,9 @@ def test_the_kept_joint_models_parse_and_align():
         assert len(chosen.links)
         assert {(one[0], one[1]) for one in chosen.links} <= {(one[0], one[1]) for one in alignment.links}
         assert list(parsed.target.heads).count(0) == 1
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"link-chooser", "converter", "tagger"}))
+def test_an_unknown_option_is_an_error_with_or_without_sentences(kind):
+    with pytest.raises(TypeError, match="confidenc"):
+        load_model(path_of(kind)).parse_all([], confidenc=True)

@@ -218,8 +218,16 @@ class Wrapper(Parser, Generic[Base]):
     def word_tagger(self) -> "Tagger | None":
         return self.base.word_tagger
 
-    def parse_all(self, sentences: Iterable[Sentence], **asked: Any) -> Iterator[Sentence]:
-        return self.base.parse_all(map(self.prepared, sentences), **asked)
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+    ) -> Iterator[Sentence]:
+        prepared = map(self.prepared, sentences)
+        return self.base.parse_all(prepared, decode=decode, confidence=confidence, known=known)
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return self.base.posterior(self.prepared(sentence), given)

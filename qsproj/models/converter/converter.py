@@ -237,7 +237,7 @@ class AdaptedParser(Wrapper[Parser]):
     def refuses_training(self) -> str | None:  # type: ignore[override]
         return self.converter.refuses_training
 
-    parse_all = Parser.parse_all  # type: ignore[assignment]
+    parse_all = Parser.parse_all
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Parse and convert; probabilities are the converter's, given the best tree of the source parser."""

@@ -27,7 +27,7 @@ class EnhancedParser(Wrapper[Parser]):
     enhancer: Enhancer
 
     block = BLOCK
-    parse_all = Parser.parse_all  # type: ignore[assignment]
+    parse_all = Parser.parse_all
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Return the sentence with tree and DEPS; with ``confidence``, their ``DepsProb=`` in MISC."""

@@ -26,7 +26,7 @@ from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, Wrapper, trees_of
+from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
 from qsproj.models.storage import kind_of
 from qsproj.models.tagging.tagger import Tagger
@@ -257,9 +257,16 @@ class TextParser(Wrapper[Parser]):
         return super(TextParser, parser).parse(sentence, decode=decode, confidence=confidence, given=given)
 
     def parse_all(
-        self, sentences: Iterable[Sentence], *, retag: bool = False, **asked: Any
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+        retag: bool = False,
     ) -> Iterator[Sentence]:
         own = self.retagging() if retag else self
+        asked: Any = {"decode": decode, "confidence": confidence, "known": known}
         for uncertain, run in groupby(sentences, key=own._is_uncertain):
             if uncertain:
                 yield from Parser.parse_all(own, run, **asked)
