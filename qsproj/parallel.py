@@ -222,8 +222,9 @@ def _results(
             yield waiting.popleft().result()
     finally:
         # After an interrupt all processes are stopped, and older versions of loky fail on cancelled work.
-        for future in () if was_interrupted() else waiting:
-            future.cancel()
+        if not was_interrupted():
+            for future in waiting:
+                future.cancel()
 
 
 def _submitted(

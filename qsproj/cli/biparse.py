@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         target = stack.enter_context(open_output(options.output))
         paths = options.source_output, options.alignment_output
-        source, links = (path and stack.enter_context(open_output(path)) for path in paths)
+        opened = (None if path is None else stack.enter_context(open_output(path)) for path in paths)
+        source, links = opened
         parsing = pair_files.located_pairs(files, parse, source_tree=source_tree, model=model)
         first: list[ParsedPair] = []
         for parsed in track(parsing, "parsing", unit="pair"):

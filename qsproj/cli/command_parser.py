@@ -10,9 +10,9 @@ from qsproj.errors import truncate
 
 EXIT_BAD_INPUT = 2
 # Names of values that are files, and that of a model.
-FILES = frozenset(("FILE", "MODEL", "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT")) | {
-    *("GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER")
-}
+_KINDS = ("FILE", "MODEL", "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT")
+_ROLES = ("GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER")
+FILES = frozenset((*_KINDS, *_ROLES))
 MODEL = "MODEL"
 # Width of the help, that of the command descriptions.
 _WIDTH = 110

@@ -88,8 +88,10 @@ def run(options: argparse.Namespace) -> None:
         parse = "" if options.below is None else ", or parse with --confidence, if MISC has no ArcProb"
         raise UsageError(f"{name_of(options.file)}: found no such arc; leave out {' or '.join(given)}{parse}")
     drawings = _warn_no_tree(itertools.chain(first, drawings), name_of(options.file))
-    about = f"above the words: {options.file}; below, where it differs: {options.versus}"
-    name, about, fit = name_of(options.file), about if options.versus else "", options.width is None
+    about = ""
+    if options.versus:
+        about = f"above the words: {options.file}; below, where it differs: {options.versus}"
+    name, fit = name_of(options.file), options.width is None
     save_drawings(options.output, chosen_format, name, drawings, about=about, fit=fit)
 
 

@@ -111,7 +111,8 @@ class _Alone(argparse.Action):
     ) -> None:
         setattr(options, self.dest, value)
         for action in parser._actions:
-            action.required = action.required and bool(action.option_strings)
+            if not action.option_strings:
+                action.required = False
 
 
 def run(options: argparse.Namespace) -> None:

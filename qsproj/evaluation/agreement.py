@@ -25,10 +25,10 @@ def agreement(first: Sequence[Sentence], second: Sequence[Sentence]) -> list[Agr
     """Compute agreement by column (Cohen 1960, A coefficient of agreement for nominal scales)."""
     both = zip(first, second, strict=True)
     pairs = [(one, other, word) for one, other in both for word in range(1, len(one) + 1)]
-    columns = {
-        n: [(of(one, word), of(other, word)) for one, other, word in pairs] for n, of in _COLUMNS.items()
-    }
-    return list(map(_agreement, columns, columns.values()))
+    return [
+        _agreement(name, [(cell(one, word), cell(other, word)) for one, other, word in pairs])
+        for name, cell in _COLUMNS.items()
+    ]
 
 
 def _head(sentence: Sentence, word: int) -> _Cell:

@@ -86,9 +86,8 @@ def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool 
 
 def _is_universal(relation: str) -> bool:
     turned = base_relation(turned_relation(relation))
-    return base_relation(relation) in UNIVERSAL_RELATIONS or turned in {
-        one.relation for one in FUNCTION_WORDS
-    }
+    of_function_words = {rule.relation for rule in FUNCTION_WORDS}
+    return base_relation(relation) in UNIVERSAL_RELATIONS or turned in of_function_words
 
 
 def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:

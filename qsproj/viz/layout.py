@@ -266,11 +266,11 @@ def _levels(arcs: Sequence[Arc], words: range) -> dict[tuple[int, int], int]:
         return clipped(arc)[1] - clipped(arc)[0], arc.span[1] - arc.span[0]
 
     levels: dict[tuple[int, int], int] = {}
-    placed: list[tuple[int, int]] = []
+    placed: list[tuple[int, int, int]] = []  # ends and level
     for arc in sorted(arcs, key=length):
         left, right = clipped(arc)
         floor, taken = 0, set[int]()
-        for (start, end), level in zip(placed, levels.values()):
+        for start, end, level in placed:
             if left <= start and end <= right:
                 floor = max(floor, level)
             elif start < right and left < end:
@@ -279,5 +279,5 @@ def _levels(arcs: Sequence[Arc], words: range) -> dict[tuple[int, int], int]:
         while level in taken:
             level += 1
         levels[arc.head, arc.dependent] = level
-        placed.append((left, right))
+        placed.append((left, right, level))
     return levels

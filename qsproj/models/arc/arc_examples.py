@@ -133,10 +133,13 @@ def training_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[Example | None]:
     """Encode sentences, each with the objective of its tree; None for a sentence without one."""
-    taught_by = objective_named(options.objective).taught_by
-    trees = ((sentence, gold_trees(sentence.heads, inference)) for sentence in sentences)
-    lessons = ((sentence, right and taught_by(right, options)) for sentence, right in trees)
-    return [LossExample(scorer.encode(one), lesson) if lesson else None for one, lesson in lessons]
+    objective = objective_named(options.objective)
+    examples: list[Example | None] = []
+    for sentence in sentences:
+        right = gold_trees(sentence.heads, inference)
+        lesson = right and objective.taught_by(right, options)
+        examples.append(LossExample(scorer.encode(sentence), lesson) if lesson else None)
+    return examples
 
 
 def weighed_example(example: Example, weight: float, options: TrainingOptions) -> ArcExample:
@@ -172,8 +175,12 @@ def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:
 
 def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
     """Return a function that scores a parser by correct heads on held-out trees; None without such trees."""
-    # ``parse`` refuses sentences without tags; training does not.
-    return (lambda parser: right_heads(dev, (one.heads for one in parser.parse_all(dev)))) if dev else None
+
+    def score(parser: Parser) -> float:
+        # ``parse`` refuses sentences without tags; training does not.
+        return right_heads(dev, (sentence.heads for sentence in parser.parse_all(dev)))
+
+    return score if dev else None
 
 
 def scorer_score(

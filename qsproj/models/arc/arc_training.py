@@ -290,8 +290,10 @@ def cross_fitted_scorers(
 
     def fit(others: list[int]) -> arc_scorer.ArcScorer:
         rest = [*others, *(len(sentences) + i for i in others if again)]
-        trees, how = ((encoded[i], every[i].heads) for i in rest), options
-        support = arc_scorer.supported_by(template_set, trees, cutoff=how.cutoff, criterion=how.support)
+        trees = ((encoded[i], every[i].heads) for i in rest)
+        support = arc_scorer.supported_by(
+            template_set, trees, cutoff=options.cutoff, criterion=options.support
+        )
         lessons = [example for i in rest if (example := made[i])]
         return train_scorer(
             lessons, template_set, support=support, rng=rng, inference=inference, options=options

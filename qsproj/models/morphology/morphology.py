@@ -133,9 +133,11 @@ class Morphology:
             best = np.empty(len(upos), dtype=np.int64)
             kernels.best_candidates(scores, links, best)
             numbers = candidates[np.arange(len(upos)), best].tolist()
-        known, rows = self.table.analyses, zip(numbers, upos, strict=True)
-        empty = {tag: Analysis(tag, UNSPECIFIED, UNSPECIFIED) for tag in set(upos) - self.table.ranges.keys()}
-        return [empty.get(tag) or known[number] for number, tag in rows]
+        known, ranges = self.table.analyses, self.table.ranges
+        return [
+            known[number] if tag in ranges else Analysis(tag, UNSPECIFIED, UNSPECIFIED)
+            for number, tag in zip(numbers, upos, strict=True)
+        ]
 
     def feature_probabilities(
         self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]

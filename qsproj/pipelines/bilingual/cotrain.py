@@ -143,9 +143,11 @@ def whole_tree_examples(
     whole = [tree for tree in trees if len(tree) <= MAX_WORDS and is_whole(tree.heads)]
     made = tree_examples(whole, parser.scorer, parser.inference, objective=training.objective)
     examples = [example for example in made if example]
-    skipped["sentences too long or without a whole tree"] += len(trees) - len(whole)
-    skipped["trees that the parser cannot build"] += len(whole) - len(examples)
-    skipped += Counter()
+    left_out = {
+        "sentences too long or without a whole tree": len(trees) - len(whole),
+        "trees that the parser cannot build": len(whole) - len(examples),
+    }
+    skipped += Counter(left_out)
     return examples
 
 

@@ -43,5 +43,5 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     text_parser(tagger, parser).save(paths[0])
     words = sum(map(len, sentences))
     trained = f"trained on {pluralise(len(sentences), 'sentence')}, {pluralise(words, 'word')}"
-    line, figures = f"{trained}; {report.summary(parser.inference)}", {"sentences": len(sentences)}
-    return StageReport(line=line, figures=figures | {"words": words})
+    figures = {"sentences": len(sentences), "words": words}
+    return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)

@@ -84,13 +84,14 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
 
 
 def joined(trees: Sequence[Sentence]) -> Sentence:
-    starts = np.repeat(list(accumulate(map(len, trees[:-1]), initial=0)), [*map(len, trees)])
-    heads = np.concatenate([tree.heads[1:] for tree in trees])
+    starts = accumulate(map(len, trees), initial=0)
+    heads = [
+        np.where(one.heads[1:] == ROOT, ROOT, one.heads[1:] + start) for one, start in zip(trees, starts)
+    ]
     forms, upos, deprels = (
         [cell for tree in trees for cell in getattr(tree, column)] for column in ("forms", "upos", "deprels")
     )
-    heads = np.where(heads == ROOT, ROOT, heads + starts)
-    return Sentence.from_words(forms, upos=upos, heads=heads, deprels=deprels)
+    return Sentence.from_words(forms, upos=upos, heads=np.concatenate(heads), deprels=deprels)
 
 
 # Longer sides are mostly lists and tables.

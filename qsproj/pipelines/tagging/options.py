@@ -62,9 +62,8 @@ class TagProjectionOptions:
     # held-out words that are tagged as linked falls by at most FEW.
     learn_raw: bool | None = None
     rounds_of_raw: int = 3  # rounds of self-training with raw text, one without
-    raw_sentences: int = (
-        TaggerOptions().self_training
-    )  # maximum number of raw training sentences; a sample of more
+    # Maximum number of raw training sentences; a sample of more.
+    raw_sentences: int = TaggerOptions().self_training
     raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
     # Copies of sentences of each part with a number in digits, where the bitext spells numbers out.
     in_digits: int = 300

@@ -158,14 +158,19 @@ class Tokens:
         given = self.deps.get(id(row), [])
         found = [(head if isinstance(head, str) else numbers.get(id(head), ""), rest) for head, rest in given]
         if self.merged:
-            place = lambda one: ([*map(int, one[0].split(".") if one[0] else ())], one[1])  # noqa: E731
-            found = [one for one in sorted({*found}, key=place) if one[0] != row[0]]
+            found = [one for one in sorted({*found}, key=_place_of) if one[0] != row[0]]
         if given:
             known = found and all(head for head, _ in found)
             row[DEPS] = "|".join(map("".join, found)) if known else UNSPECIFIED
 
     def set_text(self) -> None:
         self.comments = [f"# text = {self.text}" if _TEXT.match(one) else one for one in self.comments]
+
+
+def _place_of(edge: tuple[str, str]) -> tuple[list[int], str]:
+    """Return the order of an edge of DEPS, by its head: 8 and 8.1 before 10."""
+    head, rest = edge
+    return [int(part) for part in head.split(".") if head], rest
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,12 +85,15 @@ class WordList:
     def rows(self) -> dict[str, Any]:
         rows = [[one.form, one.tags, self.decided.get(one.form, ()), *one.more] for one in self.words]
         asked = [
-            {name: getattr(one, name) for name in ("name", "tags", "words", "practice")}
-            | {
+            {
+                "name": one.name,
+                "tags": one.tags,
                 "answer": self.answers[one.name].tags if one.name in self.answers else (),
+                "words": one.words,
                 "examples": [self._example(word) for word in one.words],
                 "left": self.answers.get(one.name, one).words,
                 "wrong": one.counts[-1],
+                "practice": one.practice,
             }
             for one in self.questions.values()
         ]
