@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from itertools import takewhile
 
 from qsproj import __version__, interrupts
 from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser
@@ -99,6 +100,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         # Without arguments, show the help, as git does.
         parser = build_parser(*(name for name in known if name == command))
+        if command is not None and command == words[0] and (unknown := _unknown_options(command, words)):
+            raise UsageError(_unknown_arguments(command, unknown))
         options, unknown = parser.parse_known_args(words or ["--help"])
         if unknown:
             raise UsageError(_unknown_arguments(options.command, unknown))
@@ -148,6 +151,13 @@ def _training_files(options: argparse.Namespace) -> str:
     given = [getattr(options, name) for name in getattr(options.module, "LEARNS_FROM", ())]
     names = ", ".join(map(name_of, paths_in(given)))
     return f"{names}: " if names else ""
+
+
+def _unknown_options(command: str, words: Sequence[str]) -> list[str]:
+    """Return the unknown long options, for which argparse reports required arguments as missing."""
+    known, given = _options_of(command), takewhile("--".__ne__, words)
+    names = [word.partition("=")[0] for word in given if word.startswith("--")]
+    return [name for name in names if " " not in name and not any(one.startswith(name) for one in known)]
 
 
 def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:

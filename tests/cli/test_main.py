@@ -61,6 +61,23 @@ def test_bad_usage_is_one_line_and_exit_2(run_cli, arguments):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("parse --modle de.model de.txt", "found --modle, which it does not know; did you mean --model?"),
+        ("bootstrap --suggest-word x --share=1", "found --share, which it does not know; it is an option of"),
+        ("styles detect --nonsense", "found --nonsense, which it does not know"),
+        # No options: an abbreviation, values, and words after --.
+        ("train --epo 3", "the following arguments are required: TREEBANK"),
+        ("train -- --epoch", "the following arguments are required: -o/--output"),
+    ],
+)
+def test_an_unknown_option_is_named_before_arguments_that_are_missing(run_cli, arguments, message):
+    outcome = run_cli(*arguments.split())
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+@pytest.mark.parametrize(
     ("error", "line"),
     [
         (UsageError("no such model"), "qsproj eval: no such model\n"),
