@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import values_of
+from qsproj.cli.options.files import check_keeps
 from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
@@ -105,6 +106,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
             sentences, None if options.retag else parser, parser.word_tagger, path=options.model, name=name
         )
         return warn_ignored(sentences, parser, path=options.model, name=name)
+    check_keeps(options.output, [options.input])
     if options.fixed:
         raise UsageError("--fixed is for CoNLL-U with some heads, found plain text; leave it out")
     tagger = parser.word_tagger

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import column_names, values_of
+from qsproj.cli.options.files import check_keeps
 from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
 from qsproj.errors import UsageError
 
@@ -81,6 +82,7 @@ def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence
 
     with open_source(options.input) as source:
         if source.is_text:
+            check_keeps(options.output, [options.input])
             how = values_of(options, "language", "split_contractions", "paragraphs", "segmentations")
             yield from tagger.read(source.lines, name=source.name, **how)
             return

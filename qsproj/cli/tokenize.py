@@ -34,7 +34,7 @@ CONLLU = ".conllu"
 def add_arguments(parser: CommandParser) -> None:
     parser.option("[INPUT]", "plain text, one sentence per line", default="-")
     written = f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU}"
-    parser.option("-o, --output FILE", written, default="-", writes="input")
+    parser.option("-o, --output FILE", written, default="-")
     way = parser.add_mutually_exclusive_group(required=True)
     way.option("--language CODE", "tokenise by the rules of this language, two or three letters")
     way.option("-m, --model MODEL", "tokenise with this model: a tagger, or a tagger and parser")

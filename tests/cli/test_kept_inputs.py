@@ -18,7 +18,7 @@ USES = (
     "tag -m <model> <input> -o <>output=input>",
     "train-tagger <treebank> --dev <dev> --text <raw> --language de -o <>model>",
     f"project-tags {PAIR} --tagged <tagged> --lexicon <lexicon> --language de -o <>model>",
-    "tokenize --language de <input> -o <>output=input>",
+    "tokenize --language de <input> -o <>output>",
     "bundle <tagger> <parser> -o <>model>",
     "eval <gold> <system> --report <>report>",
     "align <source> <target> --hand-alignment <links> --save-model <>model> -o <>output>",
@@ -86,6 +86,20 @@ def test_an_output_over_an_input_is_refused(use, output, read, tmp_path, run_cli
     assert_one_line(outcome, f"found {paths[read]} as a file to read and as one to write; name another")
     assert {path.read_text(encoding="utf-8") for path in paths.values()} == {"kept\n"}
     assert set(tmp_path.iterdir()) == set(paths.values())
+
+
+@pytest.mark.parametrize("command", ["parse", "tag"])
+def test_plain_text_is_not_replaced_by_its_analysis(command, tmp_path, run_cli):
+    text, words = tmp_path / "de.txt", tmp_path / "de.conllu"
+    text.write_text("Der Hund schläft.\n", encoding="utf-8")
+    command = command, "-m", "tests/kept_models/text-parser.model"
+    refused = run_cli(*command, text, "-o", text)
+    assert_one_line(refused, f"found {text} as a file to read and as one to write; name another")
+    assert text.read_text(encoding="utf-8") == "Der Hund schläft.\n"
+    # CoNLL-U keeps all but the predictions, so it may.
+    assert run_cli(*command, text, "-o", words).code == 0
+    assert run_cli(*command, words, "-o", words).code == 0
+    assert words.read_text(encoding="utf-8").startswith("# sent_id = 1\n# text = Der Hund schläft.\n")
 
 
 @pytest.mark.parametrize("use", USES)

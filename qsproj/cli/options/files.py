@@ -67,11 +67,12 @@ def check_files(inputs: Collection[str], outputs: Collection[Output], *, kind: s
         if option and path == STANDARD:
             raise UsageError(f"a model is not written to standard output; give {option} MODEL")
     for path, replaced, option in outputs:
-        _check_keeps(path, [other for other in inputs if other not in replaced])
+        check_keeps(path, [other for other in inputs if other not in replaced])
         check_can_be_written(path, text=not option)
 
 
-def _check_keeps(output: str, inputs: Collection[str]) -> None:
+def check_keeps(output: str, inputs: Collection[str]) -> None:
+    """Raise UsageError where an output would replace one of the inputs."""
     # Only regular files: a terminal may be both input and output.
     if output == STANDARD or not os.path.isfile(output):  # noqa: PTH113 - no error for a name that is too long
         return
