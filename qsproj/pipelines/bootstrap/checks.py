@@ -23,7 +23,7 @@ from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.estimate import Sizes
-from qsproj.pipelines.bootstrap.scripture import is_scripture
+from qsproj.pipelines.bootstrap.scripture import is_scripture, parse_reference
 from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.pipelines.tagged_files import read_tagged
@@ -159,8 +159,11 @@ def check_no_pairs(text: texts.SourceText) -> None:
     """Raise DataError when most sampled lines of one of two files have a tab, as in a file of pairs."""
     pairs = list(islice(text.pairs(), LOOKED_AT))
     for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
-        if sum("\t" in line for line in lines) > len(lines) / 2:
+        before = [line.partition("\t")[0] for line in lines if "\t" in line]
+        if len(before) > len(lines) / 2:
             found, remedy = "pairs separated by a tab", "give the file of pairs alone"
+            if all(map(parse_reference, before)):
+                found, remedy = "verses", "if both sides are files with verses, add --paired-by verse"
             raise DataError(path, None, found, "one side of the bitext", remedy)
 
 

@@ -96,6 +96,7 @@ def test_bitexts_that_teach_nothing_are_told_before_anything_is_learned(sides, t
         )
     )
     pairs = write_lines(tmp_path / "pairs", (f"{line}\t{line}" for line in lines))
+    verses = write_lines(tmp_path / "verses", (f"MAT 1:{at}\t{line}" for at, line in enumerate(lines, 1)))
     for bitext, message in (
         ((sides[0], sides[0]), r"found 0 pairs to learn from \(left out: 90 for two sides alike\)"),
         ((few, upper), "few: found 20 pairs to learn from .* expected 50 or more"),
@@ -104,6 +105,7 @@ def test_bitexts_that_teach_nothing_are_told_before_anything_is_learned(sides, t
         ((sides[0], str(CORPORA / "de.conllu")), "de.conllu:1: found CoNLL-U, expected text"),
         ((sides[0], pairs), "pairs: found pairs separated by a tab"),
         ((pairs, sides[0]), "pairs: found pairs .*; give the file of pairs alone"),
+        ((verses, verses), "verses: found verses, expected .* with verses, add --paired-by verse"),
     ):
         with pytest.raises(DataError, match=message):
             check_pairs(source_text(bitext))
