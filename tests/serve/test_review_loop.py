@@ -19,7 +19,7 @@ from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence
 from qsproj.serve.review.correction import Belief, Tree, certain, decided_cells, tree_of
 from qsproj.serve.review.draft import Draft, StaleError
-from qsproj.serve.review.loop import Loop, Passed, accuracy_of, expected_gain, wilson
+from qsproj.serve.review.loop import Loop, Passed, accuracy_of, expected_gain, in_words, wilson
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
@@ -192,6 +192,8 @@ def test_standing_says_what_is_next_and_when_to_stop(loop):
     assert "learned" not in start["text"]
     loop.words.decide("der", ["DET"])
     assert loop.standing()["next"] == "sentences"
+    assert " in 0 minutes" in loop.standing()["text"]
+    assert " in 1 minute;" in in_words(loop.standing() | {"minutes": 0.6})
     # A word above one that was decided has been passed over.
     loop.words.decide("der", [])
     assert loop.standing()["next"] == "words"

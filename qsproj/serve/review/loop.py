@@ -181,7 +181,7 @@ def expected_gain(passed: Sequence[Passed], minutes: float) -> tuple[float, floa
 def in_words(standing: dict[str, Any]) -> str:
     sentences, words = standing["answered"]
     answered = f"{pluralise(sentences, 'sentence')} and {pluralise(words, 'word')}"
-    parts = [f"{answered} in {standing['minutes']:.0f} minutes"]
+    parts = [f"{answered} in {pluralise(round(standing['minutes']), 'minute')}"]
     if (accuracy := standing["accuracy"]) is not None:
         share, low, high = (100.0 * accuracy[name] for name in ("share", "low", "high"))
         expected, least, most = standing["gain"]
