@@ -169,6 +169,22 @@ def test_suggested_words_are_a_lexicon(made):
 
 
 @pytest.mark.slow
+def test_words_of_the_lexicon_are_not_suggested_again(made, tmp_path, run_cli):
+    folder, *_ = made
+    work = ("--work", shutil.copytree(folder / "work", tmp_path / "work"))
+    lines = (folder / "words").read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = [line for line in lines if not line.startswith("# ")]
+    (tmp_path / "known").write_text("".join(lines[:20]), encoding="utf-8")
+    extras = ("--lexicon", tmp_path / "known", "--suggest-words", tmp_path / "next")
+    outcome = run_cli("bootstrap", *options(folder), *work, *extras)
+    assert outcome.code == 0, outcome.err
+    known, new = read_lexicon(tmp_path / "known").tags, read_lexicon(tmp_path / "next").tags
+    assert len(known) == 20
+    assert new
+    assert not known.keys() & new.keys()
+
+
+@pytest.mark.slow
 def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
     folder, *_ = made
     work = ("--work", shutil.copytree(folder / "work", tmp_path / "work"))

@@ -270,6 +270,7 @@ class _Bitexts:
             stages.append(model)
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
+            answered = self._of("lexicon") if options.lexicon else {}
             last = declare(
                 parse_examples,
                 corpora=self.untagged,
@@ -278,6 +279,7 @@ class _Bitexts:
                 sentences=suggested_sentences,
                 aside=self._aside,
                 **self._of("text", "paragraphs"),
+                **answered,
             )
             stages, examples = [*stages, last], last.files
         return stages, Bootstrapped(model.file, base, parser.files[1], self.corpora, *examples)

@@ -72,6 +72,7 @@ def parse_examples(
     tagged: Sequence[str],
     model: str,
     sentences: int,
+    lexicon: str | None = None,
     workers: Workers,
 ) -> StageReport:
     """Parse some target text without its projected trees, and suggest sentences and words to annotate.
@@ -90,5 +91,5 @@ def parse_examples(
         candidates = list(parsed)
     suggested = suggested_sentences(candidates, trained.tagger, list(read_all(tagged)), count=sentences)
     write_conllu(suggested, paths[1])
-    write_words(paths[2], tagger=trained.tagger, text=raw, corpora=corpora)
+    write_words(paths[2], tagger=trained.tagger, text=raw, corpora=corpora, lexicon=lexicon)
     return sure.report

@@ -5,7 +5,7 @@ part-of-speech tagger from two hours of annotation".
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
-from qsproj.corpus.language.lexicon import QUESTION, SUGGESTIONS_HEADER
+from qsproj.corpus.language.lexicon import QUESTION, SUGGESTIONS_HEADER, read_lexicon
 from qsproj.corpus.language.questions import QUESTIONS, practice, questions_in, share_of_languages
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -155,8 +155,9 @@ def suggested_words(
     bitext: Sequence[Sentence],
     linked: LinkedTags,
     count: int = MOST_WORDS,
+    known: Collection[str] = (),
 ) -> list[SuggestedWord]:
-    """Return the words whose tags would help a tagger most, best first.
+    """Return the words whose tags would help a tagger most, best first, without the ``known`` ones.
 
     The value of a word is its expected number of wrongly tagged occurrences, in ``text`` or else in
     ``bitext``, plus a share of those of words with the same stem that were not suggested before. For a
@@ -168,6 +169,8 @@ def suggested_words(
     words = _judged(tagger, read)
     wrong = {}
     for form, of_word in words.items():
+        if form in known:
+            continue
         against = linked.share_against(form, tagger.tags[int(of_word.tags.argmax())])
         wrong[form] = scale * max(of_word.doubt, against * of_word.count)
     in_text, in_bitext = counts_of(text), counts_of(bitext)
@@ -226,20 +229,24 @@ def _by_worth(wrong: Mapping[str, float]) -> list[str]:
 
 
 def asked_questions(
-    tagger: Tagger, *, text: Sequence[Sentence], bitext: Sequence[Sentence], linked: LinkedTags
+    tagger: Tagger,
+    *,
+    text: Sequence[Sentence],
+    bitext: Sequence[Sentence],
+    linked: LinkedTags,
+    known: Collection[str] = (),
 ) -> list[Asked]:
     """Return the questions whose answers would settle most, best first.
 
-    A word is in question if most of its links are to source
-    words of the class, or some and the tagger is unsure between two of the answers; no word is in two
-    questions.
+    A word is in question if most of its links are to source words of the class, or some and the tagger is
+    unsure between two of the answers; no word is in two questions, and no ``known`` word in any.
     """
     in_text, in_bitext = counts_of(text), counts_of(bitext)
     judged = _judged(tagger, evenly(bitext, QUESTIONED_SENTENCES))
     shares = {form: of_word.tags / of_word.count for form, of_word in judged.items()}
     links = {form: votes.total() for form, votes in linked.votes.items()}
     columns = {tag: column for column, tag in enumerate(tagger.tags)}
-    found, taken = list[Asked](), set[str]()
+    found, taken = list[Asked](), set(known)
     for question in QUESTIONS:
         answers = [columns[tag] for tag in question.tags if tag in columns]
         words = list[str]()
@@ -307,15 +314,21 @@ def suggested_sentences(
 
 
 def write_words(
-    path: str | Path, *, tagger: Tagger, text: Sequence[Sentence], corpora: Sequence[AlignedFiles]
+    path: str | Path,
+    *,
+    tagger: Tagger,
+    text: Sequence[Sentence],
+    corpora: Sequence[AlignedFiles],
+    lexicon: str | None = None,
 ) -> None:
     """Write questions and words in the format of :func:`qsproj.corpus.language.lexicon.read_lexicon`.
 
-    ``text``: the raw text, if there is any.
+    ``text``: the raw text, if there is any. Words whose tags the ``lexicon`` gives are left out.
     """
     targets = [one for files in corpora for one in read_conllu(files.target)]
     linked = LinkedTags.of(chain.from_iterable(corpora))
-    asked = asked_questions(tagger, text=text, bitext=targets, linked=linked)
-    listed = suggested_words(tagger, text=text, bitext=targets, linked=linked)
+    known = set(map(lower_form, read_lexicon(lexicon).tags)) if lexicon else set()
+    asked = asked_questions(tagger, text=text, bitext=targets, linked=linked, known=known)
+    listed = suggested_words(tagger, text=text, bitext=targets, linked=linked, known=known)
     with open_output(path) as handle:
         handle.writelines(f"{one}\n" for one in (SUGGESTIONS_HEADER, *asked, *listed))

@@ -68,6 +68,14 @@ def test_words_that_render_a_class_are_in_question():
     assert [one.in_text for one in asked(pairs, text) if one.name == possessives.name] == [50]
 
 
+def test_words_of_a_lexicon_are_not_in_question():
+    pairs = [pair([BOOK, MY, MY], "livre mon Ton")] * 30
+    how = {"text": [], "bitext": [one.target for one in pairs], "linked": LinkedTags.of(pairs)}
+    (one,) = asked_questions(FixedTagger(), **how, known={"ton"})
+    assert one.words == ("mon",)
+    assert not asked_questions(FixedTagger(), **how, known={"mon", "ton"})
+
+
 def test_an_answer_settles_the_words_of_its_question_and_nothing_without():
     (one,) = asked([pair([BOOK, MY, MY], "livre mon ton")] * 30)
     words = "mon\tDET\t0\t30\t0.0\t[mon] livre\nlivre\tNOUN\t0\t30\t0.0\tmon [livre]\n"

@@ -57,6 +57,13 @@ def test_a_word_counts_for_others_of_its_stem():
     assert order == ["walked", "lonely", "walker", "walks"]
 
 
+def test_words_of_a_lexicon_are_not_suggested_again():
+    table = {"sure": SURE, "often": UNSURE, "rare": UNSURE}
+    how = {"text": sentences("Often rare sure"), "bitext": [], "linked": LinkedTags()}
+    found = suggested_words(FixedTagger(table), **how, known={"often"})
+    assert [word.form for word in found] == ["rare", "sure"]
+
+
 def linked_pair(count, tag, tail="VERB"):
     source = Sentence.from_words(["x", "y"], upos=[tag, tail])
     target = Sentence.from_words(["de", "sure"])
