@@ -138,7 +138,8 @@ def read_linked_text(
         if name in tags and other in tags:
             most_other = votes_for(other, lowered) > votes_for(name, lowered)
             of_links = np.where((of_links == tags[name]) & most_other[lowered], tags[other], of_links)
-    sums = np.bincount(types[at], weights, minlength=len(vocabulary))
+    # Without any link the counts would be integers.
+    sums = np.bincount(types[at], weights, minlength=len(vocabulary)).astype(np.float64)
     shares = {
         one.name: np.divide(votes_for(one.name, types[at]), sums, out=np.zeros_like(sums), where=sums > 0.0)
         for one in CONVENTIONS

@@ -3,6 +3,7 @@
 import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
+from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 
 PRONOUNS = (("me", "PRON"), ("mich", "PRON"), ("меня", "PROPN"))
@@ -44,3 +45,12 @@ def test_a_tag_of_one_source_alone_keeps_its_votes():
     corpus = [translations("waaw", (("yes", "INTJ"), ("ja", "ADV")))] * 20
     corpus += [translations("leneen", (("also", "ADV"), ("auch", "ADV")))] * 20
     assert votes_of(corpus, "waaw")["INTJ"] == pytest.approx(1.0)
+
+
+def test_words_of_conventions_without_any_link_are_refused_like_others():
+    source = Sentence.from_words(
+        ["not", "big"], upos=["PART", "ADJ"], heads=[2, 0], deprels=["advmod", "root"]
+    )
+    pair = SentencePair(source, Sentence.from_words(["nicht"]), make_alignment(2, 1, []))
+    with pytest.raises(NothingToLearnError, match="no target word is linked"):
+        read_linked_text([(pair,)])
