@@ -83,14 +83,14 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.serve.listening import check_installed, listen
 
     check_installed()
-    from qsproj.serve.review.app import serve_review
-
     if options.review is None and not options.model:
         raise UsageError("found nothing to serve; name a model: -m MODEL, or a file to review: --review FILE")
     with listen(options.host, options.port) as listening:
         if options.review is None:
             _serve_models(options, listening)
             return
+        from qsproj.serve.review.app import serve_review
+
         with tempfile.TemporaryDirectory(prefix="qsproj-") as folder:
             serve_review(_review(options, folder), listening, host=options.host, seconds=options.seconds)
 

@@ -170,7 +170,9 @@ def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: proc
         for token, head, relation, score in zip(one.tokens, *found, strict=True):
             governor = one.tokens[head - 1] if head > 0 else token
             arc = {"Governor": governor, "Dependent": token, "flavor": _BASIC}
-            label = relation if relation != UNSPECIFIED else "dep" if head else "root"
+            label = relation
+            if relation == UNSPECIFIED:
+                label = "root" if head == 0 else "dep"
             document.suggest(token, DEPENDENCY, _RELATION, label, **arc, DependencyType_score=score)
 
 

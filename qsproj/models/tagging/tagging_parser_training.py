@@ -145,11 +145,11 @@ def tagging_loss(
     links, scores = values
     check_finite(links, *scores)
     handicapped = links + margin * ~example.agrees, scores
-    infer, tags = tagging_parser.infer_tags_and_tree, tagging_parser.TAG
+    infer, tag = tagging_parser.infer_tags_and_tree, tagging_parser.TAG
     _, log_odds, (arcs, fired) = infer(example.features.graph, handicapped, iterations=iterations)
     seen_arcs, seen = example.observed
     missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
-    chances = fired[tags][seen[tags] > 0.0]
+    chances = fired[tag][seen[tag] > 0.0]
     slopes = [own - other for own, other in zip(fired, seen, strict=True)]
     return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), (arcs - seen_arcs, slopes)
 
