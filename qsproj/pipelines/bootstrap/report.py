@@ -66,7 +66,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
         yield Heading("Words to tag in a lexicon")
         yield (
             "Tagging these words would improve the tagger most. --suggest-words FILE writes all of them; "
-            "correct the tags there and pass the file as --lexicon."
+            "correct the tags there, delete words that you did not check, and pass the file as --lexicon."
         )
         cells = [tuple(line.split("\t")) for line in words[:SHOWN_WORDS_OF_LEXICON]]
         yield Table(("word", "tags", "in text", "in bitext", "expected wrong", "example"), cells)
