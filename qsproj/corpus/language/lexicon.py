@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
+from qsproj.corpus.conllu import looks_like_conllu
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, pluralise, unknown_name
@@ -107,6 +108,9 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     rows = [(number, line) for number, line in lines if not line.startswith("# ")]
     if not rows and not answers:
         raise DataError(name, None, "no line", "word TAB tags", "check that it is the right file")
+    if rows and looks_like_conllu([rows[0][1]]):
+        remedy = "the option of tagged sentences is --tagged"
+        raise DataError(name, rows[0][0], "CoNLL-U", "a word, a tab, its tags", remedy)
     if rows and _lists_lemmas(rows[0][1]):
         return Lexicon(inflections=tuple(_inflections(name, rows)), tags=answers)
     return Lexicon(tags=_word_tags(name, rows)).corrected(answers)

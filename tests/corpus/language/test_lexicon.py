@@ -60,6 +60,10 @@ def test_lines_of_unimorph_tell_lemmas():
         ("Hund\tNOUN\nKatze\t\n", ":2: found a malformed line"),
         ("Hund\tNN\n", ":1: found the tag 'NN', expected one of ADJ ADP"),
         ("\n", "found no line"),
+        (
+            "# text = Hund\n1\tHund\tHund\tNOUN" + "\t_" * 6 + "\n\n",
+            ":2: found CoNLL-U, expected a word, a tab, its tags; the option of tagged sentences is",
+        ),
         ("gehen\tging\tV;PST\n\ngehen\tgeht\n", ":3: found a malformed line, expected a lemma, a form"),
         ("gehen\tging\tV;PST\n\tgeht\tV\n", ":2: found a malformed line"),
         ("gehen\tging\tPST;SG\n", ":1: found the features 'PST;SG', expected a part of speech among them"),
