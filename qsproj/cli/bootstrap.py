@@ -210,7 +210,7 @@ def _report_unused(workspace: Workspace, *, clean: bool) -> None:
         _say(f"{workspace.folder}: {done}")
     if others := workspace.of_other_runs():
         what = "; ".join(f"{_amount(paths)} of {languages}" for languages, paths in others.items())
-        _say(f"{workspace.folder}: also holds stages of other languages, which stay: {what}")
+        _say(f"{workspace.folder}: also holds stages of other languages or commands, which stay: {what}")
 
 
 def _amount(paths: Sequence[Path]) -> str:
