@@ -115,7 +115,9 @@ def project_soft(
     examples = list(map(ArcExample, encoded, likelihoods))
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     above = train_residual(prior, examples, rng=rng, options=training, repeats=REPEATS).scorer.weights
-    share = (SHARE if len(corpora) == 1 else SHARE_OF_SEVERAL) if options.share is None else options.share
+    share = options.share
+    if share is None:
+        share = SHARE if len(corpora) == 1 else SHARE_OF_SEVERAL
     weights = prior.scorer.weights + np.float32(share) * (above - prior.scorer.weights)
     parser = with_weights(prior, weights)
     attached = list(map(best_tree, chosen, evidence, itertools.repeat(parser)))
