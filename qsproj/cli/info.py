@@ -20,7 +20,7 @@ EXAMPLES = """examples:
 
 # Longer lists are truncated, with their length.
 _SHOWN = 20
-# Labels of names that need an explanation.
+# Labels of mappings whose names need an explanation.
 _EXPLAINED = {
     "languages": "languages that the text may be in, with the share of its words that are common in each"
 }
@@ -33,17 +33,17 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     info = model_info(options.model)
-    text = json.dumps(info, ensure_ascii=False, indent=2) if options.json else "\n".join(_lines(info))
+    text = json.dumps(info, ensure_ascii=False, indent=2) if options.json else "\n".join(lines_of(info))
     print_lines([text])
 
 
-def _lines(info: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+def lines_of(info: Mapping[str, Any], indent: str = "") -> Iterator[str]:
     width = max(len(name) for name in info) + 1
     for name, value in info.items():
-        label = _EXPLAINED.get(name, name.replace("_", " "))
+        label = name.replace("_", " ")
         if isinstance(value, Mapping) and value:
-            yield f"{indent}{label}:"
-            yield from _lines(value, indent + "  ")
+            yield f"{indent}{_EXPLAINED.get(name, label)}:"
+            yield from lines_of(value, indent + "  ")
         else:
             yield f"{indent}{label + ':':<{width}} {_shown(value)}"
 

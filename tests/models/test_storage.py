@@ -11,7 +11,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from qsproj.cli.info import model_info
+from qsproj.cli.info import lines_of, model_info
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import DataError
 from qsproj.models.arc.arc_parser import ArcParser
@@ -332,3 +332,9 @@ def test_numbers_that_packing_makes_no_smaller_are_stored(tmp_path):
         assert read[name].dtype == array.dtype
         assert read[name].flags.writeable
         assert np.array_equal(read[name], array)
+
+
+def test_info_explains_shares_of_languages_but_not_an_option_of_that_name():
+    shares, option = lines_of({"languages": {"de": 0.5}}), lines_of({"languages": ["en", "de"]})
+    assert list(option) == ["languages: en, de"]
+    assert next(shares).startswith("languages that the text may be in")
