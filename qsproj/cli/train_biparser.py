@@ -69,7 +69,7 @@ def add_arguments(parser: CommandParser) -> None:
     pair_files.add_source_tree(advanced, usual="joint")
     (epochs,) = add_fields(advanced, JointTrainingOptions(), "epochs")
     add_fields(advanced, JointOptions(), "link_threshold")
-    add_checkpoint(advanced, kept="the target parser, and what is learned after each epoch")
+    add_checkpoint(advanced, kept="the target parser, and the state of training after each epoch")
     # Only SYNCH has no weights to learn.
     only_with("factors", labels, epochs, hand, among=[name for name in factors if name != "synch"])
 
