@@ -326,7 +326,8 @@ def _join_block(
     # Each source word of a shard is paired as a sentence of one word with a translation: its targets.
     places = [own[:-1] - own[0] + begin for own, begin in zip(starts, begins, strict=False)]
     offsets, count = np.concatenate([*places, begins[-1:]]), len(shards) * (last - first)
-    tiled, each = np.tile(np.arange(last - first, dtype=np.int32), len(shards)), np.arange(count + 1)
+    tiled = np.tile(np.arange(last - first, dtype=np.int32), len(shards))
+    each = np.arange(count + 1)
     where = each, np.concatenate(parts), offsets, offsets, len(before.targets)
     pair_starts, targets, numbers = number_pairs(token_order(tiled, each, last - first), *where)
     targets = targets[: pair_starts[-1]]

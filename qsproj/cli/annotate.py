@@ -76,7 +76,8 @@ def run(options: argparse.Namespace) -> None:
         session.parts = learning.progress
         # Drafts are written in the order of bootstrap --suggest; each training makes a new one.
         session.rank(range(len(session.draft.sentences)))
-        tokens, model = learning.words, options.output
+        tokens = learning.words
+        model = options.output
         loop = Loop(session=session, words=words, tokens=tokens, batch=options.train_after, model=model)
         inference = ComputePool(Inference(load_parser(options.output)), processes=1)
         training = ComputePool(learning, processes=1)

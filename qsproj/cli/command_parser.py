@@ -73,7 +73,8 @@ class CommandHelp(argparse.RawDescriptionHelpFormatter):
 def add_action(
     actions: "argparse._SubParsersAction[CommandParser]", name: str, description: str, examples: str
 ) -> CommandParser:
-    first, epilog = description.partition("\n")[0].rstrip("."), examples_of(examples, name)
+    first = description.partition("\n")[0].rstrip(".")
+    epilog = examples_of(examples, name)
     return actions.add_parser(
         name, help=first, description=description, epilog=epilog, formatter_class=CommandHelp
     )

@@ -91,7 +91,8 @@ def run(options: argparse.Namespace) -> None:
     about = ""
     if options.versus:
         about = f"above the words: {options.file}; below, where it differs: {options.versus}"
-    name, fit = name_of(options.file), options.width is None
+    name = name_of(options.file)
+    fit = options.width is None
     save_drawings(options.output, chosen_format, name, drawings, about=about, fit=fit)
 
 

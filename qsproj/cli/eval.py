@@ -91,7 +91,8 @@ def add_arguments(parser: CommandParser) -> None:
         "--alignment-format NAME", f"format of links: {known} (default: {formats.DEFAULT_ALIGNMENT_FORMAT})"
     )
     only_where("scores of trees", lambda options: _kind(options) is None, more, by, report, at)
-    tags, calibration = (None, "tags"), (None, "tags", "calibration")
+    tags = (None, "tags")
+    calibration = (None, "tags", "calibration")
     only_where("scores of trees, --tags", lambda options: _kind(options) in tags, versus)
     text = "scores of trees, --tags, --calibration"
     only_where(text, lambda options: _kind(options) in calibration, no_punct)

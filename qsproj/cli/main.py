@@ -155,7 +155,8 @@ def _training_files(options: argparse.Namespace) -> str:
 
 def _unknown_options(command: str, words: Sequence[str]) -> list[str]:
     """Return the unknown long options, for which argparse reports required arguments as missing."""
-    known, given = _options_of(command), takewhile("--".__ne__, words)
+    known = _options_of(command)
+    given = takewhile("--".__ne__, words)
     names = [word.partition("=")[0] for word in given if word.startswith("--")]
     return [name for name in names if " " not in name and not any(one.startswith(name) for one in known)]
 

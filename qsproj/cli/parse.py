@@ -88,7 +88,8 @@ def run(options: argparse.Namespace) -> None:
     with open_source(options.input) as source:
         sentences = track(_sentences(options, source, parser), "parsing", total=total, unit="sentence")
         asked = values_of(options, "decode", "confidence", "retag", "fixed")
-        origin, workers = InputSource(name=source.name, is_text=source.is_text), workers_of(options)
+        origin = InputSource(name=source.name, is_text=source.is_text)
+        workers = workers_of(options)
         parsed = parse_stream(options.model, sentences, **asked, origin=origin, workers=workers)
         write_sentences(parsed, options.output)
 

@@ -105,7 +105,8 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
     from qsproj.pipelines.treebank_weights import read_treebanks
 
-    rows, targets = files_of_sources(options), options.target
+    rows = files_of_sources(options)
+    targets = options.target
     carried = "upos", *PROJECTED_COLUMNS
     for column in options.columns or ():
         if column not in carried:
@@ -115,7 +116,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
     if len(rows) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
-    form, language = options.alignment_format, options.language
+    form = options.alignment_format
+    language = options.language
     corpora = [
         AlignedFiles(source, target, links, form)
         if is_conllu(target)

@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> None:
     parser = load_parser(options.model)
     with adding_lines(options.input) as sentences:
         candidates = candidates_of(parser, sentences)
-    annotated, costs = read_all(options.annotated), Costs.in_words(options.sentence_cost)
+    annotated = read_all(options.annotated)
+    costs = Costs.in_words(options.sentence_cost)
     kinds = None if options.plain else kinds_for(parser)
     ranked = rank(
         candidates, annotated=annotated, count=options.count, words=options.words, costs=costs, kinds=kinds

@@ -140,8 +140,10 @@ class _Counted:
 
     def __init__(self, stream: Any) -> None:
         self.read_so_far = 0
-        self.peek, self.seek = stream.peek, stream.seek
-        self.tell, self.seekable = stream.tell, stream.seekable
+        self.peek = stream.peek
+        self.seek = stream.seek
+        self.tell = stream.tell
+        self.seekable = stream.seekable
         self._stream = stream
 
     def read(self, size: int = -1, /) -> bytes:

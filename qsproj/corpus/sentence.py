@@ -362,7 +362,8 @@ class SentencePair:
 def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
     """Return the candidate links of probability, float64[k], at least ``threshold``, with it as weight."""
     likely = chances >= threshold
-    sizes, weights = (candidates.n_source, candidates.n_target), np.clip(chances[likely], 0.0, 1.0)
+    sizes = (candidates.n_source, candidates.n_target)
+    weights = np.clip(chances[likely], 0.0, 1.0)
     return make_alignment(*sizes, candidates.links[likely], weights=weights)
 
 

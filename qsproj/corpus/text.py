@@ -330,7 +330,8 @@ def read_text(
         check_has_spaces(line, language, name=name, number=number)
         tokens = tokenize(line, language)
         words = words_of_tokens(tokens, contractions or {})
-        pairs, text = list(zip(tokens, words, strict=True)), normalise(line, language)
+        pairs = list(zip(tokens, words, strict=True))
+        text = normalise(line, language)
         yield sentence_from_tokens(pairs, text, sent_id=str(number), begins_paragraph=begins)
 
 

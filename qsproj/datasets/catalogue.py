@@ -119,7 +119,8 @@ def _bitext(corpus: str, source: str, target: str, version: str | None, site: st
     if first == second:
         raise UsageError(f"found {source}-{target}, expected two languages")
     stem = f"{corpus}.{first}-{second}"
-    name, members = f"{first}-{second}.txt.zip", (f"{stem}.{source}", f"{stem}.{target}")
+    name = f"{first}-{second}.txt.zip"
+    members = (f"{stem}.{source}", f"{stem}.{target}")
     url = f"{site}/OPUS-{corpus}/{version}/moses/{name}"
     archive = RemoteFile(url, f"{OPUS}/{corpus}/{version}/{name}", members=members)
     return Dataset(f"{OPUS}/{corpus}/{source}-{target}@{version}", "", "https://opus.nlpl.eu", (archive,))

@@ -121,7 +121,8 @@ def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
         complete = int(scores.complete(name).sum())
         lines.append((label, getattr(scores, score), f"{pluralise(complete, 'sentence')} {meaning}"))
     if trees:
-        roots, found = pluralise(scores.total("gold_roots"), "gold root"), scores.total("system_roots")
+        roots = pluralise(scores.total("gold_roots"), "gold root")
+        found = scores.total("system_roots")
         right = scores.total("shared_roots")
         lines.append(("root F1", scores.root_f1, f"{roots}, {found:,} found, {right:,} right"))
     return [f"{label:<16}  {_cell(value, 6)}  {counts}" for label, value, counts in lines]

@@ -60,7 +60,8 @@ def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | Alig
     'bark'
     """
     if isinstance(sentence_or_pair, SentencePair):
-        pair, translate = sentence_or_pair, package("nltk.translate")
+        pair = sentence_or_pair
+        translate = package("nltk.translate")
         links = ((target - 1, source - 1) for source, target in pair.alignment.links.tolist())
         words = list(pair.target.forms), list(pair.source.forms)
         return translate.AlignedSent(*words, translate.Alignment(links))

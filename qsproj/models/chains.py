@@ -60,7 +60,8 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
         self._fixed = fixed
 
     def step(self, example: ChainExample) -> float:
-        pairs, learned = self._pairs, (example.rows, example.known, example.strength)
+        pairs = self._pairs
+        learned = (example.rows, example.known, example.strength)
         pairs.steps += 1
         return self._features.step(self._kernel, *learned, pairs.weights, pairs.state, self._fixed)
 
@@ -70,7 +71,8 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
         if self._faint:
             weights = without_faint(weights, self._faint)
         index, weights = strongest(self._start.index, weights, least=self._faintest)
-        weights, transitions = in_half_the_bytes(weights), self._pairs.mean()
+        weights = in_half_the_bytes(weights)
+        transitions = self._pairs.mean()
         return replace(self._start, index=index, weights=weights, transitions=transitions)
 
 

@@ -81,7 +81,8 @@ def _alignment_scores(pairs: list[SentencePair]) -> AlignmentScores:
 
 def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> dict[str, Parse]:
     first, second, third = (np.random.default_rng(seed) for _ in range(3))
-    selection, training = HardProjectionOptions(), TrainingOptions(epochs=EPOCHS)
+    selection = HardProjectionOptions()
+    training = TrainingOptions(epochs=EPOCHS)
     hard, _, _ = train_on_projection(trees, rng=first, selection=selection, training=training)
     of_tags = replace(training, template_set="delexicalised")
     transferred, _ = train_arc_parser([pair.source for pair in pairs], rng=second, options=of_tags)

@@ -194,7 +194,8 @@ def confusions(
     """Count confusions of RELATIONS (for words with gold heads) or TAGS, the most frequent first."""
     words, pairs, heads_right = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for truth, parsed in zip(gold, system, strict=True):
-        names, heads = (getattr(truth, column), getattr(parsed, column)), truth.heads[1:].tolist()
+        names = (getattr(truth, column), getattr(parsed, column))
+        heads = truth.heads[1:].tolist()
         columns = zip(*names, truth.upos, heads, parsed.heads[1:].tolist(), strict=True)
         for right, found, tag, head, found_head in columns:
             known = head != NO_HEAD if column == RELATIONS else right != UNSPECIFIED

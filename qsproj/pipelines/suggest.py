@@ -138,7 +138,8 @@ def rank(
     shortest = min((len(candidate.sentence) for candidate in candidates), default=0)
     if words is not None and shortest > words:
         raise UsageError(f"words is {words}, expected at least {shortest}, as the shortest sentence has")
-    costs, numbers = costs or Costs(), dict[Kind, int]()
+    costs = costs or Costs()
+    numbers = dict[Kind, int]()
     kinds_of = [
         np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds(candidate.sentence)])
         for candidate in candidates

@@ -107,7 +107,8 @@ def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
 
 
 def _read_off(sides: list[tuple[list[int], list[int]]]) -> list[int]:
-    order, waiting = [], [(ROOT, False)]
+    order = []
+    waiting = [(ROOT, False)]
     while waiting:
         word, is_next = waiting.pop()
         if is_next:

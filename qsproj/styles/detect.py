@@ -177,7 +177,8 @@ def _shared_votes(tree: WorkingTree, group: coordination.Group, family: str) -> 
     outside = coordination.outside_dependents(tree, group.top, group)
     if group.top not in group.conjuncts:
         guessed = coordination.guess_left(tree, group) + coordination.guess_right(tree, group)
-        on_head, on_nearest = outside, guessed
+        on_head = outside
+        on_nearest = guessed
     elif family in _LEFTWARD:
         on_head, on_nearest = [word for word in outside if word < first], coordination.guess_left(tree, group)
     else:

@@ -46,7 +46,8 @@ class HeldOut(NamedTuple):
 
 
 # Parts of few held-out items that are left out in turn.
-PARTS, FEW = 5, 30
+PARTS = 5
+FEW = 30
 
 
 def helpful_share(items: Sequence[HeldOut]) -> float:

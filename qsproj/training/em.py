@@ -87,7 +87,8 @@ def run_em(
     state = resume or EMState(parameters, ())
     while len(state.records) < problem.iterations:
         counts, log_likelihood = problem.e_step(state.parameters)
-        before, objective = state.records, log_likelihood + problem.log_prior(state.parameters)
+        before = state.records
+        objective = log_likelihood + problem.log_prior(state.parameters)
         records = (*before, EMRecord(len(before) + 1, log_likelihood, objective))
         if before and not before[-1].objective - objective <= ROUNDING * abs(objective):
             raise LikelihoodFellError(

@@ -136,7 +136,8 @@ def versus(
     arcs, members = np.unique(pairs, return_inverse=True)
     ends = (arcs >> 32).astype(np.int32), (arcs & 0xFFFFFFFF).astype(np.int32)
     starts = np.concatenate(([0], 2 * np.cumsum(sizes, dtype=np.int64)))
-    signs, least = np.tile([1.0, -1.0], len(pairs)), np.asarray(bounds, dtype=np.float64)
+    signs = np.tile([1.0, -1.0], len(pairs))
+    least = np.asarray(bounds, dtype=np.float64)
     return Constraints(*ends, starts, members.reshape(-1).astype(np.int32), signs, least)
 
 

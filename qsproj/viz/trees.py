@@ -144,7 +144,8 @@ class _Canvas:
             if centres:
                 left, right = min(centres) - 8, max(centres) + 8
                 middle = _number((left + right) / 2)
-                ends, form = f'data-first="{token.first}" data-last="{token.last}"', escape(token.form)
+                ends = f'data-first="{token.first}" data-last="{token.last}"'
+                form = escape(token.form)
                 pieces.append(
                     f'<path class="joint" d="M{_number(left)} {_number(top)}v3H{_number(right)}v-3"/>'
                     f'<text class="token" {ends} x="{middle}" y="{_number(top + 14)}">{form}</text>\n'

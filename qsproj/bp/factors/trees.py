@@ -31,7 +31,8 @@ class Tree(graph.HardGroup):
 
     def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         if self.projective and not maximise:
-            outgoing, arcs = np.empty(incoming.size), (self.heads, self.dependents, self.size)
+            outgoing = np.empty(incoming.size)
+            arcs = (self.heads, self.dependents, self.size)
             if bp_trees.projective_messages(incoming, *arcs, self.single_root, outgoing):
                 return outgoing
         scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)

@@ -76,7 +76,8 @@ def recognise(lines: Iterable[str]) -> Recognised:
         counts.update(words)
         letters += sum(map(len, words))
         unspaced += sum(map(len, UNSPACED.findall(line)))
-    total, known = counts.total(), _lists().items()
+    total = counts.total()
+    known = _lists().items()
     shares = {code: sum(counts[word] for word in words) / max(total, 1) for code, words in known}
     return Recognised(total, shares, unspaced >= _UNSPACED_SHARE * max(letters, 1))
 

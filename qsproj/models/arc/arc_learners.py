@@ -211,6 +211,7 @@ def minimise(
 
     from scipy.optimize import minimize
 
-    start, limits = np.zeros(len(loss.buckets)), {"maxiter": iterations, **more}
+    start = np.zeros(len(loss.buckets))
+    limits = {"maxiter": iterations, **more}
     found = minimize(loss.value_and_gradient, start, jac=True, method=method, callback=after, options=limits)
     return (best[1] if best else loss.scorer(found.x)), records

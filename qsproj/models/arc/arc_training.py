@@ -72,7 +72,9 @@ def train_arc_parser(
     training_options.check_unclustered(training_options.objective_named(options.objective))
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     dev = prepared.readable(dev)
-    lessons, templates, trees = prepared.lessons, prepared.template_set, prepared.inference
+    lessons = prepared.lessons
+    templates = prepared.template_set
+    trees = prepared.inference
     scorer, records = train_scorer(
         lessons, templates, support=prepared.support, rng=rng, dev=dev, inference=trees, options=options
     )
@@ -117,7 +119,8 @@ def finished(
     remarks: tuple[str, ...] = (),
     label_epochs: int = LABEL_EPOCHS,
 ) -> tuple[Trained, training_options.TrainingReport]:
-    labeller, ignored = None, prepared.ignored
+    labeller = None
+    ignored = prepared.ignored
     if label_epochs:
         templates = f"{prepared.template_set}{IN_TREE}"
         labeller = train_labeller(

@@ -128,5 +128,7 @@ def annotated_examples(
 def fine_tuned_labeller(
     parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: np.random.Generator
 ) -> Labeller | None:
-    templates, start, ignored = f"{parser.scorer.template_set}{IN_TREE}", parser.labeller, parser.ignored
+    templates = f"{parser.scorer.template_set}{IN_TREE}"
+    start = parser.labeller
+    ignored = parser.ignored
     return train_labeller(trees, rng=rng, template_set=templates, start=start, ignored=ignored) or start

@@ -210,7 +210,8 @@ def train_cluster_parser(
     return finished(ClusterParser, scorer, prepared, records, rng=rng)
 
 
-_TRAINING, MORE_EPOCHS = "training arcs in clusters", 3
+_TRAINING = "training arcs in clusters"
+MORE_EPOCHS = 3
 
 
 def fine_tuned_clusters(

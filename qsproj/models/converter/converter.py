@@ -79,7 +79,8 @@ class Converter(Parser):
     def untrained() -> "Converter":
         trees = TreeDecoder(projective=False, single_root=False)
         weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
-        turns, relations = TurnModel.untrained(), RelationAdapter.untrained()
+        turns = TurnModel.untrained()
+        relations = RelationAdapter.untrained()
         return Converter(turns, weights, relations, trees, UNTRAINED_PRIOR)
 
     @cached_property

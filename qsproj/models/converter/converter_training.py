@@ -103,8 +103,10 @@ _Example = tuple[list[WeightedSource], Objective]
 
 class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
     def __init__(self, options: ConverterOptions, rng: np.random.Generator) -> None:
-        self._options, self._rng = options, rng
-        self._templates, weights = Converter.untrained().templates, np.zeros(1 << HASH_BITS, dtype=np.float32)
+        self._options = options
+        self._rng = rng
+        self._templates = Converter.untrained().templates
+        weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
         # Capacity for the features of all arcs of all trees, which are one step.
         self._descent = AdaGrad(weights, rate=options.rate, l2=options.l2, capacity=2 << HASH_BITS)
 

@@ -132,7 +132,8 @@ def pack(
             known.append(np.full(len(kept), NO_HEAD, dtype=np.int16))
         else:
             known.append(strip_heads(heads[place], kept)[1:].astype(np.int16))
-    empty, lengths = np.zeros(0, dtype=np.int16), np.array([len(one) for one in tags], dtype=np.int64)
+    empty = np.zeros(0, dtype=np.int16)
+    lengths = np.array([len(one) for one in tags], dtype=np.int64)
     return TagCorpus(np.concatenate([empty, *tags]), offsets(lengths), np.concatenate([empty, *known]))
 
 
@@ -387,7 +388,8 @@ class Dmv(Parser):
         chances = partial(shaped, arrays, least=0.0, most=1.0)
         child, root = chances("child", (tags, 2, tags)), chances("root", (tags,))
         parameters = DmvParameters(chances("stop", (tags, 2, 2)), child, root)
-        siblings, relations = None, header.get("labeller")
+        siblings = None
+        relations = header.get("labeller")
         if "sibling_stop" in arrays:
             child = chances("sibling_child", (tags, 2, tags + 1, tags))
             siblings = SiblingParameters(chances("sibling_stop", (tags, 2, tags + 1)), child)

@@ -117,7 +117,8 @@ E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
 
 def admits_any_tree(corpus: dmv.TagCorpus) -> Mask:
     """Return whether any tree has all known heads of each sentence, bool[S]."""
-    stop, alike = np.zeros((1, 2, 2)), np.zeros_like(corpus.tags)
+    stop = np.zeros((1, 2, 2))
+    alike = np.zeros_like(corpus.tags)
     own = stop, stop, np.zeros((1, 2, 1)), np.zeros(1)
     _, scores = dmv_best(alike, corpus.starts, corpus.heads, *own)
     return np.asarray(scores > -np.inf)
@@ -170,6 +171,7 @@ def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int])
             skipped[reason] = skipped.get(reason, 0) + int((~wanted).sum())
         return corpus.select(wanted)
 
-    lengths, most = np.diff(corpus.starts), options.max_words
+    lengths = np.diff(corpus.starts)
+    most = options.max_words
     corpus = kept((lengths > 0) & (lengths <= most), f"no words, or more than {most} words")
     return kept(admits_any_tree(corpus), "arcs that no possible tree contains")

@@ -264,7 +264,8 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
             if len(options) > 1:
                 features, of_options = _hashes(_features(tree, one, way, filler)), _hashes(options)
                 choices.append((features, of_options, _nothing(len(options)), options.index(pattern)))
-    trainer, what = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT), "learning edges"
+    trainer = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT)
+    what = "learning edges"
     weights, _ = learn(trainer, choices, epochs=EPOCHS, rng=rng, patience=None, description=what)
     return Enhancer(patterns, weights)
 

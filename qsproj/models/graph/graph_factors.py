@@ -146,7 +146,8 @@ def _graph_of(
 
 def _grand(arcs: Arcs) -> FamilyFactors:
     variables, words = link_tables.grandparents(*arcs.ends)
-    group, places = pair(variables, np.zeros(len(words))), second_order.grand_places(words)
+    group = pair(variables, np.zeros(len(words)))
+    places = second_order.grand_places(words)
     return FamilyFactors("grand", words + np.int32(1), places, np.arange(len(words)), group)
 
 
@@ -172,7 +173,8 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
 
 def _valence(arcs: Arcs) -> FamilyFactors:
     chains = _with_arcs(link_tables.dependent_chains(*arcs.ends, size=len(arcs.before)))
-    size, sizes = len(chains.heads), second_order.LARGEST_COUNT + 1
+    size = len(chains.heads)
+    sizes = second_order.LARGEST_COUNT + 1
     counts = np.tile(np.arange(sizes, dtype=np.int32), size)
     heads, sides = np.repeat(chains.heads, sizes), np.repeat(chains.sides, sizes)
     group = valence(chains.variables, chains.starts, np.zeros((size, sizes)))
@@ -205,7 +207,8 @@ def _hidden(arcs: Arcs) -> FamilyFactors:
 
 
 def _with_arcs(chains: link_tables.Chains) -> link_tables.Chains:
-    kept, starts = np.diff(chains.starts) > 0, np.unique(chains.starts)
+    kept = np.diff(chains.starts) > 0
+    starts = np.unique(chains.starts)
     return replace(chains, starts=starts, heads=chains.heads[kept], sides=chains.sides[kept])
 
 

@@ -141,8 +141,10 @@ def train_factors(
 ) -> tuple[GraphParser, list[EpochRecord]]:
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
     examples = graph_examples(sentences, base, pruners, graph_options)
-    trainer, epochs = _Trainer(base, options, graph_options), round(EPOCH_SHARE * options.epochs)
-    score, what = dev_score(dev), "training factors"
+    trainer = _Trainer(base, options, graph_options)
+    epochs = round(EPOCH_SHARE * options.epochs)
+    score = dev_score(dev)
+    what = "training factors"
     return learn(trainer, examples, epochs=epochs, rng=rng, score=score, description=what)
 
 
@@ -173,10 +175,13 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         rule = options.rule(share=RATE_SHARE, first_squares=graph_factors.INITIAL_SQUARES)
         self._arcs = ArcTrainer(template_set, rule=rule, start=base.scorer.weights)
         self._factors = graph_factors.FactorScorer.untrained(template_set)
-        rate, l2, squares = RATE_SHARE * options.rate, L2_SHARE * options.l2, graph_factors.INITIAL_SQUARES
+        rate = RATE_SHARE * options.rate
+        l2 = L2_SHARE * options.l2
+        squares = graph_factors.INITIAL_SQUARES
         weights = self._factors.weights
         self._descent = AdaGrad(weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=squares)
-        self._base, self._options = base, graph_options
+        self._base = base
+        self._options = graph_options
         self._margin = margin_of(options.objective, KIND)
 
     def step(self, example: GraphExample) -> float:
@@ -184,7 +189,8 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         arcs = self._arcs.live.features(example.encoded)
         factors = self._factors.features(example.encoded, graph.families)
         links = self._arcs.live.scores_of(arcs, graph.heads, graph.dependents)
-        scores, most = self._factors.scores(factors), min(self._options.iterations, ITERATIONS)
+        scores = self._factors.scores(factors)
+        most = min(self._options.iterations, ITERATIONS)
         loss, (link_slopes, factor_slopes) = graph_loss(
             example, links, scores, iterations=most, margin=self._margin
         )

@@ -159,7 +159,8 @@ def relation_senses(
     beliefs: JointBeliefs,
     target_heads: Heads,
 ) -> SenseRows:
-    tree, names = source.inference.best(beliefs.source), labeller.source_relations
+    tree = source.inference.best(beliefs.source)
+    names = labeller.source_relations
     relations = relation_chances(source, pair.source, tree, names=names, given=prepared.source_relations)
     return labeller.senses(pair.target, expected_senses(prepared.structure, beliefs, target_heads), relations)
 

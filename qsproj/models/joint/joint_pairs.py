@@ -51,7 +51,8 @@ def prepare(
 ) -> JointData:
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
-        found, left_out = pluralise(len(usable), "pair"), f"left out: {listed_reasons(skipped)}"
+        found = pluralise(len(usable), "pair")
+        left_out = f"left out: {listed_reasons(skipped)}"
         expected = "two or more with whole target trees and candidate links"
         raise NothingToLearnError(f"found {found} to learn from, expected {expected}; {left_out}")
     tags, training, shape = GIVEN, options.target_training, options.joint
@@ -106,7 +107,8 @@ def fit(
     weights, records, statuses = joint_training.train_joint_weights(
         examples, rng=rng, options=options.training, stages=data.stages, notify=notify
     )
-    trained, unseen = replace(data.parser, weights=weights, training=options.training), data.target.unseen
+    trained = replace(data.parser, weights=weights, training=options.training)
+    unseen = data.target.unseen
     if options.labels == "joint":
         trained = joint_training.with_joint_labeller(trained, data.pairs, examples, rng=rng, unseen=unseen)
     return trained, records, statuses

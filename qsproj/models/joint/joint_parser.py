@@ -28,7 +28,8 @@ from qsproj.models.tagging.link_tagger import LinkTagger
 # Prefixes of the arrays of labeller and tagger.
 RELATIONS, TAGS = "relations_", "tags_"
 # Kind of a side's parser by its order in the model file; older files have none.
-_KINDS, _SIDES = {1: "arc-parser", 2: "graph-parser"}, ("source", "target")
+_KINDS = {1: "arc-parser", 2: "graph-parser"}
+_SIDES = ("source", "target")
 
 
 def _tag_scales(value: Any) -> None:
@@ -170,7 +171,8 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
             link_chances = probability(prepared.prior)
         else:
             if kind != "observed":
-                heads, one = self.source.inference.best(beliefs.source), joint_trees.first_order(self.source)
+                heads = self.source.inference.best(beliefs.source)
+                one = joint_trees.first_order(self.source)
                 parsed_source = one.attached(pair.source, heads, probabilities=beliefs.source)
             target_heads = self.target.inference.best(beliefs.target)
             pair, tags = _decided(pair, choices, beliefs)
@@ -207,7 +209,8 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         return ("forms", *(name for name in self.base.reads if name not in ("forms", "upos", "xpos")))
 
     def over(self, base: joint_trees.TreeParser) -> "JointParser":
-        own, of_target = self.labeller, joint_trees.first_order(base).labeller
+        own = self.labeller
+        of_target = joint_trees.first_order(base).labeller
         if own is not None and of_target is not None:
             own = own.grown(of_target.relations)
         return replace(self, target=base, labeller=own)

@@ -73,7 +73,8 @@ def count_hand_links(pairs: Iterable[SentencePair]) -> HandLinkCounts | None:
     for pair in pairs:
         if pair.hand is not None:
             links = set(map(tuple, pair.hand.links[pair.hand.sure].tolist()))
-            by_hand, sure = by_hand + 1, sure + len(links)
+            by_hand = by_hand + 1
+            sure = sure + len(links)
             missed += len(links - set(map(tuple, pair.alignment.links.tolist())))
     return HandLinkCounts(by_hand, sure, missed) if by_hand else None
 
@@ -99,7 +100,8 @@ class JointExample:
 
     def known(self) -> list[NDArray[np.int8]]:
         """Return int8[V] for each graph: nothing known; target and hand links; the source's tree, too."""
-        structure, given = self.pair.structure, (self.target_heads, self.link_states)
+        structure = self.pair.structure
+        given = (self.target_heads, self.link_states)
         seen = partial(known_states, structure, *given, target_tags=self.target_tags)
         trees = [] if self.source_heads is None else [seen(source_heads=self.source_heads)]
         return [known_states(structure), seen(), *trees]

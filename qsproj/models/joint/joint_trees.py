@@ -116,7 +116,8 @@ def tree_scores(
     graph = sentence_graph(kept, base.inference, families=options.families_for(base.inference))
     if graph.n_factors > options.max_factors:
         return first_order_scores(scores, base.inference, **pruned)
-    links, kept = parser.links.scores(features), graph.links >= 0
+    links = parser.links.scores(features)
+    kept = graph.links >= 0
     families = tuple(family.numbered_from(0) for family in graph.families)
     factors = tuple(parser.factors.scores(parser.factors.features(encoded, graph.families)))
     return TreeScores(marginals=marginals, kept=kept, links=links, families=families, factors=factors)

@@ -117,7 +117,8 @@ class TagFactors:
 
     def _kinds(self) -> list[tuple[NDArray[np.intp], tuple[slice, slice, slice]]]:
         heads, dependents = self.tags.heads != CERTAIN, self.tags.dependents != CERTAIN
-        every, first = slice(None), slice(1)
+        every = slice(None)
+        first = slice(1)
         return [
             (np.flatnonzero(~heads & dependents), (every, first, every)),
             (np.flatnonzero(heads & ~dependents), (every, every, first)),
@@ -334,7 +335,8 @@ def prepared_tags(
     numbers = np.full(len(marginals), CERTAIN, dtype=np.int32)
     numbers[choices.words] = np.arange(len(choices.words))
     of_links = np.flatnonzero(numbers[structure.links[:, 1]] != CERTAIN).astype(np.int32)
-    first, linked = structure.n_variables, numbers[structure.links[of_links, 1]]
+    first = structure.n_variables
+    linked = numbers[structure.links[of_links, 1]]
     own_variables = np.arange(first, first + len(choices.words), dtype=np.int32)
     arcs = structure.target.arcs[tagged.heads, tagged.dependents]
     ends = numbers[tagged.heads], numbers[tagged.dependents]

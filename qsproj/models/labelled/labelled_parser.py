@@ -278,7 +278,8 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         The mean of the beliefs about the arc before decoding and of the scores of the labeller, which reads
         the tree.
         """
-        words, features = np.arange(1, len(heads), dtype=np.int32), self.labeller.features(encoded, heads)
+        words = np.arange(1, len(heads), dtype=np.int32)
+        features = self.labeller.features(encoded, heads)
         scores = self.relations.candidates.scores
         after = scores(features, heads[1:].copy(), words, self.labeller.weights)
         return mean_scores(posterior.chances_of(heads), after)

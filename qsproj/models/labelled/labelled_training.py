@@ -58,7 +58,9 @@ class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]
         scores = self._relations.scores(of_relations, self._arcs.live.scores(features), possible)
         loss, arc_slopes, slopes = example.tree.value_and_gradient(scores)
         self._arcs.descend(features, example.weight * arc_slopes)
-        heads, dependents, weighed = scores.heads, scores.dependents, example.weight * slopes
+        heads = scores.heads
+        dependents = scores.dependents
+        weighed = example.weight * slopes
         self._rule.gather(gather_relations, of_relations, heads, dependents, weighed, NEGLIGIBLE)
         self._rule.step()
         return example.weight * loss
@@ -121,7 +123,8 @@ def _learned(
     trees = (labelled_tree(sentence, names, inference, objective=options.objective) for sentence in sentences)
     rows = zip(encoded, trees, prepared.weights, strict=True)
     examples = [LabelledExample(own, tree, weight) for own, tree, weight in rows if tree]
-    templates, known = prepared.template_set, ((one.encoded, one.tree.heads) for one in examples)
+    templates = prepared.template_set
+    known = ((one.encoded, one.tree.heads) for one in examples)
     support = supported_by(templates, known, cutoff=options.cutoff, criterion=options.support)
 
     def right_on_dev(learned: tuple[ArcScorer, RelationScorer]) -> float:
@@ -129,8 +132,10 @@ def _learned(
         parser = LabelledParser(learned[0], own, inference, learned[1])
         return right_heads(dev, (parser.heads(parser.beliefs(sentence)) for sentence in dev))
 
-    trainer, score = LabelledTrainer(scorer, support, options=options), right_on_dev if dev else None
-    what, epochs = "training arcs and relations", options.epochs
+    trainer = LabelledTrainer(scorer, support, options=options)
+    score = right_on_dev if dev else None
+    what = "training arcs and relations"
+    epochs = options.epochs
     learned = learn(trainer, examples, epochs=epochs, rng=rng, score=score, description=what)
     (arcs, relations), records = learned
     in_tree = untrained(f"{prepared.template_set}{IN_TREE}", relations.relations, ignored=prepared.ignored)

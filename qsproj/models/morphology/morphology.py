@@ -133,7 +133,8 @@ class Morphology:
             best = np.empty(len(upos), dtype=np.int64)
             kernels.best_candidates(scores, links, best)
             numbers = candidates[np.arange(len(upos)), best].tolist()
-        known, ranges = self.table.analyses, self.table.ranges
+        known = self.table.analyses
+        ranges = self.table.ranges
         return [
             known[number] if tag in ranges else Analysis(tag, UNSPECIFIED, UNSPECIFIED)
             for number, tag in zip(numbers, upos, strict=True)

@@ -304,11 +304,13 @@ def _train_lemmatizer(
         for upos in sorted(set(morphology.table.ranges) - listed_tags - SIGNS)
     }
     scripts = (*morphology.scripts, *dict.fromkeys(unlisted.values()))
-    first, buckets = len(morphology.scripts), settings.lemma_buckets
+    first = len(morphology.scripts)
+    buckets = settings.lemma_buckets
     allowed |= {upos: (scripts.index(script, first),) for upos, script in unlisted.items()}
     start = Lemmatizer(scripts, allowed, lemmas, np.zeros(buckets, dtype=np.float32))
     trainer = ChoiceTrainer(buckets, rate=settings.lemma_rate, faint=FAINT_OF_SCRIPTS)
-    epochs, what = settings.lemma_epochs, "learning lemmas"
+    epochs = settings.lemma_epochs
+    what = "learning lemmas"
     choices = _choices(start, words)
     weights, _ = learn(trainer, choices, epochs=epochs, rng=rng, patience=None, description=what)
     return replace(start, weights=weights, _found={})

@@ -119,7 +119,8 @@ def _family(
     name: str, group: FactorGroup, scored: NDArray[np.int64] | None = None, *, above: float | Floats = 0.0
 ) -> graph_factors.FamilyFactors:
     """Return factors without features of their own; by default, all are scored."""
-    every, members = np.arange(group.scores.size) if scored is None else scored, np.zeros((0, 1), np.int32)
+    every = np.arange(group.scores.size) if scored is None else scored
+    members = np.zeros((0, 1), np.int32)
     return graph_factors.FamilyFactors(name, members, np.zeros(0, np.uint64), every, group, above)
 
 
@@ -209,7 +210,8 @@ class TaggingWeights:
 
     @staticmethod
     def untrained(template_set: str, *, n_tags: int) -> "TaggingWeights":
-        tag_links, trigrams = np.zeros(TAG_LINK_BUCKETS, np.float32), np.zeros(_trigram_weights(n_tags))
+        tag_links = np.zeros(TAG_LINK_BUCKETS, np.float32)
+        trigrams = np.zeros(_trigram_weights(n_tags))
         return TaggingWeights(ArcScorer.untrained(template_set), tag_links, trigrams)
 
     def scores(self, features: TaggingFeatures, arc_scores: Scores) -> FactorValues:
@@ -399,6 +401,7 @@ class TaggingParser(Parser):
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "TaggingParser":
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
         base = ArcParser.from_archive(header["base"], unnested("base_", arrays))
-        own, n_tags = unnested("weights_", arrays), len(tagger.tags)
+        own = unnested("weights_", arrays)
+        n_tags = len(tagger.tags)
         weights = TaggingWeights.from_archive(header["weights"], own, n_tags=n_tags)
         return TaggingParser(tagger, base, weights, restored(TaggingOptions(), header["options"]))

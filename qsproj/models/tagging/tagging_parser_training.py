@@ -74,7 +74,9 @@ def train_tagging_parser(
     skipped = dict(first_report.skipped)
     if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
         skipped["not every word has a head"] = int(partial)
-    trainer, score, what = TaggingTrainer(start, options), dev_score(dev), "training tags and arcs"
+    trainer = TaggingTrainer(start, options)
+    score = dev_score(dev)
+    what = "training tags and arcs"
     parser, records = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     return parser, TrainingReport(tuple(records), skipped)
 
@@ -94,13 +96,15 @@ def tagging_examples(
 ) -> list[TaggingExample]:
     """Build the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
-    inference, templates = start.inference, start.base.scorer.template_set
+    inference = start.inference
+    templates = start.base.scorer.template_set
     usable = (i for i, one in enumerate(sentences) if len(one) <= MAX_WORDS and is_whole(one.heads))
     whole = [i for i in usable if inference.admits(agreeing_arcs(sentences[i].heads, inference))]
     if len(whole) < PARSER_FOLDS:
         expected = f"at least {PARSER_FOLDS}; annotate more"
         raise NothingToLearnError(f"found {len(whole)} whole trees, expected {expected}")
-    trees, options = [tagged[i] for i in whole], replace(options, epochs=min(options.epochs, PRUNING_EPOCHS))
+    trees = [tagged[i] for i in whole]
+    options = replace(options, epochs=min(options.epochs, PRUNING_EPOCHS))
     scorers = cross_fitted_scorers(
         trees, rng=rng, template_set=templates, inference=inference, options=options, folds=PARSER_FOLDS
     )
@@ -132,7 +136,8 @@ def _example(
     arcs = agreeing_arcs(gold.heads, start.inference)
     numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
     required = np.eye(len(tags), dtype=np.bool_)[numbers]
-    encoded, marginals = start.base.scorer.encode(tagged), start.inference.infer(scores)[1]
+    encoded = start.base.scorer.encode(tagged)
+    marginals = start.inference.infer(scores)[1]
     features = start.features(encoded, distribution, marginals, required_arcs=arcs, required_tags=required)
     agrees = arcs[features.graph.heads, features.graph.dependents]
     observed = tagging_parser.observed_values(features.graph, agrees, numbers)
@@ -145,7 +150,8 @@ def tagging_loss(
     links, scores = values
     check_finite(links, *scores)
     handicapped = links + margin * ~example.agrees, scores
-    infer, tag = tagging_parser.infer_tags_and_tree, tagging_parser.TAG
+    infer = tagging_parser.infer_tags_and_tree
+    tag = tagging_parser.TAG
     _, log_odds, (arcs, fired) = infer(example.features.graph, handicapped, iterations=iterations)
     seen_arcs, seen = example.observed
     missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
@@ -161,7 +167,8 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         rule = partial(AdaGrad, rate=RATE_SHARE * options.rate, l2=options.l2)
         self._rows = tagging_parser.trigram_rows(len(start.tagger.tags))
         self._arcs = ArcTrainer(start.base.scorer.template_set, rule=options.rule(share=RATE_SHARE))
-        links, trigrams = start.weights.tag_links.copy(), start.weights.trigrams.copy()
+        links = start.weights.tag_links.copy()
+        trigrams = start.weights.trigrams.copy()
         self._tag_links = rule(links, capacity=1 << 18, first_squares=INITIAL_SQUARES)
         self._trigrams = rule(trigrams, capacity=self._rows.size)
         self._start = start
@@ -173,7 +180,8 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         graph = example.features.graph
         arcs = self._arcs.live.features(example.features.encoded)
         arc_scores = self._arcs.live.scores(arcs)
-        scores, most = self._live.scores(example.features, arc_scores), self._start.options.iterations
+        scores = self._live.scores(example.features, arc_scores)
+        most = self._start.options.iterations
         found = tagging_loss(example, scores, iterations=most, margin=self._margin)
         loss, (of_arcs, slopes) = found
         arc_slopes = np.zeros_like(arc_scores)

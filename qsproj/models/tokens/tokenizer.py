@@ -193,7 +193,8 @@ class Tokenizer:
                 yield sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
                 continue
             for place, (way, chance) in enumerate(self.segmentations(readable(text)[0], segmentations)):
-                own, first = f"{number}.{place + 1}", begins and not place
+                own = f"{number}.{place + 1}"
+                first = begins and not place
                 one = sentence_from_tokens(way, text, sent_id=own, begins_paragraph=first)
                 yield with_comment(one, SEGMENTATION_PROBABILITY, f"{chance:.4g}")
 

@@ -98,8 +98,10 @@ def cotrain(
         ]
         if not annotated and not taught:
             raise NothingToLearnError(NOTHING)
-        examples, templates = [*annotated, *taught], monolingual.scorer.template_set
-        trees_of, training = monolingual.inference, options.training
+        examples = [*annotated, *taught]
+        templates = monolingual.scorer.template_set
+        trees_of = monolingual.inference
+        training = options.training
         scorer, _ = train_scorer(examples, templates, rng=rng, inference=trees_of, options=training)
         monolingual = replace(monolingual, scorer=scorer)
         bilingual = replace(bilingual, target=monolingual)

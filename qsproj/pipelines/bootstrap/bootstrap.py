@@ -161,7 +161,8 @@ def bootstrap(
 
 def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> None:
     if len(options.alignment) != len(texts):
-        found, bitexts = pluralise(len(options.alignment), "file"), pluralise(len(texts), "bitext")
+        found = pluralise(len(options.alignment), "file")
+        bitexts = pluralise(len(texts), "bitext")
         raise UsageError(f"found {found} of links, expected one for each of {bitexts}: --alignment")
     if any(text.cut or text.paired_by != LINE for text in texts) or options.parsed:
         others = "leave out --cut, --paired-by verse and --parsed-source"
@@ -191,7 +192,8 @@ class _Bitexts:
         self._attached = dict[str, tuple[str, ...]]()
         alignments = options.alignment or [None] * len(texts)
         for text, treebanks, links, label in zip(texts, self._treebanks, alignments, labels, strict=True):
-            language, seed = text.languages[0], options.seed
+            language = text.languages[0]
+            seed = options.seed
             source = self._declare(
                 train_source, treebanks=treebanks, language=language, seed=seed, label=label
             )
@@ -235,7 +237,8 @@ class _Bitexts:
         sides = {"source": words.files[0], "target": words.files[1], "label": label}
         if alignment is None:
             unspaced = "target" if self._language in UNSPACED_LANGUAGES else None
-            aside, unspaced = {"name": text.bitext[-1], **self._aside}, self._options.unspaced or unspaced
+            aside = {"name": text.bitext[-1], **self._aside}
+            unspaced = self._options.unspaced or unspaced
             links = self._declare(link_words, **sides, unspaced=unspaced, aside=aside)
         else:
             links = self._declare(given_links, **sides, alignment=alignment, aside={"name": str(alignment)})

@@ -39,7 +39,8 @@ def train_priors(
     seed: int,
 ) -> StageReport:
     of_sources = [(read_treebanks(source.treebanks), source.pairs) for source in sources]
-    target, rng = read_all([source.pairs.target for source in sources]), np.random.default_rng(seed)
+    target = read_all([source.pairs.target for source in sources])
+    rng = np.random.default_rng(seed)
     prior, words = source_priors(
         of_sources, read_treebanks(others), unshared=unshared, target=target, rng=rng, draws=draws
     )
@@ -67,7 +68,8 @@ def project(
     provides lemmas and features of the words of these trees.
     """
     voters = [load_prior(path, reads_words=True) for path in priors]
-    pairs, rng = [Conventional(one, unshared) for one in corpora], np.random.default_rng(seed)
+    pairs = [Conventional(one, unshared) for one in corpora]
+    rng = np.random.default_rng(seed)
     projected = project_soft(pairs, priors=voters, rng=rng, options=options)
     describe = partial(load_tags(tagger).with_morphology, anew=True)
     write_conllu(map(describe, projected.learned_from), paths[1])

@@ -246,7 +246,8 @@ def asked_questions(
     shares = {form: of_word.tags / of_word.count for form, of_word in judged.items()}
     links = {form: votes.total() for form, votes in linked.votes.items()}
     columns = {tag: column for column, tag in enumerate(tagger.tags)}
-    found, taken = list[Asked](), set(known)
+    found = list[Asked]()
+    taken = set(known)
     for question in QUESTIONS:
         answers = [columns[tag] for tag in question.tags if tag in columns]
         words = list[str]()

@@ -57,7 +57,8 @@ def tag_target(
     if of_sources:
         sizes = [sum(len(one.sentences) for one in of_source) for of_source in of_sources]
         order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
-        corpora, of_sources = [corpora[number] for number in order], [of_sources[number] for number in order]
+        corpora = [corpora[number] for number in order]
+        of_sources = [of_sources[number] for number in order]
     sentences = list(read_all(tagged))
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)

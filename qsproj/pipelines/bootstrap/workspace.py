@@ -174,7 +174,8 @@ class Workspace:
         key = hashlib.sha256(settled.encode("utf-8")).hexdigest()[:KEY_LENGTH]
         start = self.folder / f"{name}-{key}"
         outputs = tuple(StageOutput(f"{start}{end}", f"{key}{end}") for end in files or suffixes)
-        record, arguments = Path(f"{start}{RECORD_SUFFIX}"), {**arguments, **(aside or {})}
+        record = Path(f"{start}{RECORD_SUFFIX}")
+        arguments = {**arguments, **(aside or {})}
         return Stage(name=name + label, make=make, arguments=arguments, files=outputs, record=record)
 
     def state(self, stage: Stage) -> StageResult:

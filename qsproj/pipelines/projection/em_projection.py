@@ -196,7 +196,8 @@ def with_relations(
     prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")
     if prior is None:
         return model
-    trees, alone = [tree_of(pair) for pair in pairs], [(pair,) for pair in pairs]
+    trees = [tree_of(pair) for pair in pairs]
+    alone = [(pair,) for pair in pairs]
     strength = SoftProjectionOptions().strength
     labeller, _ = learn_relations(
         trees, alone, prior=prior, template_set=TEMPLATE_SET, rng=rng, strength=strength

@@ -136,7 +136,8 @@ def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tupl
     heads, relations = COMPLETIONS[choice.completion](heavy_links(pair, choice.min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
     known = gold != NO_HEAD
-    judged, whole = projected & known, projected.all()
+    judged = projected & known
+    whole = projected.all()
     right = judged & (heads[1:] == gold)
     arcs, of_gold, of_judged, of_right = (int(one.sum()) for one in (projected, known, judged, right))
     found = ProjectionCounts(1, len(pair.target), arcs, int(whole), of_gold, of_judged, of_right)

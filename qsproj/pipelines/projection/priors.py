@@ -187,7 +187,8 @@ def source_priors(
     target, tagged on both sides. ``others``: treebanks of any other languages. ``unshared``: conventions of
     the sources that do not hold in the target.
     """
-    source, translate = list[Treebank](), list[Translate]()
+    source = list[Treebank]()
+    translate = list[Translate]()
     for treebanks, pairs in sources:
         source += treebanks
         translate += [way_to_translate(Conventional(pairs, unshared))] * len(treebanks)

@@ -27,7 +27,8 @@ TRANSLATED = "CCONJ"
 SURELY_TRANSLATED = 0.75
 # Words with similar neighbours may be this many times rarer than frequent ones, and vote in positions where
 # they occur at least ENOUGH times.
-RARER, ENOUGH = 10, 10
+RARER = 10
+ENOUGH = 10
 
 
 def by_position(text: LinkedText, options: TagProjectionOptions) -> LinkedText:
@@ -97,7 +98,8 @@ def with_function_tags(
     words = words_of(text, options.frequent)
     named, group = np.unique(words.of_types[text.types] * (len(text.tags) + 1) + after, return_inverse=True)
     word, place = np.divmod(named, len(text.tags) + 1)
-    counts, votes = np.bincount(group), summed(text.votes, group, len(named))
+    counts = np.bincount(group)
+    votes = summed(text.votes, group, len(named))
     rare = rarely_linked(text, words, options)[word]
     known = (counts >= ENOUGH) & (words.counts[word] >= options.frequent * len(text.types) / RARER)
     sure = known & ~_few_votes(votes, counts, options)
@@ -118,8 +120,10 @@ def with_function_tags(
     elsewhere = summed(weights * counts[:, None], word, len(words.counts))[word]
     for fallback in (elsewhere, tags):
         weights = np.where(weights.any(axis=1, keepdims=True), weights, normalised(fallback))
-    of_types, weighted = np.zeros(len(shares), dtype=np.int64), np.zeros(len(shares), dtype=np.bool_)
-    of_types[text.types], weighted[text.types] = group, rare[group]
+    of_types = np.zeros(len(shares), dtype=np.int64)
+    weighted = np.zeros(len(shares), dtype=np.bool_)
+    of_types[text.types] = group
+    weighted[text.types] = rare[group]
     return np.where(weighted[:, None], weights[of_types], shares), weighted
 
 
@@ -158,7 +162,8 @@ def _contexts(text: LinkedText, rows: NDArray[np.int64], classes: Classes) -> ND
     ``rows``: the row that each word of the text counts for; none if negative.
     """
     of_types = np.array([classes.get(lower_form(form), RARE_CLASS) for form in text.vocabulary])
-    place, size = of_types[text.types], max(classes.values(), default=RARE_CLASS) + 1
+    place = of_types[text.types]
+    size = max(classes.values(), default=RARE_CLASS) + 1
     before, after = np.roll(place, 1), np.roll(place, -1)
     before[text.starts[:-1]] = after[text.starts[1:] - 1] = BOUNDARY_CLASS
     counts = np.zeros((rows.max() + 1, 2 * size))

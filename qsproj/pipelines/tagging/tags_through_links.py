@@ -62,7 +62,9 @@ HELD_OUT = 100
 # the other 15: 3.4), none worse by more than .2: Gothic 14.0 to 4.1, 1,000 pairs of Chinese 16.4 to 5.1 and
 # Turkish 9.3 to 5.0, Arabic 7.1 to 3.3, Wolof 5.6 to 2.7. Words on which several sources disagree show no
 # errors: with them, Wolof with five sources has 9 instead of 2.3.
-LINK_ERRORS, ENOUGH_WORDS, UNDOUBTED = 0.125, 20, 4.0
+LINK_ERRORS = 0.125
+ENOUGH_WORDS = 20
+UNDOUBTED = 4.0
 # Maximum number of words named in the report.
 NAMED = 10
 

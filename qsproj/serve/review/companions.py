@@ -53,7 +53,8 @@ class Companions:
         sentences, files = draft.sentences, self.pairs
         if isinstance(files, AlignedFiles):
             by_id = {id(sentence): index for index, sentence in enumerate(sentences)}
-            names, sources = (files.source, files.target), read_sentences(files.source)
+            names = (files.source, files.target)
+            sources = read_sentences(files.source)
             pairs = pair_sentences(sources, sentences, names=names, pairing=files.pairing)
             linked = with_links(pairs, files.alignment, files.alignment_format)
             self.translations = {by_id[id(pair.target)]: pair for pair in linked}

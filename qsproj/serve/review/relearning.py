@@ -133,7 +133,9 @@ class Relearning:
         learned = learn_answers(base.model, answers, raw=raw, rng=np.random.default_rng(options.seed))
         learned.save(self.output)
         text = base.raw if options.text else []
-        corpora, path, tagger = base.files.corpora, self.suggestions, learned.tagger
+        corpora = base.files.corpora
+        path = self.suggestions
+        tagger = learned.tagger
         write_words(path, tagger=tagger, text=text, corpora=corpora, lexicon=options.lexicon)
         return learned
 

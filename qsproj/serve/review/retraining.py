@@ -146,7 +146,8 @@ class Retraining:
         parsed = {}
         for index in given.left:
             own = sentences[index]
-            lesson, retag = given.pairs.get(index, own), tagged_itself(self.parser, own)
+            lesson = given.pairs.get(index, own)
+            retag = tagged_itself(self.parser, own)
             parsed[index] = parsed_as_used(tuned, lesson, retag=retag, confidence=True)
         self._done()
         return retrained(parsed, sentences, summary, model=self.output)

@@ -309,7 +309,8 @@ def _merge_sentences(first: Tokens, second: Tokens) -> Tokens:
     if roots[1] is not None and roots[0] is not None:
         roots[1].head, roots[1].row[DEPREL] = roots[0], "parataxis"
     first.words[-1].empty += second.empty
-    comments, tokens = _joined_comments(first.comments, second), first.tokens + second.tokens
+    comments = _joined_comments(first.comments, second)
+    tokens = first.tokens + second.tokens
     joined = Tokens(comments, tokens, first.empty, first.layout, first.deps | second.deps)
     joined.set_text()
     return joined
