@@ -89,7 +89,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     also.option(
         "--suggest-words FILE",
-        "the most informative words to tag, for --lexicon once corrected, without unchecked words",
+        "the most informative words to tag; for --lexicon once unchecked ones are deleted",
         writes="",
     )
     advanced = parser.add_argument_group("advanced")
