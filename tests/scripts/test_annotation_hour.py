@@ -39,15 +39,14 @@ def test_wrong_answers_are_still_trees(gold):
 
 
 def test_an_answer_settles_the_words_that_have_this_tag_alone(gold):
-    asked = Asked(
-        name="be", tags=("VERB", "AUX"), in_text=9, in_bitext=9, wrong=3.0, words=("is", "was", "stay", "x")
-    )
+    words = ("is", "was", "stay", "x")
+    asked = Asked(name="be", tags=("VERB", "AUX"), in_text=9, in_bitext=9, wrong=3.0, words=words, others=0.0)
     one = speaker(**{"is": "AUX", "was": "AUX", "stay": "AUX VERB"})
-    # Four words to read, two to leave out, one answer to confirm.
-    assert one.answer([asked], 100.0) == 100.0 - 4 - 2 * 3 - 2
-    assert one.asked == {"is": ("AUX",), "was": ("AUX",)}
-    assert one.answer([asked], 100.0) == 100.0, "asked once"
-    assert speaker(**{"is": "AUX"}).answer([asked], 5.0) == 5.0, "no time"
+    # Four words to read, two to leave out, one answer to confirm; then a word of the list.
+    assert one.settle([asked, "stay"], 100.0) == 100.0 - 4 - 2 * 3 - 2 - 4
+    assert one.asked == {"is": ("AUX",), "was": ("AUX",), "stay": ("AUX", "VERB")}
+    assert one.settle([asked], 100.0) == 100.0, "asked once"
+    assert speaker(**{"is": "AUX"}).settle([asked], 5.0) == 5.0, "no time"
 
 
 def test_without_a_model_each_wrong_cell_is_a_correction(gold):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,9 @@ Context = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A suggested word: the model's tags, likeliest first, and the remaining cells of its line."""
+    """A suggested word: its line, the model's tags, likeliest first, and the remaining cells."""
 
+    place: int
     form: str
     tags: tuple[str, ...]
     more: tuple[str, ...]  # counts in text and bitext, expected wrong words, an example
@@ -32,8 +32,9 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """A question of convention about words: the possible tags, the words, and the remaining cells."""
+    """A question of convention about words: its line, possible tags, words, and the remaining cells."""
 
+    place: int
     name: str
     tags: tuple[str, ...]
     words: tuple[str, ...]
@@ -83,10 +84,12 @@ class WordList:
         self.answers = {one.name: one for one in map(_question, self._lines()) if one and len(one.tags) == 1}
 
     def rows(self) -> dict[str, Any]:
-        rows = [[one.form, one.tags, self.decided.get(one.form, ()), *one.more] for one in self.words]
+        decided = self.decided
+        rows = [[one.form, one.tags, decided.get(one.form, ()), one.place, *one.more] for one in self.words]
         asked = [
             {
                 "name": one.name,
+                "place": one.place,
                 "tags": one.tags,
                 "answer": self.answers[one.name].tags if one.name in self.answers else (),
                 "words": one.words,
@@ -108,14 +111,14 @@ class WordList:
         return "{left} [{form}] {right}".format(**lines[0]) if lines else ""
 
     def open_wrong(self) -> list[float]:
-        """Return the expected numbers of wrong words of undecided rows, questions first.
+        """Return the expected numbers of wrong words of undecided rows, in their order.
 
         Rows above a decided word count as passed over: the person does not know them.
         """
-        asked = [(name, one.counts[-1]) for name, one in self.questions.items() if name not in self.answers]
-        listed = [(one.form, one.more[2]) for one in self.words if len(one.more) > 2]
-        done = self.decided.keys() | self.passed
-        return [float(number) for name, number in (*asked, *listed) if name not in done]
+        asked = [(one.place, one.name, one.counts[-1]) for one in self.questions.values()]
+        listed = [(one.place, one.form, one.more[2]) for one in self.words if len(one.more) > 2]
+        done = self.decided.keys() | self.answers.keys() | self.passed
+        return [float(number) for _, name, number in sorted([*asked, *listed]) if name not in done]
 
     def decide(self, form: str, tags: Sequence[str]) -> None:
         """Save the tags of a word, likeliest first; no tags: undecided. UsageError for unknown tags.
@@ -125,8 +128,9 @@ class WordList:
         if form not in self.known:
             raise UsageError(f"found the word {form[:40]!r}, expected one of {self.suggestions}")
         _check(tags, most=_MOST_TAGS)
-        above = takewhile(lambda one: one != form, (one.form for one in self.words))
-        self.passed.update(self.questions, above)
+        place = next((one.place for one in self.words if one.form == form), 0)
+        self.passed.update(one.form for one in self.words if one.place < place)
+        self.passed.update(one.name for one in self.questions.values() if one.place < place)
         kept = [
             replace(one, words=tuple(word for word in one.words if word != form)).line()
             if (one := _question(line)) and len(one.tags) == 1
@@ -177,7 +181,7 @@ def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
     words, questions = [], {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
-            question = _question(line.rstrip("\r\n"))
+            question = _question(line.rstrip("\r\n"), number)
             if question is not None:
                 questions[question.name] = question
             if line.startswith("# ") or not line.strip():
@@ -187,16 +191,16 @@ def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
             if not form or not tags or not set(tags) <= set(UNIVERSAL_TAGS):
                 found, remedy = f"{line.strip()[:40]!r}", "see qsproj bootstrap --suggest-words"
                 raise DataError(path, number, found, "word TAB tags", remedy)
-            words.append(Word(plain_form(form), tags, tuple(cells[1:5])))
+            words.append(Word(number, plain_form(form), tags, tuple(cells[1:5])))
     return words, questions
 
 
-def _question(line: str) -> QuestionRow | None:
+def _question(line: str, place: int = 0) -> QuestionRow | None:
     cells = line.removeprefix(QUESTION).split("\t")
     if not line.startswith(QUESTION) or len(cells) < _CELLS:
         return None
     name, tags, *counts, words, practice = cells[:_CELLS]
-    return QuestionRow(name, tuple(tags.split()), tuple(words.split()), tuple(counts), practice)
+    return QuestionRow(place, name, tuple(tags.split()), tuple(words.split()), tuple(counts), practice)
 
 
 def _in_draft(session: Session, wanted: str) -> Iterator[Context]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -44,7 +44,9 @@ from qsproj.pipelines.bootstrap.model import TAG_READINGS
 from qsproj.pipelines.bootstrap.suggestions import (
     Asked,
     LinkedTags,
+    SuggestedWord,
     asked_questions,
+    by_the_second,
     suggested_sentences,
     suggested_words,
 )
@@ -128,31 +130,34 @@ class Speaker:
     corrected: dict[int, Sentence]
     answered: set[str]  # questions, each of which is asked once
 
-    def answer(self, questions: Sequence[Asked], seconds: float) -> float:
-        """Answer questions while time is left; return the rest of it."""
-        for question in questions:
-            if question.name in self.answered:
-                continue
-            words = [word for word in question.words if word not in self.asked]
-            tags = Counter(tag for word in words for tag in self.lexicon.get(word, ()))
-            best = max(question.tags, key=lambda tag: tags[tag])
-            kept = [word for word in words if self.lexicon.get(word) == (best,)]
-            cost = self.costs.of_draft(len(words), len(words) - len(kept))
-            if kept and cost <= seconds:
-                seconds -= cost
-                self.answered.add(question.name)
-                self.asked |= dict.fromkeys(kept, (best,))
-        return seconds
-
-    def list_words(self, suggested: Sequence[str], seconds: float) -> float:
-        """Tag suggested words while time is left; return the rest of it."""
-        for word in suggested:
+    def settle(self, suggested: Iterable[Asked | SuggestedWord | str], seconds: float) -> float:
+        """Answer questions and tag words while time is left; return the rest of it."""
+        for one in suggested:
             if seconds < self.costs.listed_word:
                 break
+            if isinstance(one, Asked):
+                seconds -= self.answer(one, seconds)
+                continue
+            word = one if isinstance(one, str) else one.form
             if word not in self.asked:
                 self.asked[word] = self.lexicon.get(word, ())
                 seconds -= self.costs.listed_word
         return seconds
+
+    def answer(self, question: Asked, seconds: float) -> float:
+        """Answer a question if there is time, once; return the seconds that it takes."""
+        if question.name in self.answered:
+            return 0.0
+        words = [word for word in question.words if word not in self.asked]
+        tags = Counter(tag for word in words for tag in self.lexicon.get(word, ()))
+        best = max(question.tags, key=lambda tag: tags[tag])
+        kept = [word for word in words if self.lexicon.get(word) == (best,)]
+        cost = self.costs.of_draft(len(words), len(words) - len(kept))
+        if not kept or cost > seconds:
+            return 0.0
+        self.answered.add(question.name)
+        self.asked |= dict.fromkeys(kept, (best,))
+        return cost
 
     def correct(
         self, order: Sequence[int], drafts: Sequence[Sentence], model: TextParser | None, seconds: float
@@ -341,15 +346,18 @@ def ask(
     if share and model is not None:
         left = share * seconds
         if way == CHANCE:
-            words = [
+            every = [
                 lower_form(form) for one in start.text for form in one.forms if any(map(str.isalpha, form))
             ]
-            words = [words[at] for at in chance.permutation(len(words))]
+            listed: Sequence[Asked | SuggestedWord | str] = [
+                every[at] for at in chance.permutation(len(every))
+            ]
         else:
             given: dict[str, Any] = {"text": start.text, "bitext": start.bitext, "linked": start.linked}
-            left = speaker.answer(asked_questions(model.tagger, **given), left)
-            words = [one.form for one in suggested_words(model.tagger, **given)]
-        left = speaker.list_words(words, left)
+            listed = by_the_second(
+                asked_questions(model.tagger, **given), suggested_words(model.tagger, **given), speaker.costs
+            )
+        left = speaker.settle(listed, left)
     left += (1.0 - share) * seconds
     if share == 1.0:
         return left

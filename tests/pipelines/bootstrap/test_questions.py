@@ -13,7 +13,12 @@ from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
 from qsproj.corpus.language.questions import QUESTIONS, practice, share_of_languages
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError
-from qsproj.pipelines.bootstrap.suggestions import LinkedTags, asked_questions
+from qsproj.pipelines.bootstrap.suggestions import (
+    LinkedTags,
+    SuggestedWord,
+    asked_questions,
+    by_the_second,
+)
 
 
 class FixedTagger:
@@ -66,6 +71,19 @@ def test_words_that_render_a_class_are_in_question():
     assert possessives.wrong == pytest.approx(48 * (1 - dets) + 12 * (1 - prons))
     text = [Sentence.from_words(["mon", "livre"])] * 50
     assert [one.in_text for one in asked(pairs, text) if one.name == possessives.name] == [50]
+
+
+def test_a_question_comes_before_the_words_that_settle_less_by_the_second():
+    (one,) = asked([pair([BOOK, MY, MY], "livre mon Ton")] * 30)
+    assert one.others == pytest.approx(0.4)
+    # Two words to read, .4 to correct, one answer to confirm: 5.2 seconds; a word takes 4.
+    worth = 4 * one.wrong / 5.2
+    words = [
+        SuggestedWord(form=str(wrong), tags=("X",), in_text=9, in_bitext=9, wrong=wrong, example="")
+        for wrong in (worth + 0.1, worth - 0.1, 1.0)
+    ]
+    assert by_the_second([one], words) == [words[0], one, *words[1:]]
+    assert by_the_second([one], words[:1]) == [words[0], one]
 
 
 def test_words_of_a_lexicon_are_not_in_question():

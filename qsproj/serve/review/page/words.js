@@ -13,7 +13,7 @@ const KEYS = {
 export class Words {
   constructor(hooks) {
     this.hooks = hooks;
-    this.rows = []; // questions, then words; a question has the words that it settles
+    this.rows = []; // questions and words by place; a question has the words that it settles
     this.saving = Promise.resolve();
     this.stale = false; // whether training has made a new list
     $("tag-keys").textContent = Object.entries(KEYS).map(([key, tag]) => `${key} ${tag}`).join(" · ");
@@ -25,9 +25,11 @@ export class Words {
   /** Load questions and words, and show the button if there are any. */
   async start() {
     const listed = await ask("words");
-    const words = listed.words.map(([form, tags, decided, , , wrong, example]) => ({ form, tags, decided, wrong, example }));
+    const words = listed.words.map(([form, tags, decided, place, , , wrong, example]) =>
+      ({ form, tags, decided, place, wrong, example }));
     const questions = listed.questions.map(({ name, answer, ...rest }) => ({ form: name, decided: answer, ...rest }));
-    this.rows = [...questions, ...words].map((row) => ({ ...row, saved: row.decided.length > 0 }));
+    this.rows = [...questions, ...words].sort((one, other) => one.place - other.place)
+      .map((row) => ({ ...row, saved: row.decided.length > 0 }));
     $("wordlist").hidden = !this.rows.length;
     $("lexicon").replaceChildren(...this.rows.map((row, at) => this.#row(row, at)));
     this.#count();
