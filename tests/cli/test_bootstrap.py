@@ -175,7 +175,7 @@ def test_words_of_the_lexicon_are_not_suggested_again(made, tmp_path, run_cli):
     lines = (folder / "words").read_text(encoding="utf-8").splitlines(keepends=True)
     lines = [line for line in lines if not line.startswith("# ")]
     (tmp_path / "known").write_text("".join(lines[:20]), encoding="utf-8")
-    extras = ("--lexicon", tmp_path / "known", "--suggest-words", tmp_path / "next")
+    extras = ("--lexicon", tmp_path / "known", "--suggest-words", tmp_path / "next", "-o", tmp_path / "model")
     outcome = run_cli("bootstrap", *options(folder), *work, *extras)
     assert outcome.code == 0, outcome.err
     known, new = read_lexicon(tmp_path / "known").tags, read_lexicon(tmp_path / "next").tags
