@@ -107,10 +107,9 @@ class JointLabeller:
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":
         weights = np.zeros((_n_rows(len(source_relations)), len(relations)), dtype=np.float32)
-        whole = np.equal.outer(source_relations, relations)
-        bare = np.equal.outer([*map(bare_relation, source_relations)], [*map(bare_relation, relations)])
+        likeness = [[_likeness(source, target) for target in relations] for source in source_relations]
         first, last = len(CONFIGURATIONS), len(CONFIGURATIONS) * (1 + len(source_relations))
-        weights[first:last] = np.tile(SAME * 0.5 * (1.0 * whole + bare), (len(CONFIGURATIONS), 1))
+        weights[first:last] = np.tile(SAME * np.array(likeness), (len(CONFIGURATIONS), 1))
         return JointLabeller(source_relations, relations, SenseWeights(weights))
 
     def grown(self, relations: tuple[str, ...]) -> "JointLabeller":
@@ -149,6 +148,10 @@ class JointLabeller:
 
 def _n_rows(n_source_relations: int) -> int:
     return len(CONFIGURATIONS) * (1 + n_source_relations * (1 + _N_TAGS))
+
+
+def _likeness(source: str, target: str) -> float:
+    return 0.5 * ((source == target) + (bare_relation(source) == bare_relation(target)))
 
 
 def relation_senses(

@@ -91,12 +91,13 @@ def type_weights(shares: Shares, allowed: Sets, weighted: Mask, *, least: float)
     If a type has no such share, all allowed tags have weight 1. The weights of ``weighted`` types are their
     shares relative to the highest, without those below LEAST_WEIGHT.
     """
+    shares = shares * allowed
     weights = (shares >= least).astype(np.float64)
     unknown = ~weights.any(axis=1)
     weights[unknown] = allowed[unknown]
-    weighted = weighted & shares.any(axis=1)
-    kept = np.where(shares >= LEAST_WEIGHT, shares, 0.0)[weighted]
-    weights[weighted] = kept / kept.max(axis=1, keepdims=True)
+    kept = np.where(shares >= LEAST_WEIGHT, shares, 0.0)
+    weighted = weighted & kept.any(axis=1)
+    weights[weighted] = kept[weighted] / kept[weighted].max(axis=1, keepdims=True)
     return weights
 
 
