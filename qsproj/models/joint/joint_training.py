@@ -238,7 +238,7 @@ def train_joint_weights(
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     trainer = JointTrainer(options, start)
 
-    def tell(record: EpochRecord) -> None:
+    def report(record: EpochRecord) -> None:
         notify(epoch_line(record, trainer.statuses[record.epoch - 1]))
 
     weights, records = learn_kept(
@@ -248,7 +248,7 @@ def train_joint_weights(
         rng=rng,
         description="training jointly",
         stages=stages,
-        notify=tell,
+        notify=report,
     )
     return weights, records, trainer.statuses[: len(records)]
 

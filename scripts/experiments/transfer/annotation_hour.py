@@ -238,7 +238,7 @@ def with_mistakes(sentence: Sentence, share: float, rng: np.random.Generator) ->
 
 @dataclass(frozen=True)
 class Start:
-    """What all rows of a language share: the bootstrapped model, text, gold trees, and what it makes of them."""
+    """The bootstrapped model of a language, its text, gold trees and drafts, shared by all rows."""
 
     model: TextParser
     text: Sequence[Sentence]
