@@ -60,13 +60,11 @@ def shares_of_types(
     """
     words = words_of(text, options.frequent)
     after = _next_tags(text, words)
-    shares, weighted = with_function_tags(text, type_shares(text, allowed), after, classes, options)
+    shares, weighted = with_function_tags(text, allowed, after, classes, options)
     if text.first is None:
         return shares, weighted
     of_first, decided = _first_translation(text, text.first, options)
-    by_first, weighted_by_first = with_function_tags(
-        of_first, type_shares(of_first, allowed), after, classes, options
-    )
+    by_first, weighted_by_first = with_function_tags(of_first, allowed, after, classes, options)
     decided = decided[words.of_types] & by_first.any(axis=1)
     return np.where(decided[:, None], by_first, shares), np.where(decided, weighted_by_first, weighted)
 
@@ -82,7 +80,7 @@ def _first_translation(
 
 def with_function_tags(
     text: LinkedText,
-    shares: Shares,
+    allowed: Sets,
     after: NDArray[np.int64],
     classes: Classes,
     options: TagProjectionOptions,
@@ -93,7 +91,8 @@ def with_function_tags(
     their links bring. Each counts as much as among the votes of the words that are well linked before the
     same tag and have the most similar neighbours: most links of Spanish *se* are to auxiliaries, but it
     stands where *me*, *nos* and *te* do. Where no word is, it counts as much as in the other positions.
-    Words whose links agree on a tag keep their shares, however few the links.
+    Words whose links agree on a tag keep their shares, however few the links. Tags not in ``allowed``
+    bool[V, T] get 0.
     """
     words = words_of(text, options.frequent)
     named, group = np.unique(words.of_types[text.types] * (len(text.tags) + 1) + after, return_inverse=True)
@@ -120,11 +119,12 @@ def with_function_tags(
     elsewhere = summed(weights * counts[:, None], word, len(words.counts))[word]
     for fallback in (elsewhere, tags):
         weights = np.where(weights.any(axis=1, keepdims=True), weights, normalised(fallback))
-    of_types = np.zeros(len(shares), dtype=np.int64)
-    weighted = np.zeros(len(shares), dtype=np.bool_)
+    of_types = np.zeros(len(allowed), dtype=np.int64)
+    weighted = np.zeros(len(allowed), dtype=np.bool_)
     of_types[text.types] = group
     weighted[text.types] = rare[group]
-    return np.where(weighted[:, None], weights[of_types], shares), weighted
+    weights = normalised(weights[of_types] * allowed)
+    return np.where(weighted[:, None], weights, type_shares(text, allowed)), weighted
 
 
 def rarely_linked(text: LinkedText, words: Words, options: TagProjectionOptions) -> Mask:

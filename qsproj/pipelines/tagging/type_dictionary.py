@@ -91,7 +91,6 @@ def type_weights(shares: Shares, allowed: Sets, weighted: Mask, *, least: float)
     If a type has no such share, all allowed tags have weight 1. The weights of ``weighted`` types are their
     shares relative to the highest, without those below LEAST_WEIGHT.
     """
-    shares = shares * allowed
     weights = (shares >= least).astype(np.float64)
     unknown = ~weights.any(axis=1)
     weights[unknown] = allowed[unknown]

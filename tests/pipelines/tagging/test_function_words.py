@@ -8,7 +8,7 @@ from qsproj.pipelines.tagging.function_words import by_position, contradictions,
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_weights
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected, type_weights
 
 OPTIONS = TagProjectionOptions()
 
@@ -25,13 +25,14 @@ def text_with(brought, *, linked, word="di", others=1.0):
     return read_linked_text(pairs)
 
 
-def weights_of(text, word, *, position=0):
+def weights_of(text, word, *, position=0, lexicon=(), tagged=()):
     """Return the tags that a word may have, with their weights, at one of its places in the text."""
     classes = {form: number for number, form in enumerate(sorted(set(map(str.lower, text.vocabulary))), 2)}
     places = [at for at, number in enumerate(text.types) if text.vocabulary[number] == word]
     text = by_position(text, OPTIONS)
-    allowed = allowed_tags(text.vocabulary, text.tags, {})
+    allowed = allowed_tags(text.vocabulary, text.tags, dict(lexicon))
     shares, weighted = shares_of_types(text, allowed, classes, OPTIONS)
+    shares = corrected(shares, text, dict(tagged))
     weights = type_weights(shares, allowed, weighted, least=OPTIONS.least)[text.types[places[position]]]
     return {tag: weight for tag, weight in zip(text.tags, weights.tolist(), strict=True) if weight}
 
@@ -45,6 +46,14 @@ def test_a_rarely_linked_word_may_be_a_function_word_but_no_conjunction():
     text = text_with(["CCONJ"] * 5 + ["DET"] * 2 + ["AUX"] * 3, linked=0.6)
     assert tags_of(text, "di") == {"AUX", "DET"}
     assert tags_of(text, "gis") == {"VERB"}
+
+
+def test_a_lexicon_and_then_tagged_sentences_decide_for_a_rarely_linked_word():
+    text = text_with(["CCONJ"] * 5 + ["DET"] * 2 + ["AUX"] * 3, linked=0.6)
+    assert weights_of(text, "di", lexicon={"di": ("AUX",)}) == {"AUX": 1.0}
+    assert weights_of(text, "di", lexicon={"di": ("VERB",)}) == {"VERB": 1.0}
+    found = weights_of(text, "di", lexicon={"di": ("AUX",)}, tagged={"di": {"DET": 9}})
+    assert max(found, key=found.get) == "DET"
 
 
 @pytest.mark.parametrize(

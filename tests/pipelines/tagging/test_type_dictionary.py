@@ -136,13 +136,6 @@ def test_shares_of_weighted_types_count_as_weights():
     assert weights.tolist() == [[1.0, 0.0, 0.0], [1.0, 0.25, 0.0]]
 
 
-def test_a_rarely_linked_word_has_only_tags_of_its_lexicon():
-    shares = np.array([[0.5, 0.3, 0.2], [0.6, 0.4, 0.0]])
-    allowed = np.array([[False, True, True], [False, False, True]])
-    weights = type_weights(shares, allowed, np.array([True, True]), least=0.15)
-    np.testing.assert_allclose(weights, [[0.0, 1.0, 2 / 3], [0.0, 0.0, 1.0]])
-
-
 def test_evidence_of_types_is_the_log_of_weights(text):
     weights = np.ones((len(text.vocabulary), len(text.tags)))
     weights[text.vocabulary.index("Hund"), text.tags.index("VERB")] = 0.0
