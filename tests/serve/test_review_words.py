@@ -211,9 +211,47 @@ def test_questions_are_answered_by_single_keys(browser, serving, asking, width):
         tab.locator("tr.contexts li bdi b", has_text="Hund").first.wait_for()
         tab.locator("#decided", has_text="2 of 3 words decided").wait_for()
         assert tags_in(asking[2])["Hund"] == ("NOUN", "VERB")
-        tab.locator("tr.contexts li").first.focus()
+        tab.locator("tr[data-at='4'] + tr.contexts li").first.focus()
         tab.keyboard.press("v")
         tab.locator("tr.contexts li.tagged button", has_text="VERB").wait_for()
         assert "\tHund\tHund\tVERB\t" in Path(asking[0]).read_text()
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         tab.close()
+
+
+# The list of words arrives a second late.
+SLOW_LIST = """() => {
+    const fetched = window.fetch;
+    window.fetch = async (path, options) => {
+        const reply = await fetched(path, options);
+        if (String(path).endsWith("/words") && (options?.method ?? "GET") === "GET")
+            await new Promise((resolve) => setTimeout(resolve, 1000));
+        return reply;
+    };
+}"""
+
+
+def test_keys_count_while_an_answer_is_being_saved(browser, serving, asking):
+    from tests.serve.test_review_app import TOKEN, reviewing
+
+    words = WordList(suggestions=asking[1], lexicon=asking[2])
+    with reviewing(serving, asking[0], words=words) as page:
+        tab = browser.new_page()
+        tab.goto(f"{page.client.address}/?token={TOKEN}")
+        tab.locator("#words tr").first.wait_for()
+        tab.evaluate(SLOW_LIST)
+        tab.keyboard.press("w")
+        tab.locator("#lexicon tr[data-at='0']").focus()
+        tab.keyboard.press("o")
+        tab.locator("#lexicon tr[data-at='4']").focus()
+        tab.keyboard.press("b")
+        tab.locator("tr.contexts li bdi b", has_text="Hund").first.wait_for()
+        tab.locator("#lexicon tr[data-at='2'] .decided", has_text="PRON").wait_for()
+        tab.locator("#decided", has_text="2 of 3 words decided").wait_for()
+        assert tab.locator("tr.contexts li bdi b", has_text="Hund").count()
+        assert tab.locator("#lexicon tr[data-at='4'] .decided").text_content() == "NOUN VERB"
+        assert tab.evaluate("document.activeElement.dataset.at") == "4"
+        tab.close()
+    assert tags_in(asking[2]) == dict.fromkeys(["mein", "sein", "der"], ("PRON",)) | {
+        "Hund": ("NOUN", "VERB")
+    }

@@ -24,15 +24,19 @@ export class Words {
 
   /** Load questions and words, and show the button if there are any. */
   async start() {
+    this.rows = await this.#listed();
+    $("wordlist").hidden = !this.rows.length;
+    $("lexicon").replaceChildren(...this.rows.map((row, at) => this.#row(row, at)));
+    this.#count();
+  }
+
+  async #listed() {
     const listed = await ask("words");
     const words = listed.words.map(([form, tags, decided, place, , , wrong, example]) =>
       ({ form, tags, decided, place, wrong, example }));
     const questions = listed.questions.map(({ name, answer, ...rest }) => ({ form: name, decided: answer, ...rest }));
-    this.rows = [...questions, ...words].sort((one, other) => one.place - other.place)
-      .map((row) => ({ ...row, saved: row.decided.length > 0 }));
-    $("wordlist").hidden = !this.rows.length;
-    $("lexicon").replaceChildren(...this.rows.map((row, at) => this.#row(row, at)));
-    this.#count();
+    return [...questions, ...words].sort((one, other) => one.place - other.place)
+      .map((row) => ({ ...row, saved: row.decided.length > 0, unsaved: 0 }));
   }
 
   async open() {
@@ -82,30 +86,46 @@ export class Words {
   /** Save a decision after those before it, so that the last key holds. */
   #save(at, tags, body) {
     const row = this.rows[at], before = row.decided;
-    const show = (decided) => { row.decided = decided; this.#rowAt(at).querySelector(".decided").textContent = decided.join(" "); };
-    show(tags);
-    return (this.saving = this.saving.then(() => this.#sent(row, tags, body, () => show(before))));
+    this.#show(row, { decided: tags });
+    row.unsaved += 1;
+    return (this.saving = this.saving.then(() => this.#sent(row, tags, body, before)));
   }
 
-  async #sent(row, tags, body, takeBack) {
+  async #sent(row, tags, body, before) {
     try {
       await ask("words", { method: "PUT", body });
       row.saved = tags.length > 0;
       this.#count();
-      if (row.words) await this.#refresh();
+      if (row.words) await this.#showSettled();
       await this.hooks.decided();
     } catch (error) {
-      takeBack();
+      this.#show(row, { decided: before });
       $("decided").textContent = `Not saved: ${error.message}`;
+    } finally {
+      row.unsaved -= 1;
     }
   }
 
-  /** Load all rows again, keeping the focus: an answer settles many words. */
-  async #refresh() {
-    const focused = document.activeElement.closest?.("tr[data-at]")?.dataset.at, place = $("lexicon-rows").scrollTop;
-    await this.start();
-    $("lexicon-rows").scrollTop = place;
-    if (focused) this.#go(Number(focused));
+  /** Change a row in place: focus and open contexts stay. */
+  #show(row, changed) {
+    Object.assign(row, changed);
+    const shown = this.#rowAt(this.rows.indexOf(row));
+    if (!shown) return; // of an earlier list
+    shown.querySelector(".decided").textContent = row.decided.join(" ");
+    if (!row.words) return;
+    shown.querySelector("bdi").firstChild.textContent = row.left.join(" ");
+    shown.querySelector("button").textContent = `${row.left.length} words`;
+  }
+
+  /** Show what an answer settled, except in rows whose later decision is not saved yet. */
+  async #showSettled() {
+    const key = (row) => (row.words ? `${row.form}?` : row.form);
+    const listed = new Map((await this.#listed()).map((row) => [key(row), row]));
+    for (const row of this.rows) {
+      const now = listed.get(key(row));
+      if (now && !row.unsaved) this.#show(row, { decided: now.decided, saved: now.saved });
+    }
+    this.#count();
   }
 
   /** Show or hide the occurrences of a word with their translations, or the words of a question. */
@@ -128,11 +148,11 @@ export class Words {
     const one = this.rows[at], own = this.rows.find((row) => !row.words && row.form === word);
     const item = element("li", one.left.includes(word) ? "" : "left-out");
     const toggle = button(word, async () => {
-      one.left = one.words.filter((other) => (other === word) !== one.left.includes(other));
+      this.#show(one, { left: one.words.filter((other) => (other === word) !== one.left.includes(other)) });
       item.classList.toggle("left-out", !one.left.includes(word));
-      this.#rowAt(at).querySelector("bdi").firstChild.textContent = one.left.join(" ");
-      this.#rowAt(at).querySelector("button").textContent = `${one.left.length} words`;
-      if (one.decided.length) await ask("words", { method: "PUT", body: { question: one.form, tags: one.decided, words: one.left } });
+      if (!one.decided.length) return;
+      await ask("words", { method: "PUT", body: { question: one.form, tags: one.decided, words: one.left } });
+      await this.#showSettled();
     }, "exclude this word from the question, or include it again");
     item.append(toggle, " ", element("bdi", "", own?.example ?? example));
     return item;
