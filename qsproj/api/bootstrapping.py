@@ -174,7 +174,8 @@ def bootstrap(
         )
         if work is not None:
             BootstrapCall(texts, options).save(folder)
-        trees, offered = (Document(list(read_conllu(path or ""))) for path in (made.trees, made.suggested))
+        trees = Document(list(made.described_trees()))
+        offered = Document(list(read_conllu(made.suggested or "")))
         stages = (BootstrapStage(one.name, one.report.line, one.kept) for one in workspace.stages)
         return Bootstrap(cast("TextParser", load_model(made.model)), trees, offered, tuple(stages))
 

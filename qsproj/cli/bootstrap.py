@@ -23,6 +23,7 @@ from qsproj.cli.options.declare import only_with, values_of
 from qsproj.cli.options.files import paths_in
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
+from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import count_sentences
 from qsproj.errors import UsageError, pluralise
@@ -159,13 +160,13 @@ def run(options: argparse.Namespace) -> None:
                 call.save(workspace.folder)
         for made_file, path in (
             (made.model, options.output),
-            (made.trees, options.trees),
             (made.suggested, options.suggest),
             (made.suggested_words, options.suggest_words),
         ):
             if path:
                 copy_to(made_file or "", path)
         if options.trees:
+            write_conllu(made.described_trees(), options.trees)
             count = count_sentences(made.trees)
             notice(f"{options.trees}: the trees of {count:,} target sentences, used for training")
         if options.report:

@@ -1,17 +1,21 @@
 """Run the stages of a bootstrap in order: from treebank and bitext to one model of the target language."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from qsproj.alignment.unspaced import SIDES
+from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError, check_name, pluralise
+from qsproj.models.parser import load_tags
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
@@ -96,6 +100,11 @@ class Bootstrapped:
     examples: str | None = None
     suggested: str | None = None
     suggested_words: str | None = None
+
+    def described_trees(self) -> Iterator[Sentence]:
+        """Yield the training trees, with the lemmas and features that ``base`` gives their words."""
+        describe = partial(load_tags(self.base).with_morphology, anew=True)
+        return map(describe, read_conllu(self.trees))
 
 
 def bootstrap(
@@ -260,7 +269,7 @@ class _Bitexts:
             files=prior_files(options.also),
             **how,
         )
-        how |= {"tagger": self.tagger.file, "priors": prior.files, "corpora": list(self.corpora)}
+        how |= {"priors": prior.files, "corpora": list(self.corpora)}
         soft = evidence_share(options.soft, tagger.figures.get("unknown", 0.0))
         parser = declare(project, options=soft, **how)
         model = declare(

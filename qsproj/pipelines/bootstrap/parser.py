@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import pluralise
-from qsproj.models.parser import load_tags
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.priors import load_prior, source_priors
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
@@ -51,28 +49,25 @@ def train_priors(
     return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=22, files=(".model", ".trees.conllu"))
+@stage("parser", version=23, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,
     corpora: Sequence[AlignedFiles],
     priors: Sequence[str],
     unshared: Sequence[str],
-    tagger: str,
     options: SoftProjectionOptions,
     seed: int,
 ) -> StageReport:
     """Train the parser of the target on projected evidence and priors; also write its training trees.
 
-    ``unshared``: conventions of the sources that do not hold in the target. ``tagger``: of the target; it
-    provides lemmas and features of the words of these trees.
+    ``unshared``: conventions of the sources that do not hold in the target.
     """
     voters = [load_prior(path, reads_words=True) for path in priors]
     pairs = [Conventional(one, unshared) for one in corpora]
     rng = np.random.default_rng(seed)
     projected = project_soft(pairs, priors=voters, rng=rng, options=options)
-    describe = partial(load_tags(tagger).with_morphology, anew=True)
-    write_conllu(map(describe, projected.learned_from), paths[1])
+    write_conllu(projected.learned_from, paths[1])
     projected.parser.save(paths[0])
     return StageReport(line="; ".join(projected.report), figures={})
 
