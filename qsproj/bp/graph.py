@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -68,17 +69,17 @@ class FactorGroup(ABC):
 class KernelGroup(FactorGroup):
     """A family of factors computed by two kernels, which are static methods of a subclass.
 
-    :meth:`given` returns the arguments of both: incoming messages, scores, tables. ``messages`` also takes
-    ``maximise`` and returns the outgoing messages, in any shape; ``beliefs`` returns the results of
-    :meth:`log_partition` and :meth:`expected`.
+    Both take the incoming messages, then the fields of the subclass in their order, except ``edges``; a
+    subclass with another layout overrides :meth:`given`. ``messages`` also takes ``maximise`` and returns the
+    outgoing messages, in any shape; ``beliefs`` returns the results of :meth:`log_partition` and
+    :meth:`expected`.
     """
 
     messages: ClassVar[Callable[..., Any]]
     beliefs: ClassVar[Callable[..., Any]]
 
-    @abstractmethod
     def given(self, incoming: Messages) -> tuple[Any, ...]:
-        pass
+        return incoming, *(getattr(self, name) for name in _tables_of(type(self)))
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
         outgoing: Messages = self.messages(*self.given(incoming), maximise).reshape(-1)
@@ -92,14 +93,16 @@ class KernelGroup(FactorGroup):
         return expected
 
 
+@cache
+def _tables_of(kind: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind) if one.init and one.name != "edges")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class HardGroup(KernelGroup):
     """A family of factors without parameters, whose values are 0 or 1; ``beliefs`` is the log partition."""
 
     scores: NDArray[np.float64] = field(init=False, repr=False, default_factory=lambda: np.zeros(0))
-
-    def given(self, incoming: Messages) -> tuple[Any, ...]:
-        return (incoming,)
 
     def log_partition(self, incoming: Messages) -> float:
         return float(self.beliefs(*self.given(incoming)))

@@ -5,7 +5,6 @@ is a function of them: VALENCE over a word's links sums it out exactly.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,15 +43,12 @@ class AlignHmm(graph.KernelGroup):
     """
 
     edges: graph.Variables
-    scores: NDArray[np.float64]
     starts: NDArray[np.int64]
     positions: NDArray[np.int32]
+    scores: NDArray[np.float64]
     n_source: int
     messages = staticmethod(bp_alignment.align_hmm_messages)
     beliefs = staticmethod(bp_alignment.align_hmm_beliefs)
-
-    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
-        return incoming, self.starts, self.positions, self.scores, self.n_source
 
 
 def align_hmm(
@@ -75,7 +71,7 @@ def align_hmm(
         )
     if edges.size and not (places.min() >= 1 and places.max() <= n_source):
         raise ValueError(f"a position of ALIGNHMM is outside 1..{n_source}")
-    return AlignHmm(edges, graph.checked_scores(scores, (size,), "ALIGNHMM"), begins, places, n_source)
+    return AlignHmm(edges, begins, places, graph.checked_scores(scores, (size,), "ALIGNHMM"), n_source)
 
 
 # Up to this limit sums of products of weights stay far below the overflow of doubles; beyond it, computation

@@ -22,9 +22,6 @@ class AllTrue(graph.KernelGroup):
     messages = staticmethod(bp_booleans.all_true_messages)
     beliefs = staticmethod(bp_booleans.all_true_beliefs)
 
-    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
-        return incoming, self.scores, self.degree
-
 
 def all_true(variables: ArrayLike, scores: ArrayLike) -> AllTrue:
     """Make factors on booleans int[F, d] with scores float[F], natural log, for all being true."""
@@ -66,9 +63,6 @@ class Link(graph.KernelGroup):
     needs_incoming: ClassVar[bool] = False
     beliefs = staticmethod(bp_booleans.link_beliefs)
 
-    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
-        return incoming, self.scores
-
     def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
         return self.scores.copy()
 
@@ -101,9 +95,6 @@ class AnyPair(graph.HardGroup):
     starts: NDArray[np.int64]
     messages = staticmethod(bp_booleans.any_pair_messages)
     beliefs = staticmethod(bp_booleans.any_pair_log_partition)
-
-    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
-        return incoming, self.starts
 
 
 def any_pair(results: graph.Variables, pairs: graph.Variables) -> AnyPair:

@@ -1,7 +1,6 @@
 """CHILDSEQ and VALENCE: scores over the dependents of a head on a side, a chain of booleans."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +19,6 @@ class ChildSequence(graph.KernelGroup):
     score_starts: NDArray[np.int64]
     messages = staticmethod(bp_chains.child_sequence_messages)
     beliefs = staticmethod(bp_chains.child_sequence_beliefs)
-
-    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
-        return incoming, self.starts, self.scores, self.score_starts
 
 
 def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> ChildSequence:
@@ -67,9 +63,6 @@ class Valence(graph.KernelGroup):
     scores: NDArray[np.float64]
     messages = staticmethod(bp_chains.valence_messages)
     beliefs = staticmethod(bp_chains.valence_beliefs)
-
-    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
-        return incoming, self.starts, self.scores
 
 
 def valence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> Valence:

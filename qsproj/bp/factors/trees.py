@@ -110,9 +110,6 @@ class NoCross(graph.KernelGroup):
     messages = staticmethod(bp_trees.no_cross_messages)
     beliefs = staticmethod(bp_trees.no_cross_beliefs)
 
-    def given(self, incoming: graph.Messages) -> tuple[Any, ...]:
-        return incoming, self.heads, self.starts, self.dependents, self.scores, self.size
-
 
 def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> NoCross:
     """Make NOCROSS factors for pairs of different words int[F, 2]; ``scores`` float[F], natural log."""
