@@ -129,24 +129,21 @@ class Parser(Stored):
         """
         if known is not None:
             check_takes_parts(self)
-        plain = decode == "mbr" and not confidence and known is None
         # An error about a known part concerns the sentence taken last, so that these are taken one by one.
         for block in blocks_of(map(length_checked, sentences), self.block if known is None else 1):
-            found = self.parsed_block(block) if plain else None
-            if found is not None:
-                yield from found
-                continue
-            for one in block:
-                given = None if known is None else known(one)
-                yield self.parsed(one, decode=decode, confidence=confidence, given=given)
+            given = [None if known is None else known(one) for one in block]
+            yield from self.parsed_block(block, given, decode=decode, confidence=confidence)
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Return one sentence parsed, with the known part ``given``; see :meth:`parse`."""
         raise NotImplementedError
 
-    def parsed_block(self, sentences: list[Sentence]) -> Iterable[Sentence] | None:
-        """Parse several sentences at once by ``mbr``; None: each must be parsed by itself."""
-        return None
+    def parsed_block(
+        self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool
+    ) -> Iterable[Sentence]:
+        """Parse several sentences, each with its known part; by default one after the other."""
+        for sentence, own in zip(sentences, given, strict=True):
+            yield self.parsed(sentence, decode=decode, confidence=confidence, given=own)
 
     @abstractmethod
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
@@ -171,6 +168,11 @@ class Parser(Stored):
     def retagging(self) -> "Parser | None":
         """Return the parser that uses its own tags, whatever UPOS sentences have; None: it has none."""
         return None
+
+
+def is_plain(given: list[Given], *, decode: str, confidence: bool) -> bool:
+    """Return whether sentences without known parts are parsed by ``mbr``, without probabilities."""
+    return decode == "mbr" and not confidence and given == [None] * len(given)
 
 
 def length_checked(sentence: Sentence) -> Sentence:

@@ -35,14 +35,16 @@ def decode_block(scores, sizes, single_root, expected, heads, chances, done):
 
 
 @njit(cache=True, error_model="numpy")
-def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, chances, counts):
+def possible_arcs(scores, starts, sizes, single_root, least):
     """Choose the arcs with a probability of at least ``least``, and those of one tree.
 
     ``scores``, ``sizes`` as for :func:`decode_block`; ``starts`` int64[S]: position of each sentence's root.
-    Written: ``heads``, ``dependents`` int32[sum of sizes squared], positions by sentence, head and dependent;
-    ``chances`` float64[sum of sizes squared], their probabilities; ``counts`` int64[S]. Returns False, with
-    invalid results, when sums left the range in which they are exact.
+    Returns heads and dependents int32[k], positions by sentence, head and dependent; their probabilities
+    float64[k]; numbers of arcs int64[S]; and False, with invalid results, when sums left the range in which
+    they are exact.
     """
+    heads, dependents = np.empty(scores.shape[0], np.int32), np.empty(scores.shape[0], np.int32)
+    chances, counts = np.empty(scores.shape[0]), np.zeros(sizes.shape[0], np.int64)
     begin, found = 0, 0
     for sentence in range(sizes.shape[0]):
         size, first = sizes[sentence], starts[sentence]
@@ -51,9 +53,8 @@ def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, 
         tree, _ = eisner_best(arcs, single_root)
         _, marginals, _, exact = eisner_posterior(arcs, tree, single_root)
         if not exact:
-            return False
+            return heads, dependents, chances, counts, False
         tree, _ = eisner_best(marginals, single_root)
-        before = found
         for head in range(size):
             for dependent in range(1, size):
                 chosen = marginals[head, dependent] >= least or tree[dependent] == head
@@ -62,8 +63,8 @@ def possible_arcs(scores, starts, sizes, single_root, least, heads, dependents, 
                     dependents[found] = first + dependent
                     chances[found] = marginals[head, dependent]
                     found += 1
-        counts[sentence] = found - before
-    return True
+                    counts[sentence] += 1
+    return heads[:found], dependents[:found], chances[:found], counts, True
 
 
 @njit(cache=True, error_model="numpy")

@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.constraints import Given
 from qsproj.models.enhanced.enhancer import Enhancer, train_enhancer
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import BLOCK, Parser, Wrapper, always
+from qsproj.models.parser import BLOCK, KnownPart, Parser, Wrapper
 from qsproj.models.schema import Archive, Arrays, anything, checked, one_of
 from qsproj.models.storage import KINDS, described, kind_of, model_from
 
@@ -29,15 +29,15 @@ class EnhancedParser(Wrapper[Parser]):
     block = BLOCK
     parse_all = Parser.parse_all
 
-    def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
-        """Return the sentence with tree and DEPS; with ``confidence``, their ``DepsProb=`` in MISC."""
-        known = None if given is None else partial(always, given)
-        (one,) = self.base.parse_all([sentence], decode=decode, confidence=confidence, known=known)
-        return self.enhanced(one, confidence=confidence, arcs=partial(self._arcs, one, given))
-
-    def parsed_block(self, sentences: list[Sentence]) -> Iterator[Sentence]:
-        for one in self.base.parse_all(sentences):
-            yield self.enhanced(one, arcs=partial(self._arcs, one, None))
+    def parsed_block(
+        self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool
+    ) -> Iterator[Sentence]:
+        """Parse sentences with tree and DEPS; with ``confidence``, their ``DepsProb=`` in MISC."""
+        parts = iter([own for own in given if own is not None])
+        known: KnownPart | None = None if None in given else lambda _: next(parts)
+        parsed = self.base.parse_all(sentences, decode=decode, confidence=confidence, known=known)
+        for one, own in zip(parsed, given, strict=True):
+            yield self.enhanced(one, confidence=confidence, arcs=partial(self._arcs, one, own))
 
     def _arcs(self, sentence: Sentence, given: Given) -> Scores:
         return self.base.posterior(sentence, given).marginals

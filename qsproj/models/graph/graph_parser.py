@@ -24,7 +24,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Given
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import BLOCK, ArcPosterior, Parser, Posterior, Wrapper, always
+from qsproj.models.parser import BLOCK, ArcPosterior, Parser, Posterior, Wrapper, always, is_plain
 from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, option_field, restored
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder
@@ -157,15 +157,19 @@ class GraphParser(Wrapper[ArcParser]):
         probabilities[graph.heads, graph.dependents] = chances
         return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
 
-    def parsed_block(self, sentences: list[Sentence]) -> Iterator[Sentence]:
+    def parsed_block(
+        self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool
+    ) -> Iterator[Sentence]:
         """Parse several sentences, all for ``iterations``; where that fails, each by itself."""
+        plain = is_plain(given, decode=decode, confidence=confidence)
         block = self.base.scorer.encode_block(sentences)
-        heads = self._block_heads(block)
+        heads = self._block_heads(block) if plain else None
+        if heads is None and plain and len(sentences) > 1:
+            for sentence in sentences:
+                yield from self.parsed_block([sentence], [None], decode=decode, confidence=confidence)
+            return
         if heads is None:
-            if len(sentences) == 1:
-                yield self.parsed(sentences[0], decode="mbr", confidence=False, given=None)
-            for sentence in sentences if len(sentences) > 1 else ():
-                yield from self.parsed_block([sentence])
+            yield from super().parsed_block(sentences, given, decode=decode, confidence=confidence)
             return
         labeller, ends = self.base.labeller, np.cumsum(block.sizes)
         labels = labeller.label_block(block, heads) if labeller else map(unlabelled, sentences)
@@ -179,13 +183,13 @@ class GraphParser(Wrapper[ArcParser]):
         if not inference.projective or options.constraint != "tree" or {"nocross", "hidden"} & set(families):
             return None
         scores, single_root = self.base.scorer.score_block(block), inference.single_root
-        ends, chances = np.empty((2, len(scores)), dtype=np.int32), np.empty(len(scores))
-        counts = np.empty(len(sizes), dtype=np.int64)
-        found = ends[0], ends[1], chances, counts
-        if not possible_arcs(scores, block.starts, sizes, single_root, options.threshold, *found):
+        found = possible_arcs(scores, block.starts, sizes, single_root, options.threshold)
+        heads_in_block, dependents, chances, counts, exact = found
+        if not exact:
             return None
-        arcs, sentence_of = _arcs_of_block(block, ends[:, : counts.sum()])
-        own_heads, own_dependents = ends[:, : counts.sum()] - np.repeat(block.starts, counts).astype(np.int32)
+        arcs, sentence_of = _arcs_of_block(block, heads_in_block, dependents)
+        first = np.repeat(block.starts, counts).astype(np.int32)
+        own_heads, own_dependents = heads_in_block - first, dependents - first
         variables = np.arange(counts.sum(), dtype=np.int32)
         last = np.cumsum(counts)
         trees = [
@@ -198,7 +202,7 @@ class GraphParser(Wrapper[ArcParser]):
             return None
         factors = self.factors.scores(self.factors.features(block.words, graph.families))
         if options.gain > 0.0:
-            factors = graph_factors.by_gain(graph, chances[: len(variables)], factors, least=options.gain)
+            factors = graph_factors.by_gain(graph, chances, factors, least=options.gain)
         links = self.links.scores_of(self.links.features(block.words), arcs.heads, arcs.dependents)
         beliefs = graph_factors.propagate(graph, links, factors, iterations=options.iterations, tolerance=0.0)
         if beliefs.status is Status.CONTRADICTION:
@@ -252,11 +256,11 @@ class GraphParser(Wrapper[ArcParser]):
 
 
 def _arcs_of_block(
-    block: EncodedBlock, ends: NDArray[np.int32]
+    block: EncodedBlock, heads: NDArray[np.int32], dependents: NDArray[np.int32]
 ) -> tuple[graph_factors.Arcs, NDArray[np.int64]]:
     inside = np.zeros(len(block.words) + 1, dtype=np.int64)
     inside[block.starts[1:]] = 1
     sentence_of = np.cumsum(inside)
     before = (block.starts - 1).astype(np.int32)[sentence_of]
     after = (block.starts + block.sizes).astype(np.int32)[sentence_of]
-    return graph_factors.Arcs(ends[0].copy(), ends[1].copy(), before, after), sentence_of
+    return graph_factors.Arcs(heads, dependents, before, after), sentence_of

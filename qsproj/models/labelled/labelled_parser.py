@@ -25,7 +25,7 @@ from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, RelationWeights
 from qsproj.models.constraints import LEAST_LOG, Given
-from qsproj.models.parser import BLOCK, Lesson
+from qsproj.models.parser import BLOCK, Lesson, is_plain
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.training.labelled_trees import LabelledScores
@@ -284,12 +284,15 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         after = scores(features, heads[1:].copy(), words, self.labeller.weights)
         return mean_scores(posterior.chances_of(heads), after)
 
-    def parsed_block(self, sentences: list[Sentence]) -> list[Sentence] | None:
-        """Parse several sentences; None where arcs may cross, or sums leave the exact range."""
+    def parsed_block(
+        self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool
+    ) -> Iterable[Sentence]:
+        """Parse several sentences: at once, unless arcs may cross or sums leave the exact range."""
+        plain = is_plain(given, decode=decode, confidence=confidence)
         block = self.scorer.encode_block(sentences)
-        found = self._block_trees(block) if self.inference.projective else None
+        found = self._block_trees(block) if plain and self.inference.projective else None
         if found is None:
-            return None
+            return super().parsed_block(sentences, given, decode=decode, confidence=confidence)
         trees, before = found
         words = np.flatnonzero(trees != NO_HEAD).astype(np.int32)
         features = self.labeller.features(block.words, trees, block.inside)
@@ -307,12 +310,10 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def _block_trees(self, block: EncodedBlock) -> tuple[NDArray[np.int32], Floats] | None:
         sizes, single_root = block.sizes, self.inference.single_root
         arcs = self.scorer.score_block(block)
-        ends = np.empty((2, len(arcs)), dtype=np.int32)
-        counts = np.empty(len(sizes), dtype=np.int64)
-        found = ends[0], ends[1], np.empty_like(arcs), counts
-        if not possible_arcs(arcs, block.starts, sizes, single_root, self.least, *found):
+        possible = possible_arcs(arcs, block.starts, sizes, single_root, self.least)
+        heads, dependents, _, counts, exact = possible
+        if not exact:
             return None
-        heads, dependents = ends[0, : counts.sum()], ends[1, : counts.sum()]
         features = self.relations.features(block.words)
         scores = self.relations.candidates.scores(features, heads, dependents, self.relations.weights)
         chances = np.empty_like(scores)
