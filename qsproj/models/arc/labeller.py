@@ -16,7 +16,7 @@ from qsproj.kernels.features import label_features
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, labels, one_of
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import RowAdaGrad
 
 HASH_BITS = 17
@@ -182,7 +182,7 @@ def train_labeller(
     first = with_relations(start, found) if start else untrained(template_set, found, ignored=ignored)
     names = first.relations
     examples = [(first.encode_tree(one), one.heads, known_relations(one, names)) for one in sentences]
-    trainer = LabelTrainer(first, label_features.step_labels, rate=RATE)
+    trainer = label_trainer(first, label_features.step_labels, rate=RATE)
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
 
 
@@ -216,21 +216,18 @@ def with_relations(labeller: Labeller, relations: Iterable[str]) -> Labeller:
 LabelExample = tuple[atoms.EncodedSentence, Heads, NDArray[Any]]
 
 
-class LabelTrainer(Trainer[LabelExample, Labeller]):
-    """Trains a labeller by steps of ``kernel``, a function of ``label_features``. Mutable; final."""
+def label_trainer(
+    start: Labeller, kernel: Callable[..., float], *, rate: float
+) -> Steps[LabelExample, Labeller]:
+    """Return a trainer by steps of ``kernel``, a function of ``label_features``."""
+    descent = RowAdaGrad(start.weights.copy(), rate=rate)
 
-    def __init__(self, start: Labeller, kernel: Callable[..., float], *, rate: float) -> None:
-        self._start = start
-        self._kernel = kernel
-        self._descent = RowAdaGrad(start.weights.copy(), rate=rate)
-
-    def step(self, example: LabelExample) -> float:
+    def step(example: LabelExample) -> float:
         encoded, heads, known = example
-        features = arc_templates.arc_features(encoded, self._start.templates, len(self._start.weights))
-        return self._descent.step(self._kernel, features, heads, known)
+        features = arc_templates.arc_features(encoded, start.templates, len(start.weights))
+        return descent.step(kernel, features, heads, known)
 
-    def averaged(self) -> Labeller:
-        return replace(self._start, weights=self._descent.mean())
+    return Steps(step, lambda: replace(start, weights=descent.mean()))
 
 
 # Rates .03 and .1, and 2 to 8 passes, differ by at most .2 on dev files of three languages.
@@ -260,5 +257,5 @@ def train_on_evidence(
     """
     pairs = zip(trees, evidence, strict=True)
     examples = [(start.encode_tree(tree), tree.heads, known) for tree, known in pairs]
-    trainer = LabelTrainer(start, label_features.step_label_evidence, rate=EVIDENCE_RATE)
+    trainer = label_trainer(start, label_features.step_label_evidence, rate=EVIDENCE_RATE)
     return learn(trainer, examples, epochs=EVIDENCE_EPOCHS, rng=rng, description="training labels")[0]

@@ -21,7 +21,7 @@ from qsproj.conventions import ROOT, Floats, Heads, Scores
 from qsproj.corpus.cells import UNIVERSAL_TAGS, bare_relation
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.features.joint_templates import EVERY_FAMILY
-from qsproj.models.arc.labeller import ROOT_RELATION
+from qsproj.models.arc import labeller
 from qsproj.models.joint.joint_graph import JointBeliefs
 from qsproj.models.joint.joint_structure import JointStructure
 from qsproj.models.joint.joint_trees import TreeParser, relation_chances
@@ -174,9 +174,8 @@ def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) 
     Namely where the word's head differs from ``heads`` int32[n+1], the tree of the graph, and at the root's
     children.
     """
-    numbers = {relation: number for number, relation in enumerate(relations)}
-    known = np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)
+    known = labeller.known_relations(sentence, relations)
     known[heads != sentence.heads] = -1
-    if ROOT_RELATION in numbers:
+    if labeller.ROOT_RELATION in relations:
         known[heads == ROOT] = -1
     return known

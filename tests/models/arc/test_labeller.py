@@ -9,7 +9,13 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.label_features import step_label_evidence, step_labels
-from qsproj.models.arc.labeller import LabelTrainer, start_above, train_labeller, train_on_evidence, untrained
+from qsproj.models.arc.labeller import (
+    label_trainer,
+    start_above,
+    train_labeller,
+    train_on_evidence,
+    untrained,
+)
 from tests.sentences import make_sentence
 
 # A noun before the verb is its subject or its object, an adposition of its own its oblique.
@@ -60,7 +66,7 @@ def test_sure_evidence_teaches_what_labels_do(german):
     """Infinite evidence for one relation is the relation; the steps are the same."""
     first = untrained("words-in-tree", {name for tree in german for name in tree.deprels})
     numbers = {name: number for number, name in enumerate(first.relations)}
-    steps = [LabelTrainer(first, kernel, rate=0.1) for kernel in (step_labels, step_label_evidence)]
+    steps = [label_trainer(first, kernel, rate=0.1) for kernel in (step_labels, step_label_evidence)]
     for tree in german[:5]:
         labels = np.array([-1, *(numbers[name] for name in tree.deprels)], dtype=np.int32)
         evidence = np.where(np.arange(len(numbers)) == labels[:, None], 0.0, -1e6)
