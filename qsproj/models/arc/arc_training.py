@@ -268,6 +268,29 @@ def scaled_to_likelihood(
     return arc_scorer.ArcScorer(scorer.template_set, arc_scorer.aligned_weights(weights))
 
 
+def cross_fitted_parsers(
+    train: Callable[[list[Sentence]], Trained],
+    sentences: Sequence[Sentence],
+    *,
+    folds: int,
+    rng: np.random.Generator | None = None,
+    again: Sequence[Sentence] = (),
+) -> Iterator[tuple[int, Trained]]:
+    """Train parsers on all folds of some sentences but one, and yield each for the sentences of that fold.
+
+    A parser is overconfident on its own training trees: joint weights trained with its scores there would
+    find no errors to correct, and pruning that does not occur on other text.
+
+    ``again``: the same sentences with other tags, as further training data. One of the ``folds`` parsers is
+    in memory at a time.
+    """
+
+    def fit(others: list[int]) -> Trained:
+        return train([one[i] for one in (sentences, again) if one for i in others])
+
+    return cross_fit(len(sentences), fit, lambda parser, _: parser, folds=folds, rng=rng)
+
+
 def cross_fitted_scorers(
     sentences: Sequence[Sentence],
     *,
@@ -278,31 +301,13 @@ def cross_fitted_scorers(
     folds: int = 5,
     again: Sequence[Sentence] = (),
 ) -> Iterator[tuple[int, arc_scorer.ArcScorer]]:
-    """Train parsers on all folds of some sentences but one, and yield each for the sentences of that fold.
+    """Train scorers by :func:`cross_fitted_parsers`; the sentences, at least two, have whole trees."""
+    shape = options.with_shape(template_set, inference)
 
-    A parser is overconfident on its own training trees: joint weights trained with its scores there would
-    find no errors to correct, and pruning that does not occur on other text.
+    def train(rest: list[Sentence]) -> arc_scorer.ArcScorer:
+        return train_arc_parser(rest, rng=rng, options=shape, label_epochs=0)[0].scorer
 
-    The sentences, at least two, have whole trees; ``again``: the same with other tags, as further training
-    data. One of the ``folds`` parsers is in memory at a time.
-    """
-    untrained = arc_scorer.ArcScorer.untrained(template_set)
-    every = [*sentences, *again]
-    encoded = [untrained.encode(sentence) for sentence in every]
-    made = arc_examples.tree_examples(every, untrained, inference, objective=options.objective)
-
-    def fit(others: list[int]) -> arc_scorer.ArcScorer:
-        rest = [*others, *(len(sentences) + i for i in others if again)]
-        trees = ((encoded[i], every[i].heads) for i in rest)
-        support = arc_scorer.supported_by(
-            template_set, trees, cutoff=options.cutoff, criterion=options.support
-        )
-        lessons = [example for i in rest if (example := made[i])]
-        return train_scorer(
-            lessons, template_set, support=support, rng=rng, inference=inference, options=options
-        )[0]
-
-    return cross_fit(len(sentences), fit, lambda scorer, _: scorer, folds=folds, rng=rng)
+    return cross_fitted_parsers(train, sentences, folds=folds, rng=rng, again=again)
 
 
 def cross_fitted_relations(

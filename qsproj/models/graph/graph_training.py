@@ -16,13 +16,13 @@ from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.models.arc.arc_examples import check_finite, dev_score, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.graph import graph_factors
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.tree_decoder import agreeing_arcs
 from qsproj.progress import track
-from qsproj.training.cross_fitting import cross_fit, in_order
+from qsproj.training.cross_fitting import in_order
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.optimiser import AdaGrad
 
@@ -84,14 +84,13 @@ def train_pruners(
     """Return the pruner of each sentence, trained on the other folds; of few sentences, ``base``."""
     if len(sentences) < 2 * FOLDS:
         return [base] * len(sentences)
-    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in sentences]
     shape = replace(options, epochs=min(options.epochs, PRUNING_EPOCHS))
     shape = shape.with_shape(base.scorer.template_set, base.inference)
 
-    def fit(others: list[int]) -> ArcParser:
-        return train_arc_parser([bare[i] for i in others], rng=rng, options=shape)[0]
+    def train(others: list[Sentence]) -> ArcParser:
+        return train_arc_parser(others, rng=rng, options=shape, label_epochs=0)[0]
 
-    return in_order(cross_fit(len(bare), fit, lambda pruner, _: pruner, folds=FOLDS))
+    return in_order(cross_fitted_parsers(train, sentences, folds=FOLDS))
 
 
 KIND = "a second-order parser"

@@ -9,7 +9,7 @@ have nothing left to explain: each training tree is scored by a parser that has 
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeGuard, cast
@@ -23,11 +23,11 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, NothingToLearnError, SentenceError, pluralise, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import reporting_damage
 from qsproj.models.checkpoint import Checkpoint, checksum
-from qsproj.models.graph.graph_factors import FamilyFactors, candidate_arcs, sentence_graph
+from qsproj.models.graph.graph_factors import FamilyFactors, candidate_arcs
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_graph import FamilyScores
@@ -40,7 +40,7 @@ from qsproj.models.schema import Arrays
 from qsproj.models.storage import kind_of, load_model, model_from
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in, reachable
 from qsproj.progress import notice, track
-from qsproj.training.cross_fitting import cross_fit, in_order
+from qsproj.training.cross_fitting import in_order
 
 TreeParser = ArcParser | GraphParser
 # Description of the parsers that a joint model can use.
@@ -113,7 +113,7 @@ def tree_scores(
     kept = candidate_arcs(marginals, base.inference, threshold=options.threshold)
     if required is not None:
         kept |= arcs_in(required)
-    graph = sentence_graph(kept, base.inference, families=options.families_for(base.inference))
+    graph = options.layout(kept, base.inference)
     if graph.n_factors > options.max_factors:
         return first_order_scores(scores, base.inference, **pruned)
     links = parser.links.scores(features)
@@ -187,25 +187,6 @@ def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence)
 
 
 FOLDS = 5
-
-
-def _cross_fitted_graph_parsers(
-    targets: Sequence[Sentence],
-    parser: GraphParser,
-    again: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
-    options: TrainingOptions,
-) -> Iterator[tuple[int, GraphParser]]:
-    shape = options.with_shape(parser.base.scorer.template_set, parser.inference)
-    # Labels are not needed.
-    bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in (*targets, *again)]
-
-    def fit(others: list[int]) -> GraphParser:
-        rest = [bare[i] for i in (*others, *(len(targets) + i for i in others if again))]
-        return train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options)[0]
-
-    return cross_fit(len(targets), fit, lambda other, _: other, folds=FOLDS, rng=rng)
 
 
 STAGE = "target"
@@ -287,8 +268,7 @@ def unpacked(arrays: Arrays, parser: TreeParser) -> list[TreeScores]:
 def _families(parser: TreeParser, kept: Mask) -> tuple[FamilyFactors, ...]:
     if not isinstance(parser, GraphParser):
         raise ValueError("factors of the second order, and a parser of the first")
-    inference = parser.base.inference
-    graph = sentence_graph(kept, inference, families=parser.options.families_for(inference))
+    graph = parser.options.layout(kept, parser.base.inference)
     return tuple(family.numbered_from(0) for family in graph.families)
 
 
@@ -329,17 +309,22 @@ def train_target(
         return kept
     training, targets = training or TrainingOptions(), [pair.target for pair in pairs]
     again, choices = tags.true or (), tags.choices or [None] * len(targets)
-    others: Iterator[tuple[int, TreeParser]]
-    if order == 2:
-        parser, _ = train_graph_parser([*targets, *again], rng=rng, options=training)
-        others = _cross_fitted_graph_parsers(targets, parser, again, rng=rng, options=training)
-    else:
-        parser, _ = train_arc_parser([*targets, *again], rng=rng, options=training)
-        inference, template_set = parser.inference, parser.scorer.template_set
-        scorers = cross_fitted_scorers(
-            targets, rng=rng, template_set=template_set, inference=inference, options=training, again=again
-        )
-        others = ((i, ArcParser(scorer, None, inference)) for i, scorer in scorers)
+    every = [*targets, *again]
+    parser = (
+        train_graph_parser(every, rng=rng, options=training)[0]
+        if order == 2
+        else train_arc_parser(every, rng=rng, options=training)[0]
+    )
+    shape = training.with_shape(first_order(parser).scorer.template_set, parser.inference)
+
+    def train(rest: list[Sentence]) -> TreeParser:
+        if not isinstance(parser, GraphParser):
+            return train_arc_parser(rest, rng=rng, options=shape, label_epochs=0)[0]
+        # Labels are not needed.
+        bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in rest]
+        return train_graph_parser(bare, rng=rng, options=shape, graph_options=parser.options)[0]
+
+    others = cross_fitted_parsers(train, targets, folds=FOLDS, rng=rng, again=again)
 
     def score(parser: TreeParser, target: Sentence, choices: TagChoices | None) -> TreeScores:
         tree = reachable(target.heads, parser.inference)
