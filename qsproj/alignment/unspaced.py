@@ -121,8 +121,7 @@ def carry_to_words(
 
     A piece comes from one piece of the other side at most, so its probability of coming from a word is the
     sum over the word's pieces. The probability of a word is the maximum over its pieces; their mean was
-    measured to be worse, and the probability that any piece is linked to be as good. Shape [0, 0] where no
-    piece was aligned.
+    worse, the probability that any piece is linked as good. Shape [0, 0] where no piece was aligned.
     """
     if not forward.size:
         return forward, backward

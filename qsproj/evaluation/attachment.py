@@ -133,9 +133,8 @@ class AttachmentScores:
     """Scores of one system against gold trees; every score is a percentage, NaN where no word is scored.
 
     ``counts``: the counts of each sentence, in order, the input of `exact_paired_test`. Read-only.
-    ``groups``: the scores of each group, such as a gold relation, in display order, with the sums of its
-    counts as those of one sentence; empty without a grouping. ``predicted``: words in the group by the
-    *system's* tree.
+    ``groups``: the scores of each group, such as a gold relation, in display order, with summed counts as
+    those of one sentence; empty without a grouping. ``predicted``: words in the group by the *system's* tree.
     """
 
     counts: NDArray[np.void]

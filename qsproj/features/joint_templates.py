@@ -154,8 +154,7 @@ def tag_buckets(
 ) -> Buckets:
     """Return the features of L links with each candidate tag of their target words.
 
-    int32[L * n_tags, T]; ``source_tags`` uint64[L]: hash of the tag of its source word. ``posteriors``
-    float64[L].
+    int32[L * n_tags, T]; ``source_tags`` uint64[L]: hash of the source word's tag. ``posteriors`` float64[L].
     """
     filled = [stable_hash(tag) for row in tags for tag in (*row, *[""] * (n_tags - len(row)))]
     columns = {

@@ -51,9 +51,8 @@ class FamilyTemplates:
 class CompiledFamily:
     """Templates of one family, for :func:`qsproj.kernels.features.arc_features.position_parts`.
 
-    ``operations`` int32[R, T, W], and ``seeds`` uint64[R, T], the initial hash of each role: all differ, so
-    that equal words in different roles are different features. Templates [0, plain) fire with and without the
-    place.
+    ``operations`` int32[R, T, W], and ``seeds`` uint64[R, T], the initial hash of each role, so that equal
+    words in different roles are different features. Templates [0, plain) fire with and without the place.
     """
 
     operations: NDArray[np.int32]

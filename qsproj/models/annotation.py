@@ -59,8 +59,7 @@ class Annotator:
         Models that read text cut it into sentences and words; a blank line ends a paragraph of
         running text. The sentences of the document are made lazily.
 
-        Raises UsageError when the model does not read text; while sentences are made, the errors of the
-        model's other methods.
+        Raises UsageError when the model does not read text; later, the errors of the model's other methods.
 
         Parameters
         ----------

@@ -181,8 +181,7 @@ def load_model(path: str | Path) -> Model:
     """Load a model of any kind, named by its header; DataError for a bad file, UsageError for a new kind."""
     with opened_model(path) as file:
         if file.kind in KINDS:
-            # A model of many small parts, such as a lexicon, loads three times as fast without garbage
-            # collection.
+            # A model of many small parts, such as a lexicon, loads three times as fast so.
             searched = gc.isenabled()
             gc.disable()
             try:

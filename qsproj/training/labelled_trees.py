@@ -23,8 +23,7 @@ class LabelledScores:
     """Scores of labelled arcs, natural log: ``arcs[head, dependent] + relations[k, relation]``.
 
     ``arcs`` float64[n+1, n+1]; column 0 and the diagonal are not read. ``heads``, ``dependents`` int32[k]:
-    the possible arcs. ``relations`` float64[k, L]: -inf for impossible ones; at least one of each row is
-    finite.
+    the possible arcs. ``relations`` float64[k, L]: -inf for impossible ones, not all of a row.
     """
 
     arcs: Scores

@@ -31,8 +31,7 @@ class Objective(Protocol):
 class TreeLikelihood:
     """Negative log-probability of one tree int32[n+1], with ``margin`` added to the score of wrong arcs.
 
-    A margin of 0 is conditional log-likelihood; a positive one (natural log) is required per wrong arc in
-    training.
+    A margin of 0 is conditional log-likelihood; a positive one (natural log) is required per wrong arc.
 
     *Source*: thesis 3.2.3; the margin: Gimpel and Smith 2010, softmax-margin training of log-linear models.
     """

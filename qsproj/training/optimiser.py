@@ -34,8 +34,7 @@ class SparseOptimiser(Optimiser, ABC):
     """Hashed weights with sparse updates. Mutable; abstract.
 
     ``gradient``, like ``weights``: of the current example, all zero between steps. ``touched``
-    uint64[capacity]: the buckets with a gradient, of which the first ``used`` are valid; when the list is
-    full, the weights move.
+    uint64[capacity]: the buckets with a gradient, ``used`` of them; when the list is full, the weights move.
     """
 
     def __init__(self, weights: Weights, sums: Weights, gradient: Weights, *, capacity: int) -> None:

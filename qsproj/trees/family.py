@@ -162,8 +162,7 @@ class TreeFamily:
         """List heads and score of the k best distinct trees, best first; of all trees if there are fewer.
 
         Exact, by O(k n) searches; UsageError for ``k`` below 1. Sets of trees are split by the first word
-        whose head differs from the set's best tree, and wait in a queue by their best. *Source*: Lawler
-        (1972).
+        whose head differs from their best tree, and queue by it. *Source*: Lawler (1972).
         """
         arcs = check_scores(scores)
         check_count("k", k, 1)
@@ -235,9 +234,8 @@ class TreeFamily:
         not read elsewhere. The gradient, d expected / d scores, is float64[n+1, n+1], the covariance of each
         arc's presence with that sum. Columns sum to 0.
 
-        *Source*: thesis 3.2.4; not by its eq. 3.14 but by complex scores (Squire and Trapp 1998): the
-        imaginary parts of the marginals are slopes along ``values``, times a step too small to change
-        anything else. O(n^3).
+        *Source*: thesis 3.2.4; not by its eq. 3.14 but by complex scores (Squire and Trapp 1998): imaginary
+        parts of marginals are slopes along ``values``, times a step too small to change anything. O(n^3).
         """
         arcs = check_scores(scores)
         arc_values = checked_values(values, arcs)

@@ -46,8 +46,7 @@ def _multi_root_trees(arcs: Scores, size: int, rng: np.random.Generator) -> NDAr
         weights[:, ROOT] = 0.0
         np.fill_diagonal(weights, 0.0)
         # Expected number of steps: the sum over words of the total weight into the word, divided by the part
-        # that leads to the root before leading back; the inverse of the latter is the derivative of log Z by
-        # the root arc.
+        # that leads to the root before leading back; one over it is the derivative of log Z by the root arc.
         steps = float(weights.sum(axis=0) @ derivatives[ROOT])
         if steps <= STEPS_PER_WORD * marginals.shape[0]:
             return np.asarray(draw_by_walks(weights, size, rng))

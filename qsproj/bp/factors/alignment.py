@@ -83,8 +83,7 @@ MOST_LOG_WEIGHT = 600.0
 class AlignItg(graph.HardGroup):
     """One hard factor over candidate links, a word having one at most, in ITG order; O(m^3 n^3).
 
-    ``of_source``, ``of_target`` int64[E]: ends of each link among the words that have candidates, of
-    ``shape``.
+    ``of_source``, ``of_target`` int64[E]: ends of each link among words with candidates, of ``shape``.
 
     *Source*: thesis 4.7.1.2; Wu 1997; a normal form like that of Huang et al. 2009.
     """

@@ -20,8 +20,7 @@ from qsproj.models.tree_decoder import TreeDecoder, arcs_in, has_several_roots, 
 from qsproj.training import objectives
 from qsproj.training.margins import ArcMargins, DualTree, Margins, TreeMargins
 
-# Sharpness of the risk in each of the last epochs, and the cost of a wrong head in the likelihood before, in
-# nats.
+# Sharpness of the risk in each of the last epochs; cost of a wrong head in the likelihood before, in nats.
 SHARPNESS = (1.0, 1.0, 1.5)
 RISK_WEIGHT = 3.0
 

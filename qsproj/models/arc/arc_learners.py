@@ -116,8 +116,7 @@ class ExponentiatedTrainer(arc_scorer.ArcLearner[DualTree, PlainSteps]):
         return arc_scorer.ArcScorer(self.live.template_set, arc_scorer.aligned_weights(self.rule.weights))
 
 
-# For each optimiser, scipy's method and its options. L-BFGS keeps five pairs of vectors: each has one entry
-# for each feature.
+# For each optimiser, scipy's method and its options. L-BFGS keeps five pairs of vectors over all features.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {"lbfgs": ("L-BFGS-B", {"maxcor": 5}), "cg": ("CG", {})}
 
 

@@ -37,8 +37,7 @@ def train_residual(
     """Learn weights to add to those of a parser; return the parser with the sums.
 
     Examples are encoded for ``base``; their objectives are of the sums of its scores and the added ones.
-    ``trained_by`` wraps the trainer. The weights are the mean of ``repeats`` trainings, each with other
-    orders of the examples.
+    ``trained_by`` wraps the trainer. The weights are the mean of ``repeats`` trainings, in other orders.
     """
     above = []
     for example in examples:

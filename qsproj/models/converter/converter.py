@@ -1,8 +1,7 @@
 """The converter: from a tree in one annotation style to a tree in another over the same words.
 
 An edge-factored conditional log-linear model of the target tree. The score of an arc is a prior for the arcs
-of the source tree and its turned trees, plus learned weights of features of the path between the two words in
-the source tree.
+of the source tree and its turned trees, plus learned weights of the path between the two words there.
 
 *Source*: thesis 4.1 and 4.4. Turned trees, path features and copied relations are ours.
 """
@@ -64,8 +63,7 @@ class Converter(Parser):
 
     ``weights`` float32[2**HASH_BITS]. ``inference``: the trees of the target style; where arcs of a source
     tree cross, those of the target tree may. ``prior``: log-odds of the arcs of the source tree without
-    training. ``source_relations``: those of the source training trees, sorted; none where they were not
-    stored.
+    training. ``source_relations``: those of the source training trees, sorted; empty where not stored.
     """
 
     turns: TurnModel

@@ -31,8 +31,7 @@ ROOT_RELATION = "root"
 class RelationAdapter:
     """Classifier of the relation of each arc of the target tree; see kernels.adaptation_relations.
 
-    ``weights`` float32[2**HASH_BITS, COPIES + L]: the columns of the two copies come before those of
-    ``relations``.
+    ``weights`` float32[2**HASH_BITS, COPIES + L]: the two copies come before ``relations``.
     """
 
     relations: tuple[str, ...]

@@ -310,8 +310,7 @@ def gains(chances: Floats, scores: Floats) -> Floats:
 def by_gain(graph: SentenceGraph, chances: Floats, scores: Sequence[Floats], *, least: float) -> list[Floats]:
     """Return the scores of each family, with 0 for factors of a gain below ``least``, which removes them.
 
-    ``chances`` float64[E]: of the arcs; gains are computed as if these were independent, chains of dependents
-    apart.
+    ``chances`` float64[E]: of the arcs; gains are computed as if arcs, but not chains, were independent.
     """
     log_odds = odds_of(chances)
     kept = []

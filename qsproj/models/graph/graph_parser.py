@@ -94,8 +94,7 @@ class GraphParser(Wrapper[ArcParser]):
     """A trained second-order dependency parser.
 
     ``base`` prunes, labels, and parses sentences beyond the limit. It prunes by its unscaled scores, whatever
-    its temperature, as in training. ``links``: scores of LINK, learned together with those of the other
-    ``factors``.
+    its temperature, as in training. ``links``: scores of LINK, learned together with ``factors``.
     """
 
     base: ArcParser

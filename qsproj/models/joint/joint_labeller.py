@@ -57,8 +57,7 @@ class Senses:
 def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_heads: Heads) -> Senses:
     """Return the senses of the words of a target tree int32[n+1].
 
-    A chance is the expected number of ways to be in a configuration, divided by their sum where that is above
-    1.
+    A chance is the expected number of ways to be in a configuration, divided by their sum where above 1.
     """
     heads, words, source_heads, sources = structure.words.T
     numbers = np.array([_NUMBERS.get(name, -1) for name in EVERY_FAMILY], dtype=np.int8)[structure.families]
@@ -96,8 +95,7 @@ _N_TAGS = len(UNIVERSAL_TAGS) + 1
 class JointLabeller:
     """Evidence from source relations for target relations, in the order of the target's labeller.
 
-    ``table``: rows by configuration; then by configuration and source relation; then by these and the word's
-    tag.
+    ``table``: rows by configuration; then by it and source relation; then by both and the word's tag.
     """
 
     source_relations: tuple[str, ...]

@@ -28,8 +28,7 @@ _MORE_EPOCHS = 3
 class JointData:
     """Inputs of joint training, see :func:`prepare`.
 
-    ``parser``: untrained. ``target``: scores of the pairs' targets. ``skipped``: number of other pairs, by
-    reason.
+    ``parser``: untrained. ``target``: scores of the pairs' targets. ``skipped``: other pairs, by reason.
     """
 
     parser: JointParser

@@ -155,8 +155,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         ``observed``), ``link_threshold``: None: as in the options.
 
         Raises DataError when the alignment reaches past its sentences, or when there is none and their words
-        differ; UsageError or SentenceLengthError when a tree is missing, a name unknown, or a sentence too
-        long.
+        differ; UsageError or SentenceLengthError for a missing tree, an unknown name, or a sentence too long.
         """
         pair, choices = self.tag_choices(paired(source, target, alignment))
         kind = source_tree or self.options.source_tree

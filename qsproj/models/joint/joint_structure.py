@@ -364,8 +364,7 @@ def known_states(
 
     ``target_heads``, ``source_heads`` int32[n+1], int32[m+1] or None: observed trees, all of whose arcs must
     have variables (a word whose head was pruned away would have none, without a contradiction).
-    ``link_states`` int8[k] or None. ``target_tags`` int8[U] or None: index of each word's tag among its
-    possible ones.
+    ``link_states`` int8[k] or None. ``target_tags`` int8[U] or None: number of each word's tag in its row.
     """
     known = np.full(len(structure.states), UNKNOWN, dtype=np.int8)
     known[ALWAYS_TRUE] = TRUE_STATE

@@ -30,8 +30,7 @@ class SourceEvidence:
 
     ``chances`` float64[m+1, m+1]: probability of each arc. ``heads`` int32[m+1] or None: the tree, where it
     is known; else ``forest`` float64[m+1, m+1]: scores of arcs, natural log; a tree drawn by them equals the
-    source tree (the agreement variable M of the thesis). ``weight``: among other such evidence; weights sum
-    to one.
+    source tree (the agreement variable M of the thesis). ``weight``: weights of all evidence sum to one.
     """
 
     chances: Scores

@@ -201,8 +201,7 @@ class TaggedArcs:
     """The arcs of which one or both words have a choice of tags.
 
     ``heads``, ``dependents`` int32[F]. ``scores`` float64[F, K, K]: the arc's score under [tag of head, tag
-    of dependent] minus that under the tags of the sentence, natural log; a certain tag is at 0; 0 for no
-    tag.
+    of dependent] minus that under the tags of the sentence, natural log; a certain tag is at 0; 0 for none.
     """
 
     heads: Numbers

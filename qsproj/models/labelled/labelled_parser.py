@@ -275,8 +275,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def relation_scores(self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads) -> Floats:
         """Return the score of each relation given a tree, float64[n, L], natural log; -inf for no candidate.
 
-        The mean of the beliefs about the arc before decoding and of the scores of the labeller, which reads
-        the tree.
+        The mean of the beliefs before decoding and of the scores of the labeller, which reads the tree.
         """
         words = np.arange(1, len(heads), dtype=np.int32)
         features = self.labeller.features(encoded, heads)

@@ -100,8 +100,7 @@ class Word(NamedTuple):
 class Lemmatizer:
     """Log-linear choice among edit scripts.
 
-    ``allowed``: candidate scripts of each UPOS, ascending. ``lemmas``: of the lexicon. ``weights``
-    float32[2^b].
+    ``allowed``: scripts of each UPOS, ascending. ``lemmas``: of the lexicon. ``weights`` float32[2^b].
     """
 
     scripts: tuple[EditScript, ...]

@@ -55,8 +55,7 @@ from qsproj.training.optimiser import RowAdaGrad
 
 # Least count of a feature, as those of one word do not generalise; largest number of features.
 RAREST, MOST_FEATURES = 2, 250_000
-# Features whose weights all stay below the first are dropped, and weights below the second; of scripts, the
-# last.
+# Features whose weights all stay below the first are dropped, weights below the second; of scripts, the last.
 FAINTEST, FAINT = 0.1, 0.06
 FAINT_OF_SCRIPTS = 0.02
 # A script of fewer forms is an exception, only in the lexicon.

@@ -100,8 +100,7 @@ class QgParameters:
     ``stop`` float64[T, 2, 2]: probability of stopping, [head tag, direction, valence]. ``configuration``
     float64[C]: probability of a configuration, in the order of CONFIGURATION_NAMES. ``child`` float64[T, 2,
     G, T]: probability of a dependent's tag, [head tag, direction, tag of its sense, tag]; rows sum to 1.
-    ``root`` float64[G, T]: probability of the tag of the root's one child, [tag of its sense, tag]; rows sum
-    to 1.
+    ``root`` float64[G, T]: of the tag of the root's one child, [tag of its sense, tag]; rows sum to 1.
 
     *Source*: thesis 4.6.1; unlike there, only the model for new text conditions on the most recent sibling.
     """
@@ -208,8 +207,7 @@ class QgDmv(Wrapper[dmv.Dmv]):
         """Return the posterior probability of every target arc given the source tree and the links.
 
         The result is float64[n+1, n+1], senses summed out; columns 1..n sum to one. Stripped punctuation has
-        one head, by rule. Raises UsageError when the pair has probability 0 (possible only with unsmoothed
-        parameters).
+        one head, by rule. UsageError for a pair of probability 0 (possible only without smoothing).
         """
         base = self.base
         nodes = pair_nodes(pair, base.inventory, self.source_inventory, punctuation=base.punctuation)

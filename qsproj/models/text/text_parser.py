@@ -3,8 +3,7 @@
 Where tags are uncertain, arc scores are averaged over several tag sequences. One wrong tag misleads a parser
 wherever features read it: most of all an auxiliary taken for a verb. The tagger sees a few words around each
 word, the parser whole trees. So uncertain tags of the tagger's best sequence are changed one at a time, and a
-change stays where it raises the joint score of tagger and trees. Each sequence counts in the mean by its
-joint score.
+change stays where it raises the joint score of tagger and trees. Sequences count by their joint scores.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -248,8 +247,7 @@ class TextParser(Wrapper[Parser]):
 
         ``sentence``: a text is one sentence, and cut into words; for several, see :meth:`parse_text`.
 
-        Raises SentenceError, UsageError as the parser's own ``parse``; when a text is blank, or has several
-        lines.
+        Raises SentenceError, UsageError as the parser's own ``parse``; for a blank text, or several lines.
         """
         if isinstance(sentence, str):
             sentence = self._cut(sentence)

@@ -34,8 +34,7 @@ from qsproj.models import schema
 from qsproj.models.packing import in_two_bytes, packed_weights, stored_weights
 
 Words = tuple[str, ...]
-# A rule: a token with this prefix and this suffix becomes the words, in which STEM stands for the part
-# between.
+# A rule: a token with this prefix and suffix becomes the words, in which STEM is the part between.
 Rule = tuple[str, str, Words]
 
 STEM = "*"
@@ -178,9 +177,8 @@ class Tokenizer:
     ) -> Iterator[Sentence]:
         """Yield one sentence for each line of text that is not blank, cut into tokens and words.
 
-        ``# newpar`` marks a line that follows a blank one. ``segmentations``: how many to yield for each
-        line; the second best of line 7 is *7.2*, and a comment has its probability. ``cut``: replaces
-        :meth:`tokens`.
+        ``# newpar`` marks a line that follows a blank one. ``segmentations``: how many for each line; the
+        second best of line 7 is *7.2*, with its probability in a comment. ``cut``: replaces :meth:`tokens`.
 
         Raises DataError at a line without spaces between words, for a language that has them.
         """
@@ -216,8 +214,7 @@ class Tokenizer:
         """Return the k best segmentations of a line with single spaces, best first, with probabilities.
 
         Sequences are listed until all others are less probable than the last of k, at most MOST_SEQUENCES k
-        of them; probabilities are exact: sums over all sequences that make the same words. O(k log k) a
-        character.
+        of them; probabilities are exact sums over all sequences of the same words. O(k log k) a character.
         """
         if not text:
             return [([], 1.0)]
