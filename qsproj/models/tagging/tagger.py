@@ -57,9 +57,12 @@ class FeatureExtractor:
         feature_keys(self._table.attributes, words, self._compiled, keys)
         return keys
 
-    def unspelled(self, rows: NDArray[np.int32]) -> bool:
-        """Return whether no affix of a word was seen in training, by the rows int32[K] of its features."""
-        return bool(self._spelling) and bool((rows[self._spelling] < 0).all())
+    def unspelled(self, rows: NDArray[np.int32]) -> Mask:
+        """Return for each word whether none of its affixes was seen in training, bool[n].
+
+        ``rows`` int32[n, K]: those of the words' features.
+        """
+        return np.asarray((rows[:, self._spelling] < 0).all(axis=1) & bool(self._spelling))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -234,9 +237,10 @@ class Tagger(Stored):
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)
+        unspelled = self.extractor.unspelled(rows).tolist()
         for word, form in enumerate(forms):
             likely = () if form.isascii() else likely_tags(form)
-            if likely and (likely[0] == "NUM" or self.extractor.unspelled(rows[word])):
+            if likely and (likely[0] == "NUM" or unspelled[word]):
                 emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
         return emissions
 
