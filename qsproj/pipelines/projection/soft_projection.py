@@ -112,8 +112,8 @@ def project_soft(
         raise NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {remedy}")
     evidence = [options.strength * one for one in learned_from.evidence]
     likelihoods = [EvidenceLikelihood(one, prior.inference.infer) for one in evidence]
-    encoded = (prior.scorer.encode(translations[0].target) for translations in chosen)
-    examples = list(map(ArcExample, encoded, likelihoods))
+    targets = [translations[0].target for translations in chosen]
+    examples = list(map(ArcExample, map(prior.scorer.encode, targets), likelihoods))
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     above = train_residual(prior, examples, rng=rng, options=training, repeats=REPEATS).scorer.weights
     share = options.share
@@ -121,15 +121,17 @@ def project_soft(
         share = SHARE if len(corpora) == 1 else SHARE_OF_SEVERAL
     weights = prior.scorer.weights + np.float32(share) * (above - prior.scorer.weights)
     parser = with_weights(prior, weights)
-    attached = list(map(best_tree, chosen, evidence, itertools.repeat(parser)))
+    scorer = parser.scorer
+    scores = (scorer.scores(scorer.features(example.encoded)) for example in examples)
+    attached = list(map(best_tree, targets, map(np.add, scores, evidence), itertools.repeat(parser)))
     labeller, labelled = soft_evidence.learn_relations(
         attached, chosen, prior=prior.labeller, template_set=TEMPLATE_SET, rng=rng, strength=options.strength
     )
     # Shares above 1 inflate the scores. Calibration error of Wolof with share 1.25: 2.2, without this 8.6.
     temperature = USUAL_TEMPERATURE * max(share, 1.0)
     # Held-out pairs: as new to the prior as test data.
-    learned, new = ([one[0].target for one in some] for some in (chosen[:: HELD_OUT - 1], held_out.chosen))
-    temperature *= overconfidence(parser, learned, new, temperature=temperature)
+    new = [translations[0].target for translations in held_out.chosen]
+    temperature *= overconfidence(parser, targets[:: HELD_OUT - 1], new, temperature=temperature)
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()
     projected = replace(parser, labeller=labeller, temperature=temperature)
     if annotated:
@@ -148,11 +150,12 @@ def project_soft(
     def trees() -> Iterator[Sentence]:
         # Of the parser before fine-tuning; sentences that are too long stay unchanged.
         for translations in joined(corpora):
-            if not 0 < len(translations[0].target) <= MAX_WORDS:
-                yield translations[0].target
+            target = translations[0].target
+            if not 0 < len(target) <= MAX_WORDS:
+                yield target
                 continue
             pooled = soft_evidence.with_clauses(translations, soft_evidence.pooled_evidence(translations))
-            tree = best_tree(translations, options.strength * pooled, parser)
+            tree = best_tree(target, parser.scores(target) + options.strength * pooled, parser)
             if labeller is not None:
                 known = soft_evidence.relation_evidence(translations, tree.heads, numbers)
                 tree = soft_evidence.with_likely_relations(tree, labeller, options.strength * known)
@@ -165,11 +168,9 @@ def joined(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
     return join_same_targets([with_trees_and_tags(pairs) for pairs in corpora])
 
 
-def best_tree(translations: Translations, log_evidence: Scores, parser: ArcParser) -> Sentence:
-    """Return the target with the best tree under parser and log evidence, without relations."""
-    target = translations[0].target
-    heads = parser.heads(parser.scores(target) + log_evidence)
-    return with_predicted_heads(target, heads, [UNSPECIFIED] * len(target))
+def best_tree(target: Sentence, scores: Scores, parser: ArcParser) -> Sentence:
+    """Return the target with the tree that the parser decodes from arc scores, without relations."""
+    return with_predicted_heads(target, parser.heads(scores), [UNSPECIFIED] * len(target))
 
 
 # Minimum number of places, and minimum agreement among them, to determine a dimension of style.
