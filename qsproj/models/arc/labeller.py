@@ -248,14 +248,12 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
 
 
 def train_on_evidence(
-    start: Labeller, trees: Sequence[Sentence], evidence: Sequence[Floats], *, rng: np.random.Generator
+    start: Labeller, examples: Sequence[LabelExample], *, rng: np.random.Generator
 ) -> Labeller:
     """Train on evidence for relations, starting from the weights of ``start``.
 
-    ``evidence`` float64[n+1, L] of each tree: log-likelihood ratios of the relations, 0 where nothing is
-    known. The trees' own relations are not read.
+    ``examples``: each tree as ``start`` encodes it, its heads, and the log-likelihood ratios of the relations
+    float64[n+1, L], 0 where nothing is known.
     """
-    pairs = zip(trees, evidence, strict=True)
-    examples = [(start.encode_tree(tree), tree.heads, known) for tree, known in pairs]
     trainer = label_trainer(start, label_features.step_label_evidence, rate=EVIDENCE_RATE)
     return learn(trainer, examples, epochs=EVIDENCE_EPOCHS, rng=rng, description="training labels")[0]

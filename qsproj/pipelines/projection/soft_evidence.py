@@ -3,7 +3,6 @@
 import heapq
 import math
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,14 +214,10 @@ def learn_relations(
         return None, list(trees)
     start = start_above(prior, template_set, relations)
     numbers = {relation: number for number, relation in enumerate(start.relations)}
-    evidence = [
-        strength * relation_evidence(translations, tree.heads, numbers)
+    examples = [
+        (start.encode_tree(tree), tree.heads, strength * relation_evidence(translations, tree.heads, numbers))
         for tree, translations in zip(trees, corpus, strict=True)
     ]
-    labeller = train_on_evidence(start, trees, evidence, rng=rng)
-    return labeller, list(map(with_likely_relations, trees, repeat(labeller), evidence))
-
-
-def with_likely_relations(tree: Sentence, labeller: Labeller, evidence: NDArray[np.float64]) -> Sentence:
-    """Return the tree with its best relations given their log :func:`relation_evidence`."""
-    return with_heads(tree, tree.heads, labeller.label(labeller.encode(tree), tree.heads, evidence))
+    labeller = train_on_evidence(start, examples, rng=rng)
+    relations_of = (labeller.label(*example) for example in examples)
+    return labeller, [with_heads(tree, tree.heads, labels) for tree, labels in zip(trees, relations_of)]

@@ -17,7 +17,7 @@ import numpy as np
 
 from qsproj.conventions import MAX_WORDS, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
-from qsproj.corpus.editing import with_predicted_heads
+from qsproj.corpus.editing import with_heads, with_predicted_heads
 from qsproj.corpus.pairs.translations import Translations, join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
@@ -158,7 +158,8 @@ def project_soft(
             tree = best_tree(target, parser.scores(target) + options.strength * pooled, parser)
             if labeller is not None:
                 known = soft_evidence.relation_evidence(translations, tree.heads, numbers)
-                tree = soft_evidence.with_likely_relations(tree, labeller, options.strength * known)
+                labels = labeller.label(labeller.encode(tree), tree.heads, options.strength * known)
+                tree = with_heads(tree, tree.heads, labels)
             yield tree
 
     return Projected(projected, report, trees=trees, learned_from=labelled)

@@ -86,10 +86,12 @@ def test_no_evidence_teaches_nothing(german):
     obj = prior.relations.index("obj")
 
     def learned(evidence):
-        known = [np.full((len(tree) + 1, len(prior.relations)), 0.0) for tree in german[:10]]
-        for matrix in known:
-            matrix[1:, obj] = evidence
-        return train_on_evidence(prior, german[:10], known, rng=rng()).weights
+        examples = []
+        for tree in german[:10]:
+            known = np.zeros((len(tree) + 1, len(prior.relations)))
+            known[1:, obj] = evidence
+            examples.append((prior.encode_tree(tree), tree.heads, known))
+        return train_on_evidence(prior, examples, rng=rng()).weights
 
     assert np.array_equal(learned(0.0), prior.weights)
     assert (learned(2.0) - prior.weights)[:, obj].sum() > 0
