@@ -12,6 +12,9 @@ from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_pairing, add_seed
+from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import read_sentences
+from qsproj.errors import UsageError
 from qsproj.progress import notice, track
 
 LEARNS_FROM = ("source", "target")
@@ -39,9 +42,6 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.corpus.files import name_of
-    from qsproj.corpus.formats import read_sentences
-    from qsproj.errors import UsageError
     from qsproj.models.converter.converter import AdaptedParser
     from qsproj.models.converter.converter_training import ConverterOptions
     from qsproj.models.parser import load_parser

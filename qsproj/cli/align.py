@@ -31,6 +31,7 @@ from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc
+from qsproj.corpus.pairs.aligned import read_hand_alignments
 from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
@@ -154,7 +155,6 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 
 
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
-    from qsproj.corpus.pairs.aligned import read_hand_alignments
     from qsproj.models.joint.joint_alignment import load_link_chooser
     from qsproj.pipelines.bilingual.choose_links import choose_links, propose_links
 

@@ -17,7 +17,10 @@ from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import only_with
 from qsproj.cli.options.shared import add_workers, workers_of
-from qsproj.progress import notice
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.files import open_output
+from qsproj.progress import notice, track
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import ParsedPair
@@ -45,13 +48,9 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import LOOKED_AT, warn_unknown_tags
-    from qsproj.corpus.alignments import write_alignments
-    from qsproj.corpus.conllu import write_conllu
-    from qsproj.corpus.files import open_output
     from qsproj.models.joint.joint_parser import load_joint_parser
     from qsproj.pipelines.bilingual.biparse import ParsingCounts, parse_pair_stream
     from qsproj.pipelines.streams import loaded_once
-    from qsproj.progress import track
 
     files = pair_files.pair_files_of(options)
     model = loaded_once(load_joint_parser, options.model)

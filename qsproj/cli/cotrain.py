@@ -13,6 +13,7 @@ from qsproj.cli.options.declare import only_with
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_jobs, add_seed
 from qsproj.conventions import is_whole
+from qsproj.corpus.formats import read_all
 from qsproj.errors import DataError, UsageError, check_name
 from qsproj.progress import notice
 
@@ -68,7 +69,6 @@ def run(options: argparse.Namespace) -> None:
 
     import numpy as np
 
-    from qsproj.corpus.formats import read_sentences
     from qsproj.models.joint.joint_parser import load_joint_parser
     from qsproj.parallel import Workers
     from qsproj.pipelines.bilingual.cotrain import (
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
     joint = load_joint_parser(options.model)
     if options.source_tree:
         joint = replace(joint, options=replace(joint.options, source_tree=options.source_tree))
-    trees = list(read_sentences(options.annotated))
+    trees = list(read_all([options.annotated]))
     if not any(is_whole(sentence.heads) for sentence in trees):
         raise DataError(options.annotated, None, "no whole tree", "trees of the target", "annotate some")
     pairs = list(pair_files.tagged_pairs(files, source_tree=joint.options.source_tree, model=joint))

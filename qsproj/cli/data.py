@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser, add_action, print_lines
+from qsproj.errors import UsageError
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def run(options: argparse.Namespace) -> None:
 
 def _list(options: argparse.Namespace) -> None:
     from qsproj.datasets.catalogue import names
-    from qsproj.errors import UsageError
 
     rows = list(names(options.text))
     if not rows:

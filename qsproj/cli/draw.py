@@ -22,12 +22,17 @@ from typing import TYPE_CHECKING
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_pairing
+from qsproj.corpus.editing import lines_before, lines_in
+from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.messages import first_difference
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.pairs.pairing import pair_files
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, SentenceError, UsageError
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
     from qsproj.viz.drawing import Drawing
 
 EXAMPLES = """examples:
@@ -71,7 +76,6 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.corpus.files import name_of
     from qsproj.viz.drawing import check_format, format_of, save_drawings
 
     chosen_format = options.format or format_of(options.output)
@@ -107,10 +111,6 @@ def _warn_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterato
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None]]:
     """Yield the name and drawing of each selected sentence or pair, None if it lacks the requested arcs."""
-    from qsproj.corpus.editing import lines_before, lines_in
-    from qsproj.corpus.formats import read_sentences
-    from qsproj.corpus.pairs.aligned import AlignedFiles
-    from qsproj.corpus.pairs.pairing import pair_files
     from qsproj.viz.trees import LINE_WIDTH, draw_pair, draw_tree, with_features_shown
 
     def shown(sentence: Sentence) -> Sentence:
@@ -163,7 +163,6 @@ def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
 
 def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str) -> Drawing:
     """Draw two trees of one text, one below the other if their words differ; ``path``: the second file."""
-    from qsproj.corpus.sentence import SentencePair, make_alignment
     from qsproj.evaluation.token_alignment import aligned_words, laid_out
     from qsproj.viz.trees import draw_pair, draw_versus
 

@@ -5,13 +5,10 @@ SOURCE is CoNLL-U with trees (gold, or from `qsproj parse --confidence`), TARGET
 align --weights --threshold 0.15`). --method soft combines several sources, each with its --alignment.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import shared
@@ -20,15 +17,14 @@ from qsproj.cli.options.pair_files import add_alignment_format, files_of_sources
 from qsproj.cli.options.provenance import languages_of, made_by
 from qsproj.corpus.enhanced import warn_emptied
 from qsproj.corpus.formats import read_all, read_sentences, write_sentences
+from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name, pluralise
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
-from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN
+from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN, Sources
+from qsproj.pipelines.treebank_weights import read_treebanks
 from qsproj.progress import notice
-
-if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
-    from qsproj.pipelines.projection.methods import Sources
 
 LEARNS_FROM = ("source", "target", "alignment", "annotated")
 EXAMPLES = """examples:
@@ -118,7 +114,6 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.checkpoint import EMRun
     from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.pipelines.projection.projected_graphs import project_graphs
-    from qsproj.pipelines.treebank_weights import read_treebanks
 
     check_name("method", options.method, METHODS)
     method, sources = METHODS[options.method], _sources(options)
@@ -156,8 +151,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sources(options: argparse.Namespace) -> Sources:
-    from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
-
     sources, targets, alignments = options.source, options.target, options.alignment
     again = options.method == "soft" or options.trees or options.enhanced
     if "-" in (*sources, *targets, *alignments) and again:

@@ -23,6 +23,7 @@ from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import only_where, only_with
 from qsproj.cli.options.pair_files import add_alignment_format
 from qsproj.cli.options.shared import add_address, add_pairing, add_reviewing, add_seed
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import UsageError
 
 if TYPE_CHECKING:
@@ -117,7 +118,6 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
 
 
 def _review(options: argparse.Namespace, folder: str) -> Review:
-    from qsproj.corpus.pairs.aligned import AlignedFiles
     from qsproj.models.parser import load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.app import Review

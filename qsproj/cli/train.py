@@ -15,20 +15,24 @@ from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import add_fields, only_where, only_with, values_of
 from qsproj.cli.options.provenance import languages_of, made_by
 from qsproj.cli.options.shared import add_order, add_seed
+from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import at_lines
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
+from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.arc import training_options as known
-from qsproj.models.arc.training_options import TrainingOptions, objective_named, objectives_explained
+from qsproj.models.arc.training_options import (
+    TrainingOptions,
+    TrainingReport,
+    objective_named,
+    objectives_explained,
+)
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
-    from qsproj.conventions import Heads
-    from qsproj.corpus.sentence import Sentence
-    from qsproj.models.arc.training_options import TrainingReport
     from qsproj.models.parser import Parser
     from qsproj.pipelines.treebank_weights import Treebank
 
@@ -141,7 +145,6 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.corpus.sentence import has_tree
     from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
     from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.models.tree_decoder import has_several_roots

@@ -16,8 +16,14 @@ from qsproj.cli.options.shared import add_checkpoint, add_order, add_seed, check
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.errors import check_name
-from qsproj.models.joint.joint_options import JointOptions, JointTrainingOptions
+from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
+from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint import joint_options
+from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
 from qsproj.progress import notice
+
+# Factors of two trees by the values of --factors; only SYNCH has no weights to learn.
+FACTORS = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (joint_options.SYNCH,)}
 
 LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:
@@ -39,7 +45,6 @@ def add_arguments(parser: CommandParser) -> None:
     parser.option("-o, --output MODEL", "where the model is written", required=True)
     add_seed(parser)
     group = parser.add_argument_group("the model")
-    factors = ("all", "pairs", "mono", "synch")
     group.option(
         "--factors NAME",
         "all (default); pairs: also factors of two arcs on either side; mono: reward parallel arcs "
@@ -70,28 +75,16 @@ def add_arguments(parser: CommandParser) -> None:
     (epochs,) = add_fields(advanced, JointTrainingOptions(), "epochs")
     add_fields(advanced, JointOptions(), "link_threshold")
     add_checkpoint(advanced, kept="the target parser, and the state of training after each epoch")
-    # Only SYNCH has no weights to learn.
-    only_with("factors", labels, epochs, hand, among=[name for name in factors if name != "synch"])
+    only_with("factors", labels, epochs, hand, among=[name for name in FACTORS if name != "synch"])
 
 
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
-    from qsproj.models.arc.training_options import TrainingOptions
-    from qsproj.models.joint.joint_options import (
-        MIN_PROBABILITY,
-        MIN_PROBABILITY_OF_GIVEN,
-        SYNCH,
-        BiparseOptions,
-        JointOptions,
-        JointTrainingOptions,
-    )
     from qsproj.models.joint.joint_trees import load_tree_parser
     from qsproj.pipelines.bilingual.biparse import train_joint_parser
 
-    families = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (SYNCH,)}
-    check_name("factors", options.factors, families)
+    check_name("factors", options.factors, FACTORS)
     on_links = pair_files.alignment_families(options)
     files = pair_files.pair_files_of(options)
     checkpoint = checkpoint_of(options)
@@ -102,11 +95,12 @@ def run(options: argparse.Namespace) -> None:
         pairs = with_hand_alignments(
             pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
         )
+    least = joint_options.MIN_PROBABILITY
     joint = JointOptions(
-        families=(*families[options.factors], *on_links),
+        families=(*FACTORS[options.factors], *on_links),
         source_tree=options.source_tree or "joint",
         link_threshold=options.link_threshold,
-        least_probability=MIN_PROBABILITY if target_parser is None else MIN_PROBABILITY_OF_GIVEN,
+        least_probability=least if target_parser is None else joint_options.MIN_PROBABILITY_OF_GIVEN,
     )
     training = BiparseOptions(
         joint=joint,
