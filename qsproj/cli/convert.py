@@ -9,20 +9,20 @@ HEAD and DEPREL change, and enhanced dependencies (DEPS), which follow the sourc
 is kept byte for byte.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options.declare import only_with
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.styles import add_source_style, read_styles
+from qsproj.corpus.enhanced import warn_emptied
+from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import check_has_misc, write_sentences
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-
-if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
+from qsproj.progress import track
 
 EXAMPLES = """examples:
   qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
@@ -39,7 +39,8 @@ def add_arguments(parser: CommandParser) -> None:
     way.option("--to STYLE", "convert by rules to this style")
     parser.option("-o, --output FILE", "CoNLL-U", default="-", writes="input given_input")
     parser.add_argument("--source", dest="given_input", metavar="FILE", help=argparse.SUPPRESS)
-    add_source_style(parser.add_argument_group("by rules (--to)"))
+    rules = parser.add_argument_group("by rules (--to)")
+    add_source_style(rules)
     group = parser.add_argument_group("by a converter (-m)")
     group.option("--confidence", "add ArcProb=, the probability of each arc, to MISC")
     group.option(
@@ -48,20 +49,14 @@ def add_arguments(parser: CommandParser) -> None:
         "and the expected number of wrong heads",
         writes="",
     )
+    only_with("to", rules)
+    only_with("model", group, text="-m")
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.corpus.formats import check_has_misc
-
     if options.input is not None and options.given_input is not None:
         raise UsageError(f"found {options.input} and {options.given_input}, expected one file to convert")
     options.input = options.input or options.given_input or "-"
-    if options.model is None:
-        for name in ("confidence", "least_sure"):
-            if getattr(options, name):
-                raise UsageError(f"--{name.replace('_', '-')} belongs to -m; leave it out with --to")
-    elif options.from_style is not None:
-        raise UsageError("--from belongs to --to; leave it out with -m")
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     if options.model is None:
@@ -71,10 +66,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _convert_by_rules(options: argparse.Namespace) -> None:
-    from qsproj.corpus.enhanced import warn_emptied
-    from qsproj.corpus.files import name_of
-    from qsproj.corpus.formats import write_sentences
-    from qsproj.progress import track
     from qsproj.styles.convert import convert_all
 
     sentences, source, target = read_styles(options.input, to=options.to, source=options.from_style)
@@ -85,9 +76,6 @@ def _convert_by_rules(options: argparse.Namespace) -> None:
 
 def _convert_by_model(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import warn_unknown_relations
-    from qsproj.corpus.enhanced import warn_emptied
-    from qsproj.corpus.files import name_of
-    from qsproj.corpus.formats import write_sentences
     from qsproj.models.converter.converter import load_converter
     from qsproj.pipelines.adapt import convert_treebank, least_sure_first
 
