@@ -11,15 +11,14 @@ of its noun. Unmarked features are not written. Lemmas are learned from a UniMor
 sentences or a --lemmatizer; without these the column stays empty.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import column_names, only_with, values_of
+from qsproj.cli.options.declare import only_with, values_of
 from qsproj.cli.options.pair_files import add_alignment_format, files_of_sources
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_seed
+from qsproj.cli.options.shared import add_columns, add_language, add_lemmatizer, add_seed
+from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
 from qsproj.errors import UsageError
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
@@ -57,22 +56,14 @@ def add_arguments(parser: CommandParser) -> None:
     )
     add_alignment_format(parser)
     parser.option("-o, --output MODEL", "where the tagger is written", required=True)
-    parser.option(
-        "--language CODE",
-        "target language, two or three letters; languages without sacremoses rules are tokenised like "
-        "English",
-    )
+    add_language(parser, "target language")
     parser.option("--tagged FILE ...", "target sentences with UPOS; few are enough")
     parser.option(
         "--lexicon FILE",
         "target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB "
         "features, for lemmas and features",
     )
-    parser.option(
-        "--lemmatizer NAME",
-        "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
-        "from tagged sentences and lexicon",
-    )
+    add_lemmatizer(parser, others="tagged sentences and lexicon")
     parser.option(
         "--text FILE ...",
         "raw target text, one sentence per line, ideally including the text to tag; improves tags of "
@@ -84,12 +75,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     running = parser.option("--paragraphs", "--text is running text, to be split into sentences")
     only_with("text", running)
-    parser.option(
-        "--columns NAME,...",
-        "columns to learn: upos, feats, lemma, with commas between them; upos is always learned "
-        "(default: all columns of the sources)",
-        type=column_names,
-    )
+    add_columns(parser, "learn", "upos, feats, lemma", usual="sources; upos is always learned")
     add_seed(parser)
 
 
@@ -98,7 +84,6 @@ def run(options: argparse.Namespace) -> None:
 
     from qsproj.alignment.reading import is_conllu
     from qsproj.corpus.language.lexicon import lexicon_of
-    from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
     from qsproj.corpus.pairs.translations import join_same_targets
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags

@@ -15,13 +15,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import column_names, values_of
+from qsproj.cli.options.declare import values_of
 from qsproj.cli.options.files import check_keeps
-from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
+from qsproj.cli.options.shared import (
+    add_columns,
+    add_text_reading,
+    add_workers,
+    check_no_text_options,
+    workers_of,
+)
+from qsproj.corpus.formats import check_has_misc, count_sentences, open_source, write_sentences
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
+from qsproj.progress import track
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
     from qsproj.models.tagging.tagger import Tagger
 
 EXAMPLES = """examples:
@@ -45,21 +53,14 @@ def add_arguments(parser: CommandParser) -> None:
         "split contractions of plain text into words as in the treebanks: zum to zu dem; always done by "
         "a model with a trained tokenizer",
     )
-    parser.option(
-        "--columns NAME,...",
-        "columns to write: upos, xpos, feats, lemma, with commas between them (default: all columns of "
-        "the model)",
-        type=column_names,
-    )
+    add_columns(parser, "write", "upos, xpos, feats, lemma", usual="model")
     add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import warn_unknown
-    from qsproj.corpus.formats import check_has_misc, count_sentences, write_sentences
     from qsproj.models.parser import load_tags
     from qsproj.pipelines.streams import loaded_once, tag_stream
-    from qsproj.progress import track
 
     if options.confidence:
         check_has_misc(options.output, "--confidence")
@@ -78,8 +79,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence]:
-    from qsproj.corpus.formats import open_source
-
     with open_source(options.input) as source:
         if source.is_text:
             check_keeps(options.output, [options.input])

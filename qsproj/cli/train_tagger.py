@@ -17,16 +17,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import column_names
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_seed
+from qsproj.cli.options.shared import add_columns, add_language, add_lemmatizer, add_seed
+from qsproj.corpus.files import open_text
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import tokenize
 from qsproj.errors import UsageError
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.corpus.language.lexicon import Lexicon
-    from qsproj.corpus.sentence import Sentence
     from qsproj.models.tokens.tokenizer import Tokenizer
 
 EXAMPLES = """examples:
@@ -44,30 +45,17 @@ MOST_SHOW = 0.8
 def add_arguments(parser: CommandParser) -> None:
     parser.option("TREEBANK ...", "CoNLL-U files with UPOS, plain, .gz or .xz", dest="treebanks")
     parser.option("-o, --output MODEL", "where the model is written", required=True)
-    parser.option(
-        "--language CODE",
-        "language of plain text, two or three letters; languages without sacremoses rules are tokenised "
-        "like English",
-    )
+    add_language(parser, "language of plain text")
     parser.option("--text FILE ...", "plain text to train on as well", former="--raw")
     parser.option("--dev FILE", "keep the best epoch on this treebank")
     parser.option("--lexicon FILE", "UniMorph lines, lemma TAB form TAB features, for lemmas")
-    parser.option(
-        "--lemmatizer NAME",
-        "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
-        "from treebank and lexicon",
-    )
+    add_lemmatizer(parser, others="treebank and lexicon")
     parser.option(
         "--rules",
         "tokenise plain text by the rules and contractions of the language even if the treebanks "
         "contain the original text; better below 200 sentences",
     )
-    parser.option(
-        "--columns NAME,...",
-        "columns to learn: upos, xpos, feats, lemma, with commas between them; upos is always learned "
-        "(default: all columns of the treebanks)",
-        type=column_names,
-    )
+    add_columns(parser, "learn", "upos, xpos, feats, lemma", usual="treebanks; upos is always learned")
     add_seed(parser)
 
 
@@ -129,9 +117,6 @@ def _lemmas_of(options: argparse.Namespace) -> Lexicon:
 
 
 def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | None) -> Iterator[list[str]]:
-    from qsproj.corpus.files import open_text
-    from qsproj.corpus.text import tokenize
-
     if paths and language is None and tokenizer is None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
     for path in paths:

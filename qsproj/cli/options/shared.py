@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import OptionGroup, Options, whole_number
+from qsproj.cli.options.declare import OptionGroup, Options, column_names, whole_number
 from qsproj.errors import UsageError
 from qsproj.progress import notice
 
@@ -25,6 +25,26 @@ def add_pairing(parser: Options) -> None:
         "pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order",
         default="id",
     )
+
+
+def add_language(parser: Options, of: str) -> None:
+    parser.option(
+        "--language CODE",
+        f"{of}, two or three letters; languages without sacremoses rules are tokenised like English",
+    )
+
+
+def add_lemmatizer(parser: Options, *, others: str) -> None:
+    parser.option(
+        "--lemmatizer NAME",
+        "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
+        f"from {others}",
+    )
+
+
+def add_columns(parser: Options, use: str, names: str, *, usual: str) -> None:
+    help = f"columns to {use}: {names}, with commas between them (default: all columns of the {usual})"
+    parser.option("--columns NAME,...", help, type=column_names)
 
 
 def add_text_reading(parser: Options) -> None:
