@@ -87,10 +87,16 @@ def run(options: argparse.Namespace) -> None:
     total = partial(count_sentences, options.input)
     with open_source(options.input) as source:
         sentences = track(_sentences(options, source, parser), "parsing", total=total, unit="sentence")
-        asked = values_of(options, "decode", "confidence", "retag", "fixed")
-        origin = InputSource(name=source.name, is_text=source.is_text)
-        workers = workers_of(options)
-        parsed = parse_stream(options.model, sentences, **asked, origin=origin, workers=workers)
+        parsed = parse_stream(
+            options.model,
+            sentences,
+            decode=options.decode,
+            confidence=options.confidence,
+            retag=options.retag,
+            fixed=options.fixed,
+            origin=InputSource(name=source.name, is_text=source.is_text),
+            workers=workers_of(options),
+        )
         write_sentences(parsed, options.output)
 
 

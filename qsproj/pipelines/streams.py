@@ -53,17 +53,19 @@ def parse_stream(
     model: str,
     sentences: Iterable[Sentence],
     *,
+    decode: str = "mbr",
+    confidence: bool = False,
     retag: bool = False,
+    fixed: bool = False,
     origin: InputSource = UNNAMED,
     workers: Workers = THIS_PROCESS,
-    **asked: Any,
 ) -> Iterator[Sentence]:
     """Parse all sentences of a file and yield them in order; options as :func:`parse_all`.
 
     Sentences of more than MAX_WORDS words are unchanged; a notice counts them at the end. Raises DataError
     when the model cannot be read, or, with its line, for a sentence that the model rejects.
     """
-    apply = partial(parse_all, retag=retag, **asked)
+    apply = partial(parse_all, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
     parser = loaded_once(load_parser, model)
     if retag:
         parser = parser.retagging() or parser
@@ -90,9 +92,15 @@ def tag_stream(
 
 
 def parse_all(
-    parser: Parser, sentences: Iterable[Sentence], *, retag: bool = False, fixed: bool = False, **asked: Any
+    parser: Parser,
+    sentences: Iterable[Sentence],
+    *,
+    decode: str = "mbr",
+    confidence: bool = False,
+    retag: bool = False,
+    fixed: bool = False,
 ) -> Iterator[Sentence]:
-    """Parse sentences in order; ``asked``: options of :meth:`Parser.parse_all`.
+    """Parse sentences in order as :meth:`Parser.parse_all`.
 
     ``retag``: a text parser replaces existing tags. ``fixed``: keep known parts of the trees
     (:mod:`qsproj.models.constraints`).
@@ -100,10 +108,11 @@ def parse_all(
     if fixed:
         check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
+    parsed = partial(parser.parse_all, decode=decode, confidence=confidence)
     if not fixed:
-        return parser.parse_all(sentences, **asked)
+        return parsed(sentences)
     noted, given = tee(sentences)
-    return map(_with_kept_deps, parser.parse_all(noted, known=known_part, **asked), given)
+    return map(_with_kept_deps, parsed(noted, known=known_part), given)
 
 
 def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
