@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from html import escape
 from itertools import islice
 from typing import overload
 
 from qsproj.corpus.conllu import conllu_text, sentences_in
-from qsproj.corpus.display import drawn_document
 from qsproj.corpus.editing import begins_paragraph
 from qsproj.corpus.messages import described, shown
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, drawn
 from qsproj.corpus.token import NO_SPACE, Token
 from qsproj.errors import WrongTypeError, pluralise
+
+# Maximum number of sentences drawn in a notebook.
+SHOWN_SENTENCES = 10
 
 
 class Document(Sequence[Sentence]):
@@ -84,7 +87,9 @@ class Document(Sequence[Sentence]):
         return self.to_conllu()
 
     def _repr_html_(self) -> str:
-        return drawn_document(self, repr(self), len(self))
+        more = len(self) - SHOWN_SENTENCES
+        parts = [f"<p>{escape(repr(self))}</p>", *map(drawn, self[:SHOWN_SENTENCES])]
+        return "\n".join([*parts, *([f"<p>and {pluralise(more, 'sentence')} more</p>"] if more > 0 else [])])
 
     def __reduce__(self) -> tuple[object, ...]:
         """Support copying and pickling, with all sentences."""

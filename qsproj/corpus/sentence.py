@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import chain
 from operator import index
 from typing import Any
@@ -12,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, frozen_heads
 from qsproj.corpus.cells import COLUMN_OF, HEAD, UNSPECIFIED, cell_from, comment_in, rows_from
 from qsproj.corpus.conllu_faults import head_fault
-from qsproj.corpus.display import drawn
 from qsproj.corpus.messages import described, shown, words_of
 from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, empty_nodes, multiword_tokens, spelled
 from qsproj.errors import SentenceLengthError, UsageError, WordIndexError, WrongTypeError, pluralise
@@ -251,6 +251,13 @@ class Sentence:
         checked = [NO_HEAD] * (n + 1) if heads is None else checked_heads(heads, n)
         made = Sentence(sent_id=_name(sent_id) or None, forms=words, heads=frozen_heads(checked), **cells)
         return made if misc is None else made.replace(misc=misc)
+
+
+def drawn(value: "Sentence | SentencePair") -> str:
+    """Return a drawing as HTML, by the package of a higher layer, hence imported by name."""
+    trees: Any = import_module("qsproj.viz.trees")
+    html: str = (trees.draw_tree if isinstance(value, Sentence) else trees.draw_pair)(value)._repr_html_()
+    return html
 
 
 def column_values(sentence: Sentence) -> list[tuple[int, tuple[str, ...]]]:
