@@ -281,16 +281,22 @@ def _of_rows(line: int, rows: list[_Row], name: str, *, weighed: bool) -> Links:
     return Links(line, [row.line for row in rows], sources, targets, [row.sure for row in rows], weights)
 
 
-def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_Row]:
+def _matches(
+    handle: TextIO, name: str, pattern: re.Pattern[str], expected: str
+) -> Iterator[tuple[int, re.Match[str] | None]]:
+    """Yield the number of each line and its match, None for a blank line."""
     for line, text in enumerate(handle, start=1):
         stripped = text.lstrip(BYTE_ORDER_MARK).strip()
-        if not stripped:
-            continue
-        match = _NAACL_LINK.fullmatch(stripped)
+        match = pattern.fullmatch(stripped)
+        if stripped and match is None:
+            raise DataError(name, line, repr(stripped[:40]), expected, _other_format(stripped))
+        yield line, match
+
+
+def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_Row]:
+    for line, match in _matches(handle, name, _NAACL_LINK, "sentence source target [S|P] [weight]"):
         if match is None:
-            expected = "sentence source target [S|P] [weight]"
-            found = repr(stripped[:40])
-            raise DataError(name, line, found, expected, _other_format(stripped))
+            continue
         number, source, target, kind, weight = match.groups()
         words = [number_of(word) + 1 - base.first_word for word in (source, target)]
         # NULL occurs on one side only: a row 0 0 is from a file with 0-based words.
@@ -364,17 +370,13 @@ def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
 
 
 def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
+    expected = "source target weight, three numbers, or a blank line after a pair"
     first, rows = 1, list[_Row]()
-    for line, text in enumerate(handle, start=1):
-        stripped = text.lstrip(BYTE_ORDER_MARK).strip()
-        if not stripped:
+    for line, match in _matches(handle, name, _TRIPLE, expected):
+        if match is None:
             yield _of_rows(first, rows, name, weighed=True)
             first, rows = line + 1, []
             continue
-        match = _TRIPLE.fullmatch(stripped)
-        if match is None:
-            expected = "source target weight, three numbers, or a blank line after a pair"
-            raise DataError(name, line, repr(stripped[:40]), expected, _other_format(stripped))
         words = [number_of(word) + 1 - base.first_word for word in match.groups()[:2]]
         check_first_and_last(words, line, name, base=base)
         rows.append(_Row(line, 0, words[0], words[1], True, match[3]))
