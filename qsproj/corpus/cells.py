@@ -53,6 +53,12 @@ def edges_of(cell: str) -> tuple[Edge, ...]:
     return tuple((head, relation) for head, _, relation in pairs if relation)
 
 
+def order_of(edge: Edge) -> tuple[list[int], str]:
+    """Return the key by which edges of DEPS are sorted: 8 and 8.1 before 10; an empty head comes first."""
+    head, relation = edge
+    return [int(part) for part in head.split(".") if head], relation
+
+
 def items_of(cell: str) -> dict[str, str | None]:
     """Return the items of a cell of FEATS or MISC, None for one without ``=``; the first of equal keys."""
     items: dict[str, str | None] = {}

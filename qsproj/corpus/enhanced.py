@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED, Edge, edges_of
+from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED, Edge, edges_of, order_of
 from qsproj.corpus.editing import has_deps, layout_cells, with_layout_cells
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.progress import notice
@@ -52,10 +52,7 @@ def collapsed_graph(sentence: Sentence) -> Graph:
 
 def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
     """Return the sentence with new edges into its words, sorted by head; empty nodes are kept."""
-    cells = []
-    for edges in graph:
-        ordered = sorted(edges, key=lambda edge: ([int(part) for part in edge[0].split(".")], edge[1]))
-        cells.append("|".join(":".join(edge) for edge in ordered) or UNSPECIFIED)
+    cells = ["|".join(map(":".join, sorted(edges, key=order_of))) or UNSPECIFIED for edges in graph]
     return with_layout_cells(sentence, {DEPS: cells})
 
 

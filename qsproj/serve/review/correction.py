@@ -12,7 +12,8 @@ from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus import editing
 from qsproj.corpus.cells import COLUMN_NAMES, DEPS, FEATS, LEMMA, MISC, UNSPECIFIED, UPOS, XPOS, bare_relation
 from qsproj.corpus.conllu_faults import head_fault
-from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.messages import probability_in
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name
 
 REVIEWED, DECIDED, YES = "Reviewed", "Decided", "Yes"
@@ -89,11 +90,10 @@ _PROBABILITY_OF = {"upos": editing.TAG_PROBABILITY, "feats": editing.FEATURE_PRO
 
 
 def cells(sentence: Sentence, name: str) -> tuple[str, ...]:
-    if name not in ("deps", "misc"):
-        own: tuple[str, ...] = getattr(sentence, name)
-        return own
-    layout, column = layout_of(sentence), CELLS[name][0]
-    return tuple(layout.lines[at].rstrip("\r").split("\t")[column] for at in layout.word_lines)
+    if name in ("deps", "misc"):
+        return tuple(editing.layout_cells(sentence, CELLS[name][0]))
+    own: tuple[str, ...] = getattr(sentence, name)
+    return own
 
 
 def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sentence:
@@ -202,15 +202,7 @@ def belief_of(sentence: Sentence) -> Belief:
 
 
 def chances(sentence: Sentence, key: str) -> tuple[float | None, ...]:
-    return tuple(map(_number, editing.misc_values(sentence, key)))
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if 0.0 <= value <= 1.0 else None
+    return tuple(probability_in(value or "") for value in editing.misc_values(sentence, key))
 
 
 def unsureness(chances: Sequence[float | None]) -> float:

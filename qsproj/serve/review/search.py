@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, without_misc
-from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.serve.review.correction import cells, check_relation, with_cells
 from qsproj.serve.review.draft import Draft, StaleError
@@ -159,22 +159,14 @@ def _step(sentence: Sentence, word: int, step: str) -> Sequence[int]:
 
 
 def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
-    if name is None:
-        own = _CELLS[column]
-        return lambda sentence, word: getattr(sentence, own)[word - 1] if word else ""
-    start = f"{name}="
-
-    def part(sentence: Sentence, word: int) -> str:
+    def cell(sentence: Sentence, word: int) -> str:
         if not word:
             return ""
-        if column == "misc":
-            layout = layout_of(sentence)
-            pairs = layout.lines[layout.word_lines[word - 1]].rstrip("\r").rpartition("\t")[2].split("|")
-        else:
-            pairs = sentence.feats[word - 1].split("|")
-        return next((pair.removeprefix(start) for pair in pairs if pair.startswith(start)), "")
+        own: Any = getattr(sentence[word], column)
+        text: str = own if name is None else own.get(name) or ""
+        return text
 
-    return part
+    return cell
 
 
 def in_context(sentence: Sentence, word: int) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED
+from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED, order_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Layout, Sentence, layout_of
 from qsproj.errors import DataError, UsageError, unknown_name
@@ -158,19 +158,13 @@ class Tokens:
         given = self.deps.get(id(row), [])
         found = [(head if isinstance(head, str) else numbers.get(id(head), ""), rest) for head, rest in given]
         if self.merged:
-            found = [one for one in sorted({*found}, key=_place_of) if one[0] != row[0]]
+            found = [one for one in sorted({*found}, key=order_of) if one[0] != row[0]]
         if given:
             known = found and all(head for head, _ in found)
             row[DEPS] = "|".join(map("".join, found)) if known else UNSPECIFIED
 
     def set_text(self) -> None:
         self.comments = [f"# text = {self.text}" if _TEXT.match(one) else one for one in self.comments]
-
-
-def _place_of(edge: tuple[str, str]) -> tuple[list[int], str]:
-    """Return the order of an edge of DEPS, by its head: 8 and 8.1 before 10."""
-    head, rest = edge
-    return [int(part) for part in head.split(".") if head], rest
 
 
 @dataclass(frozen=True, slots=True)
