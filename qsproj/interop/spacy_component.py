@@ -10,7 +10,7 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import ensure_path
+from spacy.util import DummyTokenizer, ensure_path
 from spacy.vocab import Vocab
 
 from qsproj.corpus.editing import with_columns
@@ -130,10 +130,10 @@ class QsprojComponent:
         return self
 
 
-class ModelTokenizer:
+class ModelTokenizer(DummyTokenizer):
     """A tokenizer by a model; multiword tokens are split into words. Final.
 
-    The component holds the model and saves it.
+    The component holds the model and saves it, so that the tokenizer saves nothing.
     """
 
     def __init__(self, component: QsprojComponent) -> None:
@@ -145,25 +145,6 @@ class ModelTokenizer:
         words = [form for sentence in sentences for form in sentence.forms]
         starts: list[bool | int | None] = [at == 0 for sentence in sentences for at in range(len(sentence))]
         return Doc(self.component.vocab, words=words, spaces=spaces_of(sentences), sent_starts=starts)
-
-    def pipe(self, texts: Iterable[str], batch_size: int = 1000) -> Iterator[Doc]:
-        """Tokenize texts, one after the other."""
-        return map(self, texts)
-
-    def to_disk(self, path: str | Path, **_: Any) -> None:
-        """Do nothing."""
-
-    def from_disk(self, path: str | Path, **_: Any) -> "ModelTokenizer":
-        """Do nothing, and return the tokenizer."""
-        return self
-
-    def to_bytes(self, **_: Any) -> bytes:
-        """Return empty bytes."""
-        return b""
-
-    def from_bytes(self, data: bytes, **_: Any) -> "ModelTokenizer":
-        """Ignore the bytes, and return the tokenizer."""
-        return self
 
 
 def _part(words: Sentence, begin: int, end: int) -> Sentence:
