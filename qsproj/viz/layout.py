@@ -59,8 +59,10 @@ def place(
     sentence: Sentence, *, above: Sequence[Arc], below: Sequence[Arc] = (), width: float | None = None
 ) -> Placed:
     """Lay out words in lines so that neither words nor arc labels collide. O(arcs squared)."""
-    spacing = _Spacing(sentence, (above, below))
-    return _placed(sentence, spacing, list(_lines(spacing, width)))
+    spacing, ends = _Spacing(sentence, (above, below)), [0]
+    while ends[-1] < len(spacing):
+        ends.append(_last_fitting(spacing, ends[-1], width))
+    return _placed(sentence, spacing, list(_lines(spacing, ends)))
 
 
 def place_pair(
@@ -73,7 +75,7 @@ def place_pair(
     else:
         ends = list(_ends_of_lines(pair, source, target, width))
     sides = (pair.source, source, [end for end, _ in ends]), (pair.target, target, [end for _, end in ends])
-    upper, lower = (_placed(side, spacing, list(_cut(spacing, at))) for side, spacing, at in sides)
+    upper, lower = (_placed(side, spacing, list(_lines(spacing, at))) for side, spacing, at in sides)
     return upper, lower
 
 
@@ -96,12 +98,18 @@ def _ends_of_lines(
         yield done, other_done
 
 
-def _last_fitting(spacing: _Spacing, done: int, width: float) -> int:
+def _last_fitting(spacing: _Spacing, done: int, width: float | None) -> int:
     """Return the last word of the line that begins after word ``done``; at the end, the last word."""
-    return next((line.words[-1] for line in _lines(spacing, width, first=done + 1)), len(spacing))
+    line = _Line(done + 1, [], MARGIN - _WORD_GAP)
+    for word in range(done + 1, len(spacing) + 1):
+        _grow(spacing, line, word)
+        if width is not None and word > line.first and line.right + MARGIN > width:
+            return word - 1
+    return len(spacing)
 
 
-def _cut(spacing: _Spacing, ends: Sequence[int]) -> Iterator[_Line]:
+def _lines(spacing: _Spacing, ends: Sequence[int]) -> Iterator[_Line]:
+    """Yield the lines of words up to each of ``ends``, none where no word is left."""
     first = 1
     for end in ends:
         if end >= first:
@@ -195,31 +203,14 @@ class _Line:
         return range(self.first, self.first + len(self.centres))
 
 
-def _lines(spacing: _Spacing, width: float | None, *, first: int = 1) -> Iterator[_Line]:
-    line = _Line(first, [], MARGIN - _WORD_GAP)
-    for word in range(first, len(spacing) + 1):
-        centre = _centre(spacing, line, word)
-        if width is not None and line.centres and centre + spacing.halves[word] + MARGIN > width:
-            yield _closed(spacing, line)
-            line = _Line(word, [], MARGIN - _WORD_GAP)
-        _grow(spacing, line, word)
-    if line.centres:
-        yield _closed(spacing, line)
-
-
 def _grow(spacing: _Spacing, line: _Line, word: int) -> None:
-    centre = _centre(spacing, line, word)
-    line.centres.append(centre)
-    line.right = centre + spacing.halves[word]
-
-
-def _centre(spacing: _Spacing, line: _Line, word: int) -> float:
     least = [line.right + _WORD_GAP + spacing.halves[word]]
     needed = ((left - line.first, room) for left, room in spacing.needed.get(word, ()))
     least += [line.centres[place] + room for place, room in needed if place >= 0]
     least += [room for left, room in spacing.before.get(word, ()) if left < line.first]
-    least.append(spacing.roots.get(word, 0.0))
-    return max(least)
+    centre = max(*least, spacing.roots.get(word, 0.0))
+    line.centres.append(centre)
+    line.right = centre + spacing.halves[word]
 
 
 def _closed(spacing: _Spacing, line: _Line) -> _Line:
