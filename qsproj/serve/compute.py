@@ -30,19 +30,22 @@ class WorkerError(Exception):
 
 
 class ComputePool:
-    """A pool of processes with a queue of jobs; ``work`` and its closure are shared. Mutable."""
+    """A pool of processes with a queue of jobs; ``work`` and its closure are shared. Mutable.
 
-    def __init__(self, work: Callable[[Any], Any], *, processes: int) -> None:
-        self._work = work
-        self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
-        self._all = {_Worker(work) for _ in range(processes)}
-        for worker in self._all:
-            self._idle.put_nowait(worker)
+    ``fresh``: each job gets a process of its own, forked at its start, which has the present state.
+    """
+
+    def __init__(self, work: Callable[[Any], Any], *, processes: int, fresh: bool = False) -> None:
+        self._work, self._processes, self._fresh = work, processes, fresh
+        self._all = set[_Worker]()
+        self._idle: asyncio.Queue[_Worker | None] = asyncio.Queue()
+        for _ in range(processes):
+            self._idle.put_nowait(self._forked_ahead())
         self.waiting = 0
 
     @property
     def busy(self) -> int:
-        return len(self._all) - self._idle.qsize()
+        return self._processes - self._idle.qsize()
 
     async def run(self, job: Any) -> Any:
         self.waiting += 1
@@ -50,58 +53,40 @@ class ComputePool:
             worker = await self._idle.get()
         finally:
             self.waiting -= 1
+        following: _Worker | None = None
         try:
-            if not worker.is_alive():
-                # Killed from outside while idle.
-                worker = self._in_place_of(worker)
+            if worker is None or not worker.is_alive():
+                # None was forked ahead, or it was killed from outside while idle.
+                self._stop(worker)
+                worker = self._forked()
             outcome = await worker.outcome(job)
-        except BaseException:
-            # Cancelled or dead: it cannot take another job.
-            worker = self._in_place_of(worker)
-            raise
+            following = None if self._fresh else worker
         finally:
-            self._idle.put_nowait(worker)
-        return _result(outcome)
+            if following is None:
+                # For one job only; or cancelled or dead, so that it cannot take another job.
+                self._stop(worker)
+                following = self._forked_ahead()
+            self._idle.put_nowait(following)
+        if isinstance(outcome, QsprojError | WorkerError):
+            raise outcome
+        return outcome
 
-    def _in_place_of(self, worker: _Worker) -> _Worker:
-        worker.stop()
-        self._all.discard(worker)
-        other = _Worker(self._work)
-        self._all.add(other)
-        return other
+    def _forked(self) -> _Worker:
+        worker = _Worker(self._work)
+        self._all.add(worker)
+        return worker
+
+    def _forked_ahead(self) -> _Worker | None:
+        return None if self._fresh else self._forked()
+
+    def _stop(self, worker: _Worker | None) -> None:
+        if worker is not None:
+            worker.stop()
+            self._all.discard(worker)
 
     def stop(self) -> None:
         for worker in self._all:
             worker.stop()
-
-
-class ForkedJobs:
-    """Jobs in a process each, forked at the start; at most ``processes`` at once. Mutable; final."""
-
-    def __init__(self, work: Callable[[Any], Any], *, processes: int) -> None:
-        self._work, self._free = work, asyncio.Semaphore(processes)
-        self.waiting = 0
-
-    async def run(self, job: Any) -> Any:
-        self.waiting += 1
-        try:
-            await self._free.acquire()
-        finally:
-            self.waiting -= 1
-        try:
-            worker = _Worker(self._work)
-            try:
-                return _result(await worker.outcome(job))
-            finally:
-                worker.stop()
-        finally:
-            self._free.release()
-
-
-def _result(outcome: Any) -> Any:
-    if isinstance(outcome, QsprojError | WorkerError):
-        raise outcome
-    return outcome
 
 
 class _Worker:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.access_log import log, with_access_log
-from qsproj.serve.compute import ComputePool, ForkedJobs, WorkerError
+from qsproj.serve.compute import ComputePool, WorkerError
 from qsproj.serve.listening import address_of, serve_until_stopped
 from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of, json_object, outcome_of
 from qsproj.serve.review.content import overview, page, progress, report, shown_sentence
@@ -215,7 +215,7 @@ class _Answers:
         self._inference, self._words = review.inference, review.words
         # A regular expression may never finish.
         find = partial(search, review.session.draft, most=_MOST_HITS)
-        self._searches = ForkedJobs(lambda job: find(*job), processes=2)
+        self._searches = ComputePool(lambda job: find(*job), processes=2, fresh=True)
 
     async def answered(
         self, answer: Answer, kinds: Content | None, default: Content, request: Request
