@@ -4,8 +4,6 @@ The log is JSON, one object a line, on the standard error. It holds no text of a
 no unknown path.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -14,17 +12,16 @@ import time
 import traceback
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import ClientDisconnect
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Key of the scope under which an application stores extra fields for the log.
 FACTS = "qsproj.facts"
-_BUG = b"internal error; see the server's log\n"
-_STOPPED = b"the server is being stopped; ask again once it runs\n"
+_BUG = "internal error; see the server's log\n"
+_STOPPED = "the server is being stopped; ask again once it runs\n"
 # Logged status of a request whose client disconnected.
 _CLIENT_LEFT = 499
 
@@ -59,11 +56,11 @@ def with_access_log(
             # The server is stopping, and the grace period for this request is over.
             facts["stopped"] = True
             if status == 0:
-                await _send_text(counted_send, 503, _STOPPED)
+                await PlainTextResponse(_STOPPED, 503)(scope, receive, counted_send)
         except Exception as error:
             facts["fault"] = where_from(error)
             if status == 0:
-                await _send_text(counted_send, 500, _BUG)
+                await PlainTextResponse(_BUG, 500)(scope, receive, counted_send)
         finally:
             known = any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in paths)
             asked = {"method": scope["method"], "path": scope["path"] if known else "other"}
@@ -71,12 +68,6 @@ def with_access_log(
             log(**asked, status=status or _CLIENT_LEFT, seconds=seconds, bytes_out=size, **facts)
 
     return answer
-
-
-async def _send_text(send: Send, status: int, text: bytes) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": text})
 
 
 def where_from(error: BaseException) -> str:

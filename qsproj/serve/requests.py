@@ -1,24 +1,20 @@
 """Untrusted requests: limits on body size, time and work, and refusals in plain text."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import Receive
 
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.access_log import FACTS
-from qsproj.serve.compute import ComputePool, ForkedJobs, WorkerError
-
-if TYPE_CHECKING:
-    from starlette.types import Receive
+from qsproj.serve.compute import ComputePool, WorkerError
 
 Result = TypeVar("Result")
 # Maximum of bytes discarded from a refused request, and the pause that ends discarding.
@@ -131,7 +127,7 @@ async def _left(receive: Receive) -> None:
 _COME_AGAIN = {"retry-after": "1"}
 
 
-async def outcome_of(job: Any, *, pool: ComputePool | ForkedJobs, limits: Limits, request: Request) -> Any:
+async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Request) -> Any:
     """Return the result of a job for a request already read.
 
     Raises RequestError when too many requests wait (429), after a timeout (503), or when a process failed

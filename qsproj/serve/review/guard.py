@@ -4,19 +4,14 @@ The printed address holds a token, sent with every request of the page. Other si
 header, and do not know the token. DNS rebinding is refused by the Host header.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 # A name or an address, IPv6 in brackets, and a port; no user, path or other part.
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\s@:/?#\[\]\\]+))(?::[0-9]{1,5})?")

@@ -4,15 +4,12 @@
 ``acknowledgements`` and ``result``; errors are plain text with code 400.
 """
 
-from __future__ import annotations
-
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
 
 from starlette.applications import Starlette
@@ -27,10 +24,6 @@ from qsproj.serve import requests
 from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.udpipe.processing import Processed, ServedModels
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
 
 PATHS = ("/models", "/process", "/health")
 _ACKNOWLEDGEMENTS = (f"qsproj {__version__}",)
