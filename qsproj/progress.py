@@ -114,21 +114,25 @@ def _saying(items: Iterable[Item], description: str, total: int | None, unit: st
 
 
 @contextmanager
-def bar(description: str, *, total: int, unit: str = "it") -> Iterator[Callable[[], None]]:
-    """Show a bar for work that is no single loop; yield a function that advances it by one."""
-    with _bar(description, total=total, unit=unit) as moving:
-        yield lambda: moving.update(1)
+def bar(
+    description: str, *, total: int | None, unit: str = "it", done: int = 0
+) -> Iterator[Callable[..., None]]:
+    """Show a bar for work that is no single loop, of ``total`` units if known.
 
-
-@contextmanager
-def byte_bar(description: str, *, total: int | None, done: int = 0) -> Iterator[Callable[[int], None]]:
-    """Show a bar of received bytes, of ``total`` if known; yield a function that adds to their number."""
-    with _bar(description, total=total, initial=done, unit="B", unit_scale=True) as moving:
+    Yields a function that advances it by one, or by a given number. ``unit``: ``B`` for bytes. ``done``:
+    number of units at the start.
+    """
+    with _tqdm()(
+        desc=description,
+        total=total,
+        initial=done,
+        unit=unit,
+        unit_scale=unit == "B",
+        disable=_hidden(),
+        delay=2.0,
+        leave=False,
+    ) as moving:
         yield moving.update
-
-
-def _bar(description: str, **how: Any) -> Any:
-    return _tqdm()(desc=description, disable=_hidden(), delay=2.0, leave=False, **how)
 
 
 def _hidden() -> bool:

@@ -24,7 +24,7 @@ from qsproj.corpus.files import locked, open_binary_output
 from qsproj.corpus.packed import opened_member
 from qsproj.datasets.catalogue import Dataset, RemoteFile
 from qsproj.errors import DataError, UsageError
-from qsproj.progress import byte_bar
+from qsproj.progress import bar
 
 if TYPE_CHECKING:
     from requests import Response
@@ -160,7 +160,7 @@ def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> No
 
     length = response.headers.get("Content-Length", "")
     total = start + int(length) if length.isdecimal() else None
-    with byte_bar(name, total=total, done=start) as move:
+    with bar(name, total=total, unit="B", done=start) as move:
         try:
             for chunk in response.iter_content(_CHUNK_BYTES):
                 handle.write(chunk)
