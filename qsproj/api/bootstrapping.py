@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
+from qsproj import __version__
 from qsproj.api import validation
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.document import Document
@@ -181,10 +182,6 @@ def bootstrap(
 
 
 def _provenance(options: BootstrapOptions, pairs: Sequence[tuple[str, str]]) -> dict[str, object]:
-    from dataclasses import asdict
-
-    from qsproj import __version__
-
     named = {
         name: [Path(path).name for path in value] if isinstance(value, tuple) else value
         for name, value in asdict(options).items()

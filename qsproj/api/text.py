@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,6 @@ from qsproj.corpus.messages import described
 from qsproj.errors import DataError, UsageError, WrongTypeError, check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from qsproj.corpus.sentence import Sentence
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.models.text.text_parser import TextParser

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from qsproj.api.validation import sentences_of, whole_number
+from qsproj.conventions import Scores
 from qsproj.corpus.messages import described
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.token import Token
 from qsproj.errors import UsageError, WrongTypeError
 
 if TYPE_CHECKING:
-    from qsproj.conventions import Scores
-    from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-    from qsproj.corpus.token import Token
     from qsproj.evaluation.attachment import AttachmentScores
     from qsproj.models.annotation import Annotator
     from qsproj.models.converter.converter import Converter

@@ -6,6 +6,7 @@ train-biparser`.
 """
 
 import argparse
+from dataclasses import replace
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
@@ -65,8 +66,6 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from dataclasses import replace
-
     import numpy as np
 
     from qsproj.models.joint.joint_parser import load_joint_parser

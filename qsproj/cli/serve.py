@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
@@ -97,8 +98,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _serve_models(options: argparse.Namespace, listening: socket) -> None:
-    from functools import partial
-
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.inception import PATH, inception_routes, work_on

@@ -199,8 +199,7 @@ def format_of(name: str, head: Sequence[str]) -> Format | None:
         return next(format for format in sentence_formats() if format.looks is looks_like_plus)
     if named is not None and (named.looks is None or named.looks(head) or "\t" in head[-1]):
         return named
-    known = [format for format in sentence_formats() if format.looks is not None]
-    return next((format for format in known if format.looks is not None and format.looks(head)), None)
+    return next((format for format in sentence_formats() if format.looks and format.looks(head)), None)
 
 
 def opening(lines: Iterator[str]) -> list[str]:

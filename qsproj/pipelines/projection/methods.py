@@ -1,7 +1,5 @@
 """Table of the methods of projection for the command line and the API."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -11,6 +9,7 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
+from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection.projected import (
     DRAWS,
     EM_FROM_ARCS,
@@ -105,7 +104,6 @@ def _hard_em(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Pro
 
 
 def _qg(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
-    from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
     from qsproj.pipelines.projection.em_projection import project_qg
 
     return project_qg(*sources, rng=rng, **_training(QgOptions(), given))
