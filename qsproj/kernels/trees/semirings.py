@@ -14,6 +14,8 @@ from qsproj.kernels.compilation import FAST, njit
 
 PROBABILITY, LOG, MAXIMUM = 0, 1, 2
 
+# The exponential of a lower number is 0.
+LEAST = -746.0
 # "nnan" lets maxima use vector instructions; it is safe where scores are finite or -inf, since
 # the kernels that have it only ever add and compare.
 MAXIMUM_FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}
@@ -41,9 +43,21 @@ def plus(x, y, semiring):
     if semiring == PROBABILITY:
         return x + y
     high, low = (x, y) if x.real > y.real else (y, x)
-    if semiring == MAXIMUM or low.real == -np.inf:
+    if semiring == MAXIMUM or low.real <= high.real + LEAST:
         return high
-    return high + np.log(1.0 + np.exp(low - high))
+    return high + logarithm(1.0 + exponential(low - high))
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def exponential(x):
+    """Return exp(x) of a finite number; of a complex one to first order in its tiny imaginary part."""
+    return np.exp(x.real) * (x - x.real + 1.0)
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def logarithm(x):
+    """Return the natural log of a number; of a complex one to first order in its tiny imaginary part."""
+    return np.log(x.real) + (x - x.real) * (1.0 / x.real)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -69,8 +83,10 @@ def inner(left, right, semiring):
         return best
     mass = 0.0
     for k in range(left.shape[0]):
-        mass += np.exp(left[k] + right[k] - best)
-    return best + np.log(mass)
+        value = left[k] + right[k] - best
+        if value.real > LEAST:
+            mass += exponential(value)
+    return best + logarithm(mass)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
