@@ -88,51 +88,40 @@ def forest_messages(incoming, heads, dependents, counts, sizes, single_root, out
 
 # Rows of the workspace.
 UP_TO, FROM, OUTWARD, CROSSING, CLEAR = 0, 1, 2, 3, 4
-# Representation of weights: logs, to be summed or maximised, or plain.
-LOG_SUM, LOG_MAX, PLAIN = 0, 1, 2
-# Plain weights are at most 1: sums above this have no loss by underflow or overflow.
-SMALLEST = 1e-280
-LARGEST_SCORE = 300.0
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def _join(x, y, mode):
-    return x + y if mode == PLAIN else plus(x, y, mode == LOG_MAX)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _split(word, other, weights, work, mode):
+def _split(word, other, weights, work, maximise):
     """Fill, for every head of ``word``, the totals of the heads of ``other`` that cross it and that do not.
 
-    ``weights`` float64[n+1]: nothing (-inf, or plain 0) where ``other`` has no such head.
+    ``weights`` float64[n+1]: -inf where ``other`` has no such head.
     """
     size = weights.shape[0]
-    nothing = 0.0 if mode == PLAIN else -np.inf
     up_to, from_, outward = work[UP_TO], work[FROM], work[OUTWARD]
     # up_to[t + 1] covers the positions 0..t, from_[t] the positions t..n; outward[t] those strictly after
     # (before) the word up to t, and the word itself has none.
-    up_to[0] = nothing
-    from_[size] = nothing
-    outward[word] = nothing
+    up_to[0] = -np.inf
+    from_[size] = -np.inf
+    outward[word] = -np.inf
     for t in range(size):
-        up_to[t + 1] = _join(up_to[t], weights[t], mode)
+        up_to[t + 1] = plus(up_to[t], weights[t], maximise)
     for t in range(size - 1, -1, -1):
-        from_[t] = _join(from_[t + 1], weights[t], mode)
+        from_[t] = plus(from_[t + 1], weights[t], maximise)
     for t in range(word + 1, size):
-        outward[t] = _join(outward[t - 1], weights[t], mode)
+        outward[t] = plus(outward[t - 1], weights[t], maximise)
     for t in range(word - 1, -1, -1):
-        outward[t] = _join(outward[t + 1], weights[t], mode)
+        outward[t] = plus(outward[t + 1], weights[t], maximise)
     for head in range(size):
         low, high = min(head, word), max(head, word)
         if head == other:
-            work[CROSSING, head] = nothing
+            work[CROSSING, head] = -np.inf
             work[CLEAR, head] = from_[0]
         elif low < other < high:
-            work[CROSSING, head] = _join(up_to[low], from_[high + 1], mode)
-            work[CLEAR, head] = _join(outward[head], weights[word], mode)
+            work[CROSSING, head] = plus(up_to[low], from_[high + 1], maximise)
+            work[CLEAR, head] = plus(outward[head], weights[word], maximise)
         else:
             work[CROSSING, head] = outward[head + 1 if head < word else head - 1]
-            work[CLEAR, head] = _join(up_to[low + 1], from_[high], mode)
+            work[CLEAR, head] = plus(up_to[low + 1], from_[high], maximise)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -146,61 +135,26 @@ def _spread(messages, heads, weights):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing, mode):
-    """Fill the messages to the heads of one word in log space; ``own``, ``rivals``: their log-odds."""
+def _answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing, maximise):
+    """Fill the messages to the heads of one word; ``own``, ``rivals``: their log-odds."""
     weights = np.empty(work.shape[1] - 2)
     totals, before, others = np.empty(own.shape[0]), np.empty(own.shape[0]), np.empty(own.shape[0])
     _spread(rivals, rival_heads, weights)
-    _split(word, other, weights, work, mode)
+    _split(word, other, weights, work, maximise)
     for e in range(own.shape[0]):
-        value = plus(work[CROSSING, own_heads[e]] + score, work[CLEAR, own_heads[e]], mode == LOG_MAX)
+        value = plus(work[CROSSING, own_heads[e]] + score, work[CLEAR, own_heads[e]], maximise)
         outgoing[e] = value
         totals[e] = value + own[e] if value > -np.inf else -np.inf
-    others_totals(totals, before, others, mode == LOG_MAX)
+    others_totals(totals, before, others, maximise)
     for e in range(own.shape[0]):
         outgoing[e] -= others[e]
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _plain_answer(own, own_heads, rivals, rival_heads, word, other, score, work, outgoing):
-    """Compute ``_answer`` for sums with plain weights, six times faster; return whether it is exact."""
-    top, rival_top = -np.inf, -np.inf
-    for e in range(own.shape[0]):
-        top = max(top, own[e])
-    for e in range(rivals.shape[0]):
-        rival_top = max(rival_top, rivals[e])
-    if abs(top) == np.inf or abs(rival_top) == np.inf or score > LARGEST_SCORE:
-        return False
-    weights = np.zeros(work.shape[1] - 2)
-    for e in range(rivals.shape[0]):
-        weights[rival_heads[e]] = np.exp(rivals[e] - rival_top)
-    _split(word, other, weights, work, PLAIN)
-    reward = np.exp(score)
-    totals = np.empty(own.shape[0])
-    others = np.zeros(own.shape[0])
-    running = 0.0
-    for e in range(own.shape[0]):
-        value = work[CROSSING, own_heads[e]] * reward + work[CLEAR, own_heads[e]]
-        outgoing[e] = value
-        totals[e] = value * np.exp(own[e] - top)
-        others[e] = running
-        running += totals[e]
-    running = 0.0
-    for e in range(own.shape[0] - 1, -1, -1):
-        others[e] += running
-        running += totals[e]
-        if outgoing[e] < SMALLEST or others[e] < SMALLEST:
-            return False
-        outgoing[e] = np.log(outgoing[e] / others[e]) - top
-    return True
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def no_cross_messages(incoming, heads, starts, dependents, scores, size, maximise):
     """Return the log-odds float64[E] of arcs into each factor's first word, then its second.
 
-    ``starts`` int64[2 F + 1]: where the arcs into each word begin. ``scores`` float64[F]: where the arcs
-    cross.
+    ``starts`` int64[2 F + 1]: the start of the arcs into each word. ``scores`` float64[F]: where arcs cross.
     """
     outgoing = np.empty(incoming.shape[0])
     work = np.empty((5, size + 2))
@@ -212,11 +166,7 @@ def no_cross_messages(incoming, heads, starts, dependents, scores, size, maximis
             rival_heads = heads[starts[theirs] : starts[theirs + 1]]
             answer = outgoing[starts[mine] : starts[mine + 1]]
             word, other = dependents[f, side], dependents[f, 1 - side]
-            if maximise or not _plain_answer(
-                own, own_heads, rivals, rival_heads, word, other, scores[f], work, answer
-            ):
-                mode = LOG_MAX if maximise else LOG_SUM
-                _answer(own, own_heads, rivals, rival_heads, word, other, scores[f], work, answer, mode)
+            _answer(own, own_heads, rivals, rival_heads, word, other, scores[f], work, answer, maximise)
     return outgoing
 
 
@@ -230,7 +180,7 @@ def no_cross_beliefs(incoming, heads, starts, dependents, scores, size):
     for f in range(scores.shape[0]):
         first, middle, last = starts[2 * f], starts[2 * f + 1], starts[2 * f + 2]
         _spread(incoming[middle:last], heads[middle:last], weights)
-        _split(dependents[f, 0], dependents[f, 1], weights, work, LOG_SUM)
+        _split(dependents[f, 0], dependents[f, 1], weights, work, False)
         _spread(incoming[first:middle], heads[first:middle], own)
         crossing = total(own + work[CROSSING, :size], False) + scores[f]
         partition = plus(crossing, total(own + work[CLEAR, :size], False), False)
