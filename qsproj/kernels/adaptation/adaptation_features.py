@@ -6,8 +6,7 @@ first template, without contents.
 
 Relations are a softmax for each arc. In addition to one outcome for each known relation, two outcomes copy a
 source relation, that of the word itself and that of its branch (the highest node below the common ancestor of
-the word and its new head): so unseen relations can be kept, and a promoted word can take over the relation of
-its phrase.
+the word and its new head): so unseen relations can be kept, and a promoted word can take its phrase's.
 """
 
 from typing import NamedTuple

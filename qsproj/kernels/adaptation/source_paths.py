@@ -162,8 +162,7 @@ def siblings_on_the_way(heads, atoms, ancestor, head_branch, dependent_branch, c
     """Count in ``counts`` int64[6] the ancestor's dependents between its two branches or beyond them.
 
     Between the branches: of the relation of the head's branch, of that of the dependent's, of any; farther
-    from the ancestor than the head's branch: of its relation, of any; farther than the dependent's: of its
-    relation.
+    out than the head's branch: of its relation, of any; than the dependent's: of its relation.
     """
     counts[:] = 0
     low, high = min(head_branch, dependent_branch), max(head_branch, dependent_branch)

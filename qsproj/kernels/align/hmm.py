@@ -273,10 +273,12 @@ def fill_parts(words, counts, priors, parts):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def fill_null_emissions(words, counts, priors, total, emissions):
-    """Fill the probability of each word given NULL, of which there are ``total`` with pseudo-counts."""
+def null_emissions(words, counts, priors, count, prior):
+    """Return the probability of each word given NULL; ``count``, ``prior``: of all words together."""
+    emissions, total = np.empty(words.size), max(count, 0.0) + prior
     for i in range(words.size):
         emissions[i] = (max(counts[words[i]], 0.0) + priors[words[i]]) / total
+    return emissions
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -314,21 +316,14 @@ def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, pos
             continue
         add_shares(s, bitext, shares, counts, -1.0)
         forward, backward = np.empty((n, m)), np.empty((m, n))
-        null_forward, null_backward = np.empty(n), np.empty(m)
         fill_emissions(s, bitext, counts, prior, forward, backward)
-        fill_null_emissions(
-            bitext.source_words[source : source + m],
-            counts.null_sources,
-            prior.null_sources,
-            max(counts.null_totals[0], 0.0) + prior.null_totals[0],
-            null_backward,
+        words, totals = bitext.source_words[source : source + m], (counts.null_totals, prior.null_totals)
+        null_backward = null_emissions(
+            words, counts.null_sources, prior.null_sources, totals[0][0], totals[1][0]
         )
-        fill_null_emissions(
-            bitext.target_words[target : target + n],
-            counts.null_targets,
-            prior.null_targets,
-            max(counts.null_totals[1], 0.0) + prior.null_totals[1],
-            null_forward,
+        words = bitext.target_words[target : target + n]
+        null_forward = null_emissions(
+            words, counts.null_targets, prior.null_targets, totals[0][1], totals[1][1]
         )
         p_forward, p_backward = np.empty((n, m)), np.empty((m, n))
         p_null_forward, p_null_backward = np.empty(n), np.empty(m)

@@ -2,8 +2,7 @@
 
 Sentence pair s holds source tokens ``source_words[source_offsets[s]:source_offsets[s + 1]]`` and target
 tokens likewise. Its cells are numbered ``cell_offsets[s] + i * n + j`` for source token i, target token j and
-n target tokens. Pairs with similar spelling (names, numbers, punctuation, cognates) have larger Dirichlet
-pseudo-counts.
+n target tokens. Pairs of similar spelling (names, numbers, cognates) have larger Dirichlet pseudo-counts.
 
 Source: Brown et al. (1993), section 4.1, with a NULL of fixed probability.
 """
@@ -18,9 +17,8 @@ def ibm1_posteriors(emissions, null_emissions, null_probability, posteriors, nul
     """Fill the posteriors of one sentence pair and return the log-likelihood; O(nm) time.
 
     ``emissions`` float64[n, m]: probability of generated word j given generating word i; ``null_emissions``
-    float64[n]: given NULL, > 0. ``null_probability``: prior of NULL; each of the m words has an equal share
-    of the rest. Written, of their shapes: p(j comes from i) and p(j comes from NULL); each row and its NULL
-    sum to 1.
+    float64[n]: given NULL, > 0. ``null_probability``: prior of NULL; the m words share the rest equally.
+    Written, of their shapes: p(j comes from i), p(j comes from NULL); each row and its NULL sum to 1.
     """
     n, m = emissions.shape
     prior = (1.0 - null_probability) / m

@@ -10,8 +10,7 @@ link at most, and the order of links arises from joining neighbours, straight or
 one derivation: a block begins, on either side, with a linked word (words without a link belong to the linked
 word before them; those before the first link to none), and the first block of a straight join is not itself
 a straight join, and that of an inverted join not an inverted one. So blocks are joined from the right. A
-block of source words s..t-1 and target words u..v-1 is at [s, t, u, v] of a chart. Numbers are those of a
-semiring.
+block of source words s..t-1, target words u..v-1 is at [s, t, u, v] of a chart, in a semiring.
 """
 
 import numpy as np
@@ -269,8 +268,7 @@ def itg_sums(links, must_source, must_target, semiring):
 def itg_messages(links, without, unlinked, of_source, of_target, semiring):
     """Return the log-odds float64[E] of links from the results of :func:`itg_sums`.
 
-    The weight of "not this link" is that of the source word's other links and of none, without a subtraction
-    from a total.
+    The weight of "not this link" is that of the source word's other links and of none: nothing is subtracted.
     """
     n = links.shape[1]
     outgoing = np.empty(of_source.shape[0])

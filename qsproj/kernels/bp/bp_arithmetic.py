@@ -80,9 +80,8 @@ def state_weights(ratios, weights):
 def ratios_against_state_0(weights, incoming, ratios):
     """Fill ``ratios`` float64[K-1], a message, from the log weights that a factor gives to the K states.
 
-    ``incoming``: the incoming ratios; where both leave no state, all ratios are NaN. Otherwise +inf when just
-    one state is possible, and it is not state 0; when state 0 is one of several impossible states, see
-    ``CERTAIN``.
+    ``incoming``: the incoming ratios; where both leave no state, all ratios are NaN. Otherwise +inf when only
+    one state, not 0, is possible; when state 0 is one of several impossible ones, see ``CERTAIN``.
     """
     possible = 0
     contradiction = True

@@ -3,8 +3,7 @@
 ALL TRUE fires when all of its d booleans are true: the weights of "all others true" and of "not all" are kept
 separately, which avoids subtraction; O(d). ANY PAIR: a factor's first edge is its result, followed by its
 pairs; "some pair is both true" and "none is" are running totals from either end; O(pairs). EXACTLY1 and
-ATMOST1: sums of odds, O(d). LINK: unary. SYNCH: forbids combinations of four booleans that no synchronous
-derivation has.
+ATMOST1: sums of odds, O(d). LINK: unary. SYNCH: forbids states of four booleans in no synchronous derivation.
 """
 
 import numpy as np
@@ -158,8 +157,7 @@ def any_pair_log_partition(incoming, starts):
 def exactly_one_messages(incoming, starts, log_weight_of_none, maximise):
     """Return the log-odds float64[E] of factors from ``starts`` int64[F+1]. *Source*: thesis 2.5.2.
 
-    ``log_weight_of_none``: -inf for EXACTLY1, 0 for ATMOST1. Summed without the thesis's cancelling
-    subtraction.
+    ``log_weight_of_none``: -inf for EXACTLY1, 0 for ATMOST1. Without the thesis's cancelling subtraction.
     """
     outgoing = np.empty(incoming.shape[0])
     before = np.empty(incoming.shape[0])

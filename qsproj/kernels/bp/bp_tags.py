@@ -61,8 +61,7 @@ def tag_link_messages(links, heads, dependents, scores, maximise):
     """Return the outgoing messages, shaped like the incoming ones.
 
     ``links`` float64[F], log-odds; ``heads``, ``dependents`` float64[F, H-1], float64[F, D-1]: log-ratios of
-    their tags. ``scores`` float64[F, H, D]: natural log where the arc is true, [tag of head, tag of
-    dependent].
+    their tags. ``scores`` float64[F, H, D]: natural log for a true arc, [head's tag, dependent's tag].
     """
     n_head, n_dependent = scores.shape[1], scores.shape[2]
     link_messages = np.empty(links.shape)

@@ -1,7 +1,6 @@
 """The most probable tree under the DMV, in log space: Viterbi in O(n^3) time, O(n^2) memory.
 
-The chart is that of :mod:`qsproj.kernels.dmv.dmv_charts` with one node a word, maxima for sums and sums for
-products.
+The chart is that of :mod:`qsproj.kernels.dmv.dmv_charts` with one node a word, and maxima of sums.
 """
 
 import numpy as np
@@ -16,19 +15,14 @@ from qsproj.kernels.dmv.dmv_expectation import FREE
 FLAGS = {"nsz", "nnan"}
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
-def _split_score(half, left_way, right_way, i, j, k):
-    """Return the score of meeting at k; ``left_way``, ``right_way``: the next decisions of i and j."""
-    left = left_way[NONE] if k == i else left_way[SOME]
-    right = right_way[NONE] if k + 1 == j else right_way[SOME]
-    return half[i, k] + half[j, k + 1] + left + right
-
-
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def _best_split(half, left_way, right_way, i, j):
+    """Return the best score of meeting, and where; ``left_way``, ``right_way``: next decisions of i and j."""
     best, where = -np.inf, i
     for k in range(i, j):
-        value = _split_score(half, left_way, right_way, i, j, k)
+        left = left_way[NONE] if k == i else left_way[SOME]
+        right = right_way[NONE] if k + 1 == j else right_way[SOME]
+        value = half[i, k] + half[j, k + 1] + left + right
         if value > best:
             best, where = value, k
     return best, where

@@ -32,15 +32,6 @@ LEFT, RIGHT = 0, 1
 NONE, SOME = 0, 1
 
 
-@njit(cache=True, error_model="numpy", fastmath=FLAGS, forceinline=True)
-def _span_sum(half, a, b, i, j):
-    """Sum half[a, k] * half[b, k + 1] over the splits at which both halves have dependents."""
-    total = 0.0
-    for k in range(i + 1, j - 1):
-        total += half[a, k] * half[b, k + 1]
-    return total
-
-
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
 def valence_inside(first, space):
     """Fill the charts ``half``, ``sealed``, ``opened`` over nodes ``first[i] : first[i + 1]`` of word i."""
@@ -59,7 +50,10 @@ def valence_inside(first, space):
                         rightwards = go[a, RIGHT, NONE] * stop[b, LEFT, NONE]
                         leftwards = stop[a, RIGHT, NONE] * go[b, LEFT, NONE]
                     else:
-                        core = _span_sum(half, a, b, i, j)
+                        # The splits at which both halves have dependents.
+                        core = 0.0
+                        for k in range(i + 1, j - 1):
+                            core += half[a, k] * half[b, k + 1]
                         near, far = half[b, i + 1], half[a, j - 1]
                         rightwards = (
                             go[a, RIGHT, SOME] * (core * stop[b, LEFT, SOME] + far * stop[b, LEFT, NONE])
@@ -246,7 +240,12 @@ def sum_derivations(first, tags, stop_by_tag, space, stop_counts):
     probabilities. To ``stop_counts`` float64[T, 2, 2, {stop, go on}] expected decisions are added. Returns
     the natural log of the total; -inf, and nothing counted, where there is no derivation.
     """
-    _fill_node_stops(tags, stop_by_tag, space.stop, space.go)
+    for a in range(tags.shape[0]):
+        for direction in range(2):
+            for valence in range(2):
+                probability = stop_by_tag[tags[a], direction, valence]
+                space.stop[a, direction, valence] = probability
+                space.go[a, direction, valence] = 1.0 - probability
     goal, log_scale = _rescaled_goal(first, space)
     if goal == 0.0:
         return -np.inf
@@ -275,16 +274,6 @@ def _rescaled_goal(first, space):
                 space.weights[a, b] *= factor
         log_scale -= n * np.log(factor)
     return 0.0, log_scale
-
-
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def _fill_node_stops(tags, stop_by_tag, stop, go):
-    for a in range(tags.shape[0]):
-        for direction in range(2):
-            for valence in range(2):
-                probability = stop_by_tag[tags[a], direction, valence]
-                stop[a, direction, valence] = probability
-                go[a, direction, valence] = 1.0 - probability
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)

@@ -34,8 +34,7 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
     """Sum the expected counts of all derivations over packed sentences.
 
     Returns counts of ``stop``, ``child``, ``root``; ``log_likelihoods`` float64[S], -inf, and no counts,
-    where impossible; and of the last sentence the posterior probability of the arcs [longest, longest], and
-    of the root's.
+    where impossible; and posteriors of the last sentence's arcs [longest, longest], and of the root's.
     """
     size = root.shape[0]
     stop_counts = np.zeros((size, 2, 2, 2))

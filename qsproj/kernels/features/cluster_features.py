@@ -73,8 +73,7 @@ def score_clusters(features, weights, scores):
 def gather_clusters(features, slopes, chances, support, negligible, gradient, touched, used, begin):
     """Add the gradient of one sentence, as :func:`.arc_features.gather_arcs` does.
 
-    ``slopes``: the clusters summed out; ``chances`` float64[n+1, n+1, C]: probability of each cluster of an
-    arc.
+    ``slopes``: the clusters summed out; ``chances`` float64[n+1, n+1, C]: probability of each cluster.
     """
     between, out = between_workspace(features), bucket_workspace(features)
     size, clusters = slopes.shape[0], chances.shape[2]

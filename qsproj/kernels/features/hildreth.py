@@ -57,8 +57,7 @@ def hildreth(
     """Raise the dual objective, one multiplier after the other, until the constraints hold; return passes.
 
     ``slacks`` float64[constraints]: violations before the change. ``tolerance``: a pass without larger
-    violations is the last. ``multipliers``: of the current weights, mutated, up to ``limit``. ``change``:
-    zero.
+    violations is the last. ``multipliers``: current ones, mutated, up to ``limit``. ``change``: zero.
     """
     lengths = squared_lengths(starts, members, signs, row_starts, buckets, change)
     for passed in range(most):

@@ -120,11 +120,6 @@ def step_label_evidence(features, heads, evidence, weights, state, rate, step):
 TAGS = 63
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def tag_pair(tags, head, dependent):
-    return np.int64(tags[head]) * TAGS + np.int64(tags[dependent])
-
-
 @njit(cache=True, borrows=True, error_model="numpy")
 def _ask_for_candidates(weights, labels, buckets, count, candidates):
     first, last = np.int64(candidates[0]), np.int64(candidates[-1])
@@ -156,7 +151,7 @@ def score_relations(features, heads, dependents, starts, relations, weights, sco
     for arc in range(heads.shape[0] + 1):
         candidates, coming = relations[:0], 0
         if arc < heads.shape[0]:
-            pair = tag_pair(features.tags, heads[arc], dependents[arc])
+            pair = np.int64(features.tags[heads[arc]]) * TAGS + np.int64(features.tags[dependents[arc]])
             candidates = relations[starts[pair] : starts[pair + 1]]
             coming = one_arc(features, heads[arc], dependents[arc], between, ahead)
             _ask_for_candidates(weights, labels, ahead, coming, candidates)

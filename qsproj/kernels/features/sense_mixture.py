@@ -1,9 +1,8 @@
 """Mixture model of the outcomes (relations, tags) of words with uncertain links.
 
 Each word of a sentence has some *senses*, each with a probability, and features that score every outcome; the
-remaining probability belongs to an uninformative sense. Senses are rows of tables, ordered by word: ``words``
-int32[E], ``chances`` float64[E], ``rows`` int32[E, T], the rows of a sense's features among the weights
-float32[rows, L].
+remaining probability belongs to an uninformative sense. Senses are rows of tables, by word: ``words``
+int32[E], ``chances`` float64[E], ``rows`` int32[E, T], its features' rows of the weights float32[rows, L].
 """
 
 import numpy as np

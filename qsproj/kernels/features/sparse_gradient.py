@@ -70,8 +70,7 @@ def adagrad(weights, state, touched, used, rate, step):
 
     ``state``, like ``weights`` float[buckets] but [buckets, 3], by column: sum of squared gradients; sum of
     changes, each times the number of its step; gradient, all zero between steps. ``touched`` uint64: the
-    buckets with a gradient, the first ``used`` being valid, possibly with duplicates. ``step``: number of
-    previous steps.
+    buckets with a gradient, ``used`` of them, some perhaps twice. ``step``: number of previous steps.
     """
     flat = state.reshape(-1)
     for k in range(used):

@@ -14,8 +14,7 @@ def decode_block(scores, sizes, single_root, expected, heads, chances, done):
     ``scores`` float64[sum of sizes squared]: arc scores of the sentences, concatenated; ``sizes`` int64[S]:
     n + 1 of each. ``expected``: the best tree is that of most expected correct heads. Written: ``heads``
     int32[sum of sizes]; with ``expected``, ``chances`` float64[sum of sizes], the probability of the arc into
-    each word; and ``done`` bool[S]: False where no tree is possible, or sums leave the range in which they
-    are exact.
+    each word; ``done`` bool[S]: False where no tree is possible, or sums may be inexact.
     """
     begin, first = 0, 0
     for sentence in range(sizes.shape[0]):
@@ -40,8 +39,7 @@ def possible_arcs(scores, starts, sizes, single_root, least):
 
     ``scores``, ``sizes`` as for :func:`decode_block`; ``starts`` int64[S]: position of each sentence's root.
     Returns heads and dependents int32[k], positions by sentence, head and dependent; their probabilities
-    float64[k]; numbers of arcs int64[S]; and False, with invalid results, when sums left the range in which
-    they are exact.
+    float64[k]; numbers of arcs int64[S]; and False, with invalid results, when sums may be inexact.
     """
     heads, dependents = np.empty(scores.shape[0], np.int32), np.empty(scores.shape[0], np.int32)
     chances, counts = np.empty(scores.shape[0]), np.zeros(sizes.shape[0], np.int64)

@@ -58,8 +58,7 @@ def leave_one_out_schedule(n):
 
 
 # Parts are inlined into their caller (forceinline). Otherwise the compiling process calls separately compiled
-# copies, and later processes those stored with the caller, where sums are reordered in other ways and last
-# digits differ.
+# copies, later ones those stored with the caller, with sums in another order and other last digits.
 
 # Weights are at most 1. The error of underflow, 1e-308, is magnified by one over the pivots below 1. While
 # their product stays above this limit, probabilities are exact; derivatives of at most UNDERFLOW over the

@@ -13,9 +13,8 @@ With own(h) the context of h's dependents, ``closed`` on h's right where f > h, 
     end[d]           = stops[h, d] * closed[d, own(h), f]
     between[i, c, j] = sum over i < f <= j of  closed[i, c, f] * closed[j, c, f]
 
-O(n^3) time in the sibling model, O(n^4) with grandparents; O(n^3) memory
-(docs/notes/second-order-inference.md). *Source*: McDonald and Pereira (2006) for siblings; Koo and Collins
-(2010), Model 1.
+O(n^3) time with siblings, O(n^4) with grandparents; O(n^3) memory (docs/notes/second-order-inference.md).
+*Source*: McDonald and Pereira (2006) for siblings; Koo and Collins (2010), Model 1.
 """
 
 from typing import NamedTuple
@@ -258,8 +257,7 @@ def outside(parts, charts, semiring):
     """Return the share of trees with each part, and the derivatives of the log total by the charts.
 
     ``charts``: from :func:`inside`, with a total that is not the zero of the semiring. Shares are
-    probabilities or their natural logs; with MAXIMUM, the best score of a tree with each part minus the best
-    of all.
+    probabilities or their natural logs; with MAXIMUM, best scores with each part minus the best of all.
     """
     size, contexts = parts.arcs.shape[0], parts.arcs.shape[1]
     nothing = zero(semiring)

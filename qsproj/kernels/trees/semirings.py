@@ -1,9 +1,8 @@
 """Three semirings for one set of charts: probabilities, their natural logs, and maxima of natural logs.
 
 A chart kernel takes ``semiring`` as a number and calls these functions, so that a recursion is written once.
-The choice is made once for each row, not within it. Numbers may be complex: with weights whose imaginary
-parts are slopes times a tiny step, those of all results are their slopes times that step (Squire and Trapp
-1998).
+The choice is made once for each row, not within it. Numbers may be complex: if imaginary parts of weights are
+slopes times a tiny step, so are those of results (Squire and Trapp 1998).
 
 Also log-marginals from the derivatives of log Z, accurate where the marginal is too small for a float.
 """
@@ -108,8 +107,7 @@ def log_marginals(scores, shifts, derivatives):
 
     ``shifts`` float64[n+1]: subtracted from each column before the exponential; ``shifts[0]`` from row 0, in
     addition to the shifts of its columns. ``derivatives``: d log Z / d weight, the
-    weight being exp(score - shift). Zero for an allowed arc: either no tree has it, or its probability has
-    underflowed.
+    weight being exp(score - shift). Zero for an allowed arc: no tree has it, or it has underflowed.
     """
     size = scores.shape[0]
     logs = np.full((size, size), -np.inf)
