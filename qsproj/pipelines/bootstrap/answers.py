@@ -6,10 +6,11 @@ from this text and the answers together, twice. The parser and its relations are
 Unknown tags and heads of a partly corrected sentence are summed out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import blake2b
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class Answers:
 
 
 def learn_answers(
-    model: TextParser, answers: Answers, *, raw: Sequence[Sequence[str]], rng: np.random.Generator
+    model: TextParser, answers: Answers, *, raw: Iterable[Sequence[str]], rng: np.random.Generator
 ) -> TextParser:
     """Return a bootstrapped model that has learned from answers; without any, the model itself.
 
@@ -97,7 +98,7 @@ def learn_answers(
 
 
 def learned_tagger(
-    tagger: Tagger, answers: Answers, *, raw: Sequence[Sequence[str]], rng: np.random.Generator
+    tagger: Tagger, answers: Answers, *, raw: Iterable[Sequence[str]], rng: np.random.Generator
 ) -> Tagger:
     """Return a tagger that has learned from answers and from raw text as it tags it."""
     lexicon = answers.lexicon
@@ -212,11 +213,16 @@ def given_answers(tagged: Sequence[str], annotated: Sequence[str], *lexicons: st
 
 def text_to_parse(
     model: TextParser, paths: Sequence[str], *, paragraphs: bool, bitext: Sequence[AlignedFiles]
-) -> list[Sentence]:
-    """Return the distinct sentences of raw text as the model cuts it, or else those of the first bitext."""
-    found: dict[tuple[str, ...], Sentence] = {}
+) -> Iterator[Sentence]:
+    """Yield the distinct sentences of raw text as the model cuts it, or else those of the first bitext."""
+    if not paths:
+        yield from read_conllu(bitext[0].target)
+    seen = set[bytes]()
     for path in paths:
         with open_text(path) as lines:
             for sentence in model.read(lines, paragraphs=paragraphs, name=path):
-                found.setdefault(sentence.forms, sentence)
-    return list(found.values()) if paths else list(read_conllu(bitext[0].target))
+                # Sixteen bytes of a sentence are remembered in place of its words.
+                words = blake2b("\n".join(sentence.forms).encode("utf-8"), digest_size=16).digest()
+                if words not in seen:
+                    seen.add(words)
+                    yield sentence

@@ -53,7 +53,7 @@ def learn(
     """Teach a bootstrapped model the annotation and the lexicon that were given, as ``annotate`` does."""
     base = load_text_parser(model, remedy="bootstrap again")
     answers = given_answers(tagged, annotated, lexicon)
-    raw = [one.forms for one in text_to_parse(base, text, paragraphs=paragraphs, bitext=corpora)]
+    raw = (one.forms for one in text_to_parse(base, text, paragraphs=paragraphs, bitext=corpora))
     learn_answers(base, answers, raw=raw, rng=np.random.default_rng(seed)).save(paths[0], made=made)
     trees = list(filter(has_tree, answers.sentences))
     counts = ((len(answers.sentences), "sentence"), (len(answers.lexicon), "word"))
@@ -86,7 +86,7 @@ def parse_examples(
     write_conllu(examples, paths[0])
     candidates, raw = examples[:CANDIDATES], []
     if text:
-        raw = text_to_parse(trained, text, paragraphs=paragraphs, bitext=corpora)
+        raw = list(text_to_parse(trained, text, paragraphs=paragraphs, bitext=corpora))
         parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
     suggested = suggested_sentences(candidates, trained.tagger, list(read_all(tagged)), count=sentences)

@@ -92,7 +92,7 @@ class Relearning:
                 copy_to(source or "", path)
         model = load_text_parser(made.base, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
-        self._base = _Base(made, model, raw)
+        self._base = _Base(made, model, list(raw))
         return made
 
     def __call__(self, given: Reviewed) -> Retrained:

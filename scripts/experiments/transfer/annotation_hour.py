@@ -276,7 +276,7 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
     unknown, words = count_unknown((form for one in trees for form in one.forms), known)
     return Start(
         model=model,
-        text=text_to_parse(model, [raw], paragraphs=False, bitext=[]),
+        text=list(text_to_parse(model, [raw], paragraphs=False, bitext=[])),
         bitext=bitext,
         linked=LinkedTags.of(chain.from_iterable(made.corpora)),
         unknown=unknown / words,

@@ -11,9 +11,10 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.sentence import has_tree
+from qsproj.errors import DataError
 from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import text_parser
-from qsproj.pipelines.bootstrap.answers import Answers, given_answers, learn_answers
+from qsproj.pipelines.bootstrap.answers import Answers, given_answers, learn_answers, text_to_parse
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +147,14 @@ def test_of_a_partly_corrected_sentence_only_the_corrected_part_is_learned(model
     others = [at for at in range(len(whole)) if at != word - 1]
     same = sum(found.upos[at] == parsed.upos[at] for at in others)
     assert same >= len(others) - 1
+
+
+def test_raw_text_is_read_as_it_is_used(model, tmp_path):
+    """A fault further down is found only when it is reached; a sentence comes once."""
+    path = tmp_path / "raw"
+    path.write_bytes(b"Sie kommt .\nSie kommt .\nEr geht .\n" + 5_000 * b"Es regnet .\n" + b"\xff\n")
+    model = replace(model, tagger=replace(model.tagger, tokenizer=None, language="de"))
+    sentences = text_to_parse(model, [str(path)], paragraphs=False, bitext=[])
+    assert [next(sentences).forms[0] for _ in range(3)] == ["Sie", "Er", "Es"]
+    with pytest.raises(DataError, match="UTF-8"):
+        next(sentences)
