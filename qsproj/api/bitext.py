@@ -1,29 +1,36 @@
 """Functions on bitexts: word alignment, projected parsers and taggers, joint parsers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from qsproj.alignment.aligners import align_words
 from qsproj.api import validation
 from qsproj.conventions import is_whole
 from qsproj.corpus.files import PathOrFile
+from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
+from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.messages import described
 from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.pairs.pairing import pair_sentences
+from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
-
-if TYPE_CHECKING:
-    from qsproj.models.arc.arc_parser import ArcParser
-    from qsproj.models.graph.graph_parser import GraphParser
-    from qsproj.models.joint.joint_options import BiparseOptions
-    from qsproj.models.joint.joint_parser import JointParser
-    from qsproj.models.parser import Parser
-    from qsproj.models.tagging.tagger import Tagger
-    from qsproj.pipelines.treebank_weights import Treebank
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.joint.joint_options import BiparseOptions
+from qsproj.models.joint.joint_parser import JointParser
+from qsproj.models.joint.joint_trees import is_tree_parser
+from qsproj.models.parser import Parser
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.parallel import Workers
+from qsproj.pipelines.bilingual import cotrain as cotraining
+from qsproj.pipelines.bilingual.biparse import train_joint_parser
+from qsproj.pipelines.projection.methods import METHODS
+from qsproj.pipelines.tagging import tags_through_links
+from qsproj.pipelines.tagging.target_words import showing_words, with_target_words
+from qsproj.pipelines.treebank_weights import Treebank
 
 
 def align(
@@ -54,8 +61,6 @@ def align(
     >>> qsproj.align(english, german)[0].links.tolist()
     [[1, 1], [2, 2]]
     """
-    from qsproj.alignment.aligners import align_words
-
     if not isinstance(threshold, Real):
         raise WrongTypeError(f"found {described(threshold)} as threshold, expected a probability")
     sources, targets = validation.texts_of(source, "source"), validation.texts_of(target, "target")
@@ -123,8 +128,6 @@ def project(
     >>> qsproj.evaluate(german, map(parser.parse, german)).uas > 80
     True
     """
-    from qsproj.pipelines.projection.methods import METHODS
-
     if not isinstance(method, str) or method not in METHODS:
         raise unknown_name("method", method, METHODS)
     given: dict[str, Any] = {
@@ -146,8 +149,6 @@ def project(
 
 def _treebanks(name: str, given: Any) -> list[Treebank]:
     """Return treebanks of sentences, or of lists of them."""
-    from qsproj.pipelines.treebank_weights import Treebank
-
     several = given if _holds_lists(given) else [given] if given else []
     return [Treebank(name, validation.sentences_of(one, name)) for one in several]
 
@@ -201,10 +202,6 @@ def train_biparser(
     >>> len(pair.target.heads) == len(german[20]) + 1
     True
     """
-    from qsproj.models.joint.joint_options import BiparseOptions
-    from qsproj.models.joint.joint_trees import is_tree_parser
-    from qsproj.pipelines.bilingual.biparse import train_joint_parser
-
     if options is not None and not isinstance(options, BiparseOptions):
         raise WrongTypeError(f"found {described(options)} as options, expected qsproj.BiparseOptions(...)")
     if not is_tree_parser(source_model):
@@ -282,17 +279,10 @@ def project_tags(
     >>> tagger.tag(words[0]).upos[:3]
     ('DET', 'NOUN', 'VERB')
     """
-    from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
-    from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.corpus.pairs.translations import join_same_targets
-    from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS
-    from qsproj.pipelines.tagging.tags_through_links import project_tags as train
-    from qsproj.pipelines.tagging.target_words import showing_words, with_target_words
-
     if language is not None:
         check_known_language(language)
     for column in columns or ():
-        check_name("column that links carry", column, ("upos", *PROJECTED_COLUMNS))
+        check_name("column that links carry", column, ("upos", *tags_through_links.PROJECTED_COLUMNS))
     sources, links = list(source), list(alignments)
     several = bool(sources) and not isinstance(sources[0], Sentence)
     if several:
@@ -308,7 +298,7 @@ def project_tags(
     if isinstance(lexicon, Mapping):
         known = Lexicon(tags={word: tuple(sorted(tags)) for word, tags in sorted(lexicon.items())})
     few = validation.sentences_of(tagged, "tagged", least=0)
-    tagger = train(
+    tagger = tags_through_links.project_tags(
         join_same_targets(pairs),
         rng=validation.generator_of(seed),
         tagged=few,
@@ -316,7 +306,7 @@ def project_tags(
         lexicon=known,
         relatives=_treebanks("also", also),
         language=language,
-        columns=PROJECTED_COLUMNS if columns is None else columns,
+        columns=tags_through_links.PROJECTED_COLUMNS if columns is None else columns,
     ).tagger
     shown = showing_words(few, targets[0], language=language)
     return with_target_words(tagger, few, shown=shown, language=language, seed=seed)
@@ -355,20 +345,17 @@ def cotrain(
     jobs, seed : int
         Number of processes; the same seed gives the same parser.
     """
-    from qsproj.parallel import Workers
-    from qsproj.pipelines.bilingual.cotrain import CotrainingOptions
-    from qsproj.pipelines.bilingual.cotrain import cotrain as train
-
     if not getattr(model, "parses_pairs", False):
         raise WrongTypeError(f"found {described(model)} as model, expected a model of qsproj.train_biparser")
     whole = [one for one in validation.sentences_of(trees, "trees") if is_whole(one.heads)]
     if not whole:
         raise UsageError("found no complete tree in trees, expected trees of the target")
-    return train(
+    rounds = validation.whole_number(rounds, "rounds", least=1)
+    return cotraining.cotrain(
         model,
         whole,
         _pairs(source, target, alignments),
         rng=validation.generator_of(seed),
-        options=CotrainingOptions(rounds=validation.whole_number(rounds, "rounds", least=1)),
+        options=cotraining.CotrainingOptions(rounds=rounds),
         workers=Workers(jobs=jobs),
     )[0]

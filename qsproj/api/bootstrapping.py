@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import Any, TypeGuard, cast
 
 from qsproj import __version__
 from qsproj.api import validation
@@ -18,12 +18,15 @@ from qsproj.corpus.files import PathOrFile, open_output, open_text, temporary_fo
 from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, WrongTypeError
+from qsproj.models.storage import load_model
+from qsproj.models.text.text_parser import TextParser
+from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+from qsproj.pipelines.bootstrap.bootstrap import bootstrap as run
+from qsproj.pipelines.bootstrap.call import BootstrapCall
+from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
+from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.progress import notice
-
-if TYPE_CHECKING:
-    from qsproj.models.text.text_parser import TextParser
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
-    from qsproj.pipelines.bootstrap.texts import SourceText
 
 Languages = tuple[str, str] | Sequence[tuple[str, str]]
 
@@ -131,13 +134,6 @@ def bootstrap(
     >>> made.model("Der Hund schläft im Garten.")[0].root
     <Token 3 'schläft' VERB>
     """
-    from qsproj.models.storage import load_model
-    from qsproj.parallel import Workers
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
-    from qsproj.pipelines.bootstrap.bootstrap import bootstrap as run
-    from qsproj.pipelines.bootstrap.call import BootstrapCall
-    from qsproj.pipelines.bootstrap.workspace import Workspace
-
     pairs = _languages(languages)
     count = None if draws is None else validation.whole_number(draws, "draws", least=1)
     suggested = validation.whole_number(suggest_sentences, "suggest_sentences", least=1)
@@ -194,8 +190,6 @@ def _provenance(options: BootstrapOptions, pairs: Sequence[tuple[str, str]]) -> 
 
 def _languages(languages: Languages) -> list[tuple[str, str]]:
     """Return a (source, target) pair of codes for each source; all have the same target."""
-    from qsproj.pipelines.bootstrap.texts import check_codes
-
     found = [languages] if all(isinstance(one, str) for one in languages) else list(languages)
     for pair in found:
         if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(code, str) for code in pair):
@@ -215,8 +209,6 @@ def _source_texts(
     paired_by: str,
     cut: bool | None,
 ) -> tuple[SourceText, ...]:
-    from qsproj.pipelines.bootstrap.texts import SourceText
-
     treebanks, bitexts = [treebank], [bitext]
     if len(languages) > 1:
         treebanks = _one_each(treebank, languages, "treebank")

@@ -1,25 +1,32 @@
 """Training of parsers, taggers and style converters on treebanks in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast, overload
+from typing import cast, overload
 
 from qsproj.api.validation import generator_of, sentences_of, texts_of, whole_number, words_in
+from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
-
-if TYPE_CHECKING:
-    from qsproj.models.arc.arc_parser import ArcParser
-    from qsproj.models.clusters.cluster_parser import ClusterParser
-    from qsproj.models.converter.converter import Converter
-    from qsproj.models.graph.graph_parser import GraphParser
-    from qsproj.models.labelled.labelled_parser import LabelledParser
-    from qsproj.models.parser import Parser
-    from qsproj.models.tagging.tagger import Tagger
-    from qsproj.models.text.text_parser import TextParser
+from qsproj.features.arc_templates import TEMPLATE_SETS
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions, objective_named
+from qsproj.models.clusters.cluster_parser import ClusterParser, train_cluster_parser
+from qsproj.models.converter.converter import Converter
+from qsproj.models.graph.graph_parser import GraphParser
+from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.labelled.labelled_parser import LabelledParser
+from qsproj.models.labelled.labelled_training import train_labelled_parser
+from qsproj.models.morphology.morphology_training import train_morphology
+from qsproj.models.parser import Parser
+from qsproj.models.storage import is_of_kind
+from qsproj.models.tagging import tagger_training
+from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.text.text_parser import TextParser, text_parser
+from qsproj.pipelines.adapt import pair_styles, train_adaptation
+from qsproj.pipelines.tagging.target_words import treebank_tokens
 
 # Relations are predicted after the tree, or jointly with it.
 LABELS = ("after", "joint")
@@ -94,13 +101,6 @@ def train_parser(
     >>> parser.arc_probabilities(treebank[70]).shape == (len(parsed) + 1, len(parsed) + 1)
     True
     """
-    from qsproj.features.arc_templates import TEMPLATE_SETS
-    from qsproj.models.arc.arc_training import train_arc_parser
-    from qsproj.models.arc.training_options import TrainingOptions, objective_named
-    from qsproj.models.clusters.cluster_parser import train_cluster_parser
-    from qsproj.models.graph.graph_training import train_graph_parser
-    from qsproj.models.labelled.labelled_training import train_labelled_parser
-
     trees, dev_trees = sentences_of(sentences, "sentences"), sentences_of(dev, "dev", least=0)
     number = whole_number(order, "order", least=1)
     if number > 2:
@@ -155,11 +155,6 @@ def train_tagger(
     >>> tagger.tag(qsproj.Sentence.from_words(["Der", "Hund", "schläft", "."])).upos
     ('DET', 'NOUN', 'VERB', 'PUNCT')
     """
-    from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.models.morphology.morphology_training import train_morphology
-    from qsproj.models.tagging import tagger_training
-    from qsproj.pipelines.tagging.target_words import treebank_tokens
-
     if language is not None:
         check_known_language(str(language))
     treebank = sentences_of(sentences, "sentences")
@@ -195,8 +190,6 @@ def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int =
     >>> converter.convert_sentence(old[0]).heads.tolist()[:4]
     [-1, 0, 1, 2]
     """
-    from qsproj.pipelines.adapt import pair_styles, train_adaptation
-
     sources, targets = sentences_of(source, "source"), sentences_of(target, "target")
     return train_adaptation(pair_styles(sources, targets), rng=generator_of(seed))[0]
 
@@ -238,9 +231,6 @@ def bundle(tagger: Tagger | TextParser, parser: Parser, *, readings: int = 0) ->
     >>> qsproj.bundle(qsproj.train_tagger(german, language="de"), parser)("Der Hund bellt.")[0].root
     <Token 3 'bellt' VERB>
     """
-    from qsproj.models.storage import is_of_kind
-    from qsproj.models.text.text_parser import text_parser
-
     own = cast("Tagger", tagger) if is_of_kind(tagger, "tagger") else getattr(tagger, "word_tagger", None)
     if own is None:
         raise WrongTypeError(f"found {described(tagger)} as tagger, expected one; qsproj.train_tagger")
