@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.command_parser import CommandParser, say
 from qsproj.cli.options.declare import only_with, values_of
 from qsproj.cli.options.files import paths_in
 from qsproj.cli.options.provenance import made_by
@@ -133,10 +132,10 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
     workers = workers_of(options)
     with temporary_folder() as temporary:
-        workspace = Workspace(Path(options.work or temporary), run=_target(options), say=_say)
+        workspace = Workspace(Path(options.work or temporary), run=_target(options), say=say)
         if not options.verbose:
             workspace.line_of = in_short
-        with _reporting_how_to_resume(workspace, kept=bool(options.work)), logged(_say):
+        with _reporting_how_to_resume(workspace, kept=bool(options.work)), logged(say):
             files = values_of(options, "also", "tagged", "annotated", "text", "alignment")
             files |= {name: tuple(paths) for name, paths in files.items()}
             single = values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed")
@@ -144,7 +143,6 @@ def run(options: argparse.Namespace) -> None:
             call = BootstrapCall(
                 texts, BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
             )
-            say = _say if options.verbose else _first_of(_say)
             examples = bool(options.report or options.suggest or options.suggest_words)
             made = bootstrap(
                 texts,
@@ -152,7 +150,7 @@ def run(options: argparse.Namespace) -> None:
                 options=call.options,
                 workers=workers,
                 made=made_by(options),
-                say=say,
+                say=say if options.verbose else _first_of(say),
                 with_examples=examples,
                 suggested_sentences=options.suggest_sentences,
             )
@@ -178,7 +176,7 @@ def run(options: argparse.Namespace) -> None:
     written = [options.output, options.trees, options.suggest, options.suggest_words, options.report]
     text = options.text[0] if options.text else "TEXT"
     following = f"qsproj parse -m {shlex.quote(options.output)} {shlex.quote(text)} -o parsed.conllu"
-    _say(f"wrote {', '.join(filter(None, written))}; next: {following}")
+    say(f"wrote {', '.join(filter(None, written))}; next: {following}")
 
 
 def _first_of(say: Callable[[str], None]) -> Callable[[str], None]:
@@ -194,9 +192,9 @@ def _reporting_how_to_resume(workspace: Workspace, *, kept: bool) -> Iterator[No
     except KeyboardInterrupt:
         if kept and workspace.stages:
             done = pluralise(len(workspace.stages), "stage")
-            _say(f"{workspace.folder}: {done} kept; the same command continues from here")
+            say(f"{workspace.folder}: {done} kept; the same command continues from here")
         elif not kept:
-            _say("nothing is kept; with --work DIR, the same command would continue from this stage")
+            say("nothing is kept; with --work DIR, the same command would continue from this stage")
         raise
     finally:
         workspace.remove_if_empty()
@@ -208,19 +206,15 @@ def _report_unused(workspace: Workspace, *, clean: bool) -> None:
         if clean:
             workspace.remove_unused()
         done = f"removed {what}" if clean else f"also holds {what}, which --clean removes"
-        _say(f"{workspace.folder}: {done}")
+        say(f"{workspace.folder}: {done}")
     if others := workspace.of_other_runs():
         what = "; ".join(f"{_amount(paths)} of {languages}" for languages, paths in others.items())
-        _say(f"{workspace.folder}: also holds stages of other languages or commands, which stay: {what}")
+        say(f"{workspace.folder}: also holds stages of other languages or commands, which stay: {what}")
 
 
 def _amount(paths: Sequence[Path]) -> str:
     size = sum(path.stat().st_size for path in paths)
     return f"{pluralise(len(paths), 'file')} ({size / 1e6:.0f} MB)"
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _target(options: argparse.Namespace) -> str:

@@ -28,6 +28,10 @@ def print_lines(lines: Iterable[str]) -> None:
         out.writelines(f"{line}\n" for line in lines)
 
 
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 class CommandParser(Options, argparse.ArgumentParser):
     """An argument parser whose errors are one line and exit code 2."""
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from itertools import takewhile
 
 from qsproj import __version__, interrupts
-from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser
+from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser, say
 from qsproj.cli.former_spellings import present_spelling
 from qsproj.cli.options.declare import check_conditions
 from qsproj.errors import NothingToLearnError, QsprojError, UsageError, truncate
@@ -91,13 +91,12 @@ def main(arguments: list[str] | None = None) -> int:
     command = next((word for word in words if not word.startswith("-")), None)
     name = f"qsproj {command}" if command else "qsproj"
     if (former := present_spelling(words)) is not None:
-        print(f"{name}: `qsproj {former[0]}` is now a command of its own; type: {former[1]}", file=sys.stderr)
+        say(f"{name}: `qsproj {former[0]}` is now a command of its own; type: {former[1]}")
         return EXIT_BAD_INPUT
     if command is not None and command == words[0] and command not in known:
         near = " or ".join(f"`qsproj {name}`" for name in get_close_matches(command, known, n=2))
         meant = f"did you mean {near}? " if near else ""
-        message = f"qsproj: unknown command {command!r}; {meant}`qsproj help` lists all"
-        print(truncate(message), file=sys.stderr)
+        say(truncate(f"qsproj: unknown command {command!r}; {meant}`qsproj help` lists all"))
         return EXIT_BAD_INPUT
     # Few objects refer to each other; looking for them takes a twentieth of a bootstrap by default.
     gc.set_threshold(ALLOCATIONS_BEFORE_COLLECTION)
@@ -109,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
         options, unknown = parser.parse_known_args(words or ["--help"])
         if unknown:
             raise UsageError(_unknown_arguments(options.command, unknown))
-        with notices(_say):
+        with notices(say):
             from qsproj.cli.options.files import check_files_of
 
             check_conditions(options.own_parser, options)
@@ -126,7 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
         _drop_unwritten()
     except KeyboardInterrupt:
         word, code = interrupts.exit_status()
-        print(f"{name}: {word}", file=sys.stderr)
+        say(f"{name}: {word}")
         return code
     return EXIT_DONE
 
@@ -143,7 +142,7 @@ def _check_languages(options: argparse.Namespace) -> None:
 
 
 def _failed(message: str) -> int:
-    print(message, file=sys.stderr)
+    say(message)
     _drop_unwritten()
     return EXIT_BAD_INPUT
 
@@ -191,10 +190,6 @@ def _options_of(command: str) -> set[str]:
 def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     found = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     return {name: child for action in found for name, child in action.choices.items()}
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _drop_unwritten() -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import OptionGroup, Options, column_names, whole_number
 from qsproj.errors import UsageError
+from qsproj.parallel import Workers
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.models.checkpoint import Checkpoint
-    from qsproj.parallel import Workers
 
 
 def add_seed(parser: Options) -> None:
@@ -87,8 +87,6 @@ def add_workers(parser: Options) -> OptionGroup:
 
 
 def workers_of(options: argparse.Namespace) -> Workers:
-    from qsproj.parallel import Workers
-
     return Workers(jobs=options.jobs, backend=options.backend, scheduler=options.scheduler)
 
 
