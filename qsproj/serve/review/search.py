@@ -159,14 +159,15 @@ def _step(sentence: Sentence, word: int, step: str) -> Sequence[int]:
 
 
 def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
-    def cell(sentence: Sentence, word: int) -> str:
-        if not word:
-            return ""
-        own: Any = getattr(sentence[word], column)
-        text: str = own if name is None else own.get(name) or ""
-        return text
+    if name is None:
+        own = _CELLS[column]
+        return lambda sentence, word: getattr(sentence, own)[word - 1] if word else ""
 
-    return cell
+    def part(sentence: Sentence, word: int) -> str:
+        items = getattr(sentence[word], column) if word else {}
+        return items.get(name) or ""
+
+    return part
 
 
 def in_context(sentence: Sentence, word: int) -> tuple[str, str, str]:
