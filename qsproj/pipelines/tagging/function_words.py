@@ -6,6 +6,7 @@ Function words without a translation are linked to whatever is left: Wolof *di*,
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,55 +32,78 @@ RARER = 10
 ENOUGH = 10
 
 
-def by_position(text: LinkedText, options: TagProjectionOptions) -> LinkedText:
-    """Return the text with a type of its own for each rarely linked word before each tag."""
-    words = words_of(text, options.frequent)
-    rare = rarely_linked(text, words, options)
-    if text.first is not None:
-        of_first, decided = _first_translation(text, text.first, options)
-        rare = np.where(decided, rarely_linked(of_first, words_of(of_first, options.frequent), options), rare)
-    at = rare[words.of_types[text.types]]
-    n_places = len(text.tags) + 1
-    named, numbers = np.unique(
-        text.types[at].astype(np.int64) * n_places + _next_tags(text, words)[at], return_inverse=True
-    )
-    types = text.types.copy()
-    types[at] = len(text.vocabulary) + numbers
-    forms = (text.vocabulary[one] for one in (named // n_places).tolist())
-    return replace(text, types=types, vocabulary=(*text.vocabulary, *forms))
+class Voted(NamedTuple):
+    """A text with votes of all translations or the first, its words, and which are rarely linked, bool[W]."""
+
+    text: LinkedText
+    words: Words
+    rare: Mask
+
+    @classmethod
+    def of(cls, text: LinkedText, options: TagProjectionOptions) -> "Voted":
+        words = words_of(text, options.frequent)
+        return cls(text, words, rarely_linked(text, words, options))
+
+    def with_types(self, types: NDArray[np.int32], old: NDArray[np.int64]) -> "Voted":
+        """Return the text with other types; ``old``: the types of which those after the last are copies."""
+        vocabulary = (*self.text.vocabulary, *(self.text.vocabulary[one] for one in old.tolist()))
+        of_types = np.concatenate([self.words.of_types, self.words.of_types[old]])
+        text = replace(self.text, types=types, vocabulary=vocabulary)
+        return self._replace(text=text, words=self.words._replace(of_types=of_types))
 
 
-def shares_of_types(
-    text: LinkedText, allowed: Sets, classes: Classes, options: TagProjectionOptions
-) -> tuple[Shares, Mask]:
-    """Return the shares of tags in the votes of each type, and which are weights: those of function words.
+@dataclass(frozen=True, slots=True, eq=False)
+class Positions:
+    """A text with a type of its own for each rarely linked word before each tag."""
 
-    ``text``: with types :func:`by_position`. ``classes``: those of lower-cased words. Of several translations
-    the first decides for frequent words that it has votes for: treebanks differ in the tags of function
-    words, so that words get tags of several conventions.
-    """
-    words = words_of(text, options.frequent)
-    after = _next_tags(text, words)
-    shares, weighted = with_function_tags(text, allowed, after, classes, options)
-    if text.first is None:
-        return shares, weighted
-    of_first, decided = _first_translation(text, text.first, options)
-    by_first, weighted_by_first = with_function_tags(of_first, allowed, after, classes, options)
-    decided = decided[words.of_types] & by_first.any(axis=1)
-    return np.where(decided[:, None], by_first, shares), np.where(decided, weighted_by_first, weighted)
+    every: Voted
+    first: Voted | None  # with several translations
+    after: NDArray[np.int64]  # int64[N], the tag after each word, T at the end of a sentence
+
+    @property
+    def text(self) -> LinkedText:
+        return self.every.text
+
+    @classmethod
+    def of(cls, text: LinkedText, options: TagProjectionOptions) -> "Positions":
+        every = Voted.of(text, options)
+        first = None if text.first is None else Voted.of(replace(text, votes=text.first, first=None), options)
+        rare = every.rare if first is None else np.where(_decided(first), first.rare, every.rare)
+        after = _next_tags(text, every.words)
+        at = rare[every.words.of_types[text.types]]
+        n_places = len(text.tags) + 1
+        named, numbers = np.unique(
+            text.types[at].astype(np.int64) * n_places + after[at], return_inverse=True
+        )
+        types = text.types.copy()
+        types[at] = len(text.vocabulary) + numbers
+        old = named // n_places
+        return cls(every.with_types(types, old), first and first.with_types(types, old), after)
+
+    def shares_of_types(
+        self, allowed: Sets, classes: Classes, options: TagProjectionOptions
+    ) -> tuple[Shares, Mask]:
+        """Return the shares of tags in the votes of each type, and which are weights: of function words.
+
+        ``classes``: those of lower-cased words. Of several translations the first decides for frequent words
+        that it has votes for: treebanks differ in the tags of function words, so that words get tags of
+        several conventions.
+        """
+        shares, weighted = with_function_tags(self.every, allowed, self.after, classes, options)
+        if self.first is None:
+            return shares, weighted
+        by_first, weighted_by_first = with_function_tags(self.first, allowed, self.after, classes, options)
+        decided = _decided(self.first)[self.first.words.of_types] & by_first.any(axis=1)
+        return np.where(decided[:, None], by_first, shares), np.where(decided, weighted_by_first, weighted)
 
 
-def _first_translation(
-    text: LinkedText, votes: NDArray[np.float32], options: TagProjectionOptions
-) -> tuple[LinkedText, Mask]:
-    """Return the text with the votes of its first translation, and the words that these decide, bool[W]."""
-    of_first = replace(text, votes=votes, first=None)
-    words = words_of(of_first, options.frequent)
-    return of_first, words.frequent & words.votes.any(axis=1)
+def _decided(first: Voted) -> Mask:
+    """Return the words that the votes of the first translation decide, bool[W]."""
+    return first.words.frequent & first.words.votes.any(axis=1)
 
 
 def with_function_tags(
-    text: LinkedText,
+    voted: Voted,
     allowed: Sets,
     after: NDArray[np.int64],
     classes: Classes,
@@ -90,41 +114,59 @@ def with_function_tags(
     ``after``: the tag after each word. Rarely linked words may be AUX, DET and PRON, beside the tags that
     their links bring. Each counts as much as among the votes of the words that are well linked before the
     same tag and have the most similar neighbours: most links of Spanish *se* are to auxiliaries, but it
-    stands where *me*, *nos* and *te* do. Where no word is, it counts as much as in the other positions.
-    Words whose links agree on a tag keep their shares, however few the links. Tags not in ``allowed``
+    stands where *me*, *nos* and *te* do. Where no word is, those with the most similar neighbours anywhere
+    vote. Words whose links agree on a tag keep their shares, however few the links. Tags not in ``allowed``
     bool[V, T] get 0.
     """
-    words = words_of(text, options.frequent)
-    named, group = np.unique(words.of_types[text.types] * (len(text.tags) + 1) + after, return_inverse=True)
-    word, place = np.divmod(named, len(text.tags) + 1)
+    text, words, rare = voted
+    own = normalised(words.votes)
+    function, translated = (np.isin(text.tags, list(tags)) for tags in (UNTRANSLATED, {TRANSLATED}))
+    tags = ((function & (own > 0.0)) | (~translated & (own >= options.least))).astype(np.float64)
+    weights = np.zeros((len(allowed), len(text.tags)))
+    for place, enough in ((after, ENOUGH), (np.zeros_like(after), 1)):
+        company = _of_company(voted, tags, place, enough, classes, options)
+        weights = np.where(weights.any(axis=1, keepdims=True), weights, company)
+    weights = np.where(weights.any(axis=1, keepdims=True), weights, tags[words.of_types])
+    weighted = rare[words.of_types]
+    shares = np.where(weighted[:, None], normalised(weights * allowed), type_shares(text, allowed))
+    return shares, weighted
+
+
+def _of_company(
+    voted: Voted,
+    tags: Shares,
+    place: NDArray[np.int64],
+    enough: int,
+    classes: Classes,
+    options: TagProjectionOptions,
+) -> Shares:
+    """Return the weights of tags of rarely linked types, by similar words in a place: float64[V, T].
+
+    0 without company. ``tags`` float64[W, T]: 1 for those that a word may have. ``place``: of each word of
+    the text. ``enough``: how often words that vote occur there.
+    """
+    text, words, rare = voted
+    n_places = len(text.tags) + 1
+    named, group = np.unique(words.of_types[text.types] * n_places + place, return_inverse=True)
+    word, place = np.divmod(named, n_places)
     counts = np.bincount(group)
     votes = summed(text.votes, group, len(named))
-    rare = rarely_linked(text, words, options)[word]
-    known = (counts >= ENOUGH) & (words.counts[word] >= options.frequent * len(text.types) / RARER)
+    known = (counts >= enough) & (words.counts[word] >= options.frequent * len(text.types) / RARER)
     sure = known & ~_few_votes(votes, counts, options)
     rows = np.cumsum(known) - 1
     contexts = _contexts(text, np.where(known, rows, -1)[group], classes)
-    own = normalised(words.votes)[word]
-    function, translated = (np.isin(text.tags, list(tags)) for tags in (UNTRANSLATED, {TRANSLATED}))
-    tags = ((function & (own > 0.0)) | (~translated & (own >= options.least))).astype(np.float64)
     weights = np.zeros_like(votes)
-    for one in np.flatnonzero(rare & known).tolist():
+    for one in np.flatnonzero(rare[word] & known).tolist():
         others = np.flatnonzero(sure & (place == place[one]))
         likeness = contexts[rows[others]] @ contexts[rows[one]]
         similar = others[np.argsort(-likeness, kind="stable")[: options.similar]]
         company = normalised(votes[similar]).sum(axis=0)
         if company.any():
-            weights[one] = tags[one] * company if (tags[one] * company).any() else tags[one]
-    weights = normalised(weights)
-    elsewhere = summed(weights * counts[:, None], word, len(words.counts))[word]
-    for fallback in (elsewhere, tags):
-        weights = np.where(weights.any(axis=1, keepdims=True), weights, normalised(fallback))
-    of_types = np.zeros(len(allowed), dtype=np.int64)
-    weighted = np.zeros(len(allowed), dtype=np.bool_)
+            own = tags[word[one]]
+            weights[one] = own * company if (own * company).any() else own
+    of_types = np.zeros(len(text.vocabulary), dtype=np.int64)
     of_types[text.types] = group
-    weighted[text.types] = rare[group]
-    weights = normalised(weights[of_types] * allowed)
-    return np.where(weighted[:, None], weights, type_shares(text, allowed)), weighted
+    return weights[of_types]
 
 
 def rarely_linked(text: LinkedText, words: Words, options: TagProjectionOptions) -> Mask:

@@ -28,9 +28,8 @@ from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.function_words import (
     Contradiction,
-    by_position,
+    Positions,
     contradictions,
-    shares_of_types,
 )
 from qsproj.pipelines.tagging.link_noise import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
@@ -122,7 +121,8 @@ def project_tags(
         marked="feats" in columns,
         sureness=options.sureness,
     )
-    text = by_position(text, options)
+    positions = Positions.of(text, options)
+    text = positions.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(
         raw,
@@ -137,7 +137,7 @@ def project_tags(
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
     classes = class_sets_of(read, lower=options.classes)
-    shares, weighted = shares_of_types(text, allowed, classes.get("lowerclass", {}), options)
+    shares, weighted = positions.shares_of_types(allowed, classes.get("lowerclass", {}), options)
     learner = SelfTraining(
         text=text,
         parts=deal_out(chosen, rng=rng, options=options),

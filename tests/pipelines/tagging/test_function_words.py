@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.tagging.function_words import by_position, contradictions, shares_of_types
+from qsproj.pipelines.tagging.function_words import Positions, contradictions
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
@@ -29,9 +29,10 @@ def weights_of(text, word, *, position=0, lexicon=(), tagged=()):
     """Return the tags that a word may have, with their weights, at one of its places in the text."""
     classes = {form: number for number, form in enumerate(sorted(set(map(str.lower, text.vocabulary))), 2)}
     places = [at for at, number in enumerate(text.types) if text.vocabulary[number] == word]
-    text = by_position(text, OPTIONS)
+    positions = Positions.of(text, OPTIONS)
+    text = positions.text
     allowed = allowed_tags(text.vocabulary, text.tags, dict(lexicon))
-    shares, weighted = shares_of_types(text, allowed, classes, OPTIONS)
+    shares, weighted = positions.shares_of_types(allowed, classes, OPTIONS)
     shares = corrected(shares, text, dict(tagged))
     weights = type_weights(shares, allowed, weighted, least=OPTIONS.least)[text.types[places[position]]]
     return {tag: weight for tag, weight in zip(text.tags, weights.tolist(), strict=True) if weight}
@@ -112,11 +113,11 @@ def test_other_words_keep_the_tags_of_their_links(case):
     assert tags_of(text, word) == ({"PUNCT"} if word == "," else {"CCONJ", "AUX"})
 
 
-def reflexive_text(*, linked):
+def reflexive_text(*, linked, sentences=200):
     """Return *se* where pronouns stand, linked in some sentences to AUX and PRON by turns."""
     tags = {"me": "PRON", "le": "PRON", "nos": "PRON", "les": "PRON", "se": "AUX", "ha": "AUX"}
     pairs = []
-    for number in range(200):
+    for number in range(sentences):
         for word, tag in tags.items():
             verb = "visto" if word == "ha" else "ve"
             upos = "PRON" if word == "se" and number % 2 else tag
@@ -130,6 +131,11 @@ def reflexive_text(*, linked):
 @pytest.mark.parametrize(("linked", "expected"), [(20, {"PRON"}), (120, {"AUX", "PRON"})])
 def test_rarely_linked_words_have_the_tags_of_words_in_similar_places(linked, expected):
     assert tags_of(reflexive_text(linked=linked), "se") == expected
+
+
+def test_in_small_texts_similar_words_vote_wherever_they_stand():
+    """No word stands ten times before any tag; *se* has one link to AUX and one to PRON."""
+    assert tags_of(reflexive_text(linked=2, sentences=8), "se") == {"PRON"}
 
 
 def text_of_two_positions(*others):
