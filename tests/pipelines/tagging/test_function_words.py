@@ -94,6 +94,22 @@ def test_of_several_sources_the_first_decides_for_frequent_words():
     assert tags_of(text, words[0]) == {"VERB"}, "the majority decides for rare words"
 
 
+@pytest.mark.parametrize(
+    ("tag", "other", "expected"),
+    [
+        ("CCONJ", "PRON", {"CCONJ"}),
+        ("ADP", "DET", {"ADP"}),
+        ("CCONJ", "ADV", {"CCONJ", "ADV"}),
+        ("ADP", "SCONJ", {"ADP", "SCONJ"}),
+        ("SCONJ", "PRON", {"SCONJ", "PRON"}),
+    ],
+)
+def test_conjunctions_and_adpositions_are_no_pronouns(tag, other, expected):
+    """*jah* is *and* in 70% of its links, and *he* where *and he came* is one verb."""
+    assert tags_of(text_with([tag] * 7 + [other] * 3, linked=0.9, word="jah"), "jah") == expected
+    assert tags_of(text_with([tag] * 5 + [other] * 5, linked=0.9, word="jah"), "jah") == {tag, other}
+
+
 @pytest.mark.parametrize("weight", [0.45, 0.55, 0.7])
 @pytest.mark.parametrize("adpositions", [12, 13, 15, 17])
 def test_links_that_agree_are_believed_however_few(weight, adpositions):
