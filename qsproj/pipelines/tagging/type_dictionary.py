@@ -6,6 +6,7 @@ type together determine its possible tags. The chain model learns from context w
 Source: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect token and type constraints.
 """
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
@@ -14,11 +15,15 @@ import numpy as np
 from qsproj.conventions import Mask
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
+from qsproj.corpus.language.recognition import commonest_script
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
 from qsproj.pipelines.tagging.options import ENDING, PRIOR_VOTES
 from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, summed
 
+LATIN = "LATIN"
+# Scripts of texts in which words in Latin letters are not foreign.
+WITH_LATIN = frozenset({LATIN, "HIRAGANA", "KATAKANA"})
 # Letters that a stem drops; it keeps at least ENDING.
 DROPPED = 3
 # Least share of a tag where shares are weights.
@@ -27,19 +32,26 @@ LEAST_WEIGHT = 0.03
 
 def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
     """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence."""
+    script = commonest_script(vocabulary)
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
         listed = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form))
-        found = listed or allowed_by_script(form, tags)
+        found = listed or allowed_by_script(form, tags, script)
         row[:] = [tag in found for tag in tags] if found else True
     return allowed
 
 
-def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
+# Roman numerals, which are words of any script.
+_ROMAN = re.compile("[IVXLCDM]+")
+
+
+def allowed_by_script(form: str, tags: Sequence[str], script: str = LATIN) -> frozenset[str]:
     """Return the tags of ``tags`` that the script allows a word; none if its rules exclude them all.
 
     Words made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
-    are NUM; in scripts with capitals, lower-case words are not PROPN.
+    are NUM; in scripts with capitals, lower-case words are not PROPN. Words in Latin letters in a text
+    in another ``script`` are X: 97% of them in treebanks of Chinese, Greek, Russian and Ukrainian, none in
+    Japanese ones.
     """
     categories = {unicodedata.category(character) for character in form}
     if all(category[0] in "PSZ" for category in categories):
@@ -47,6 +59,9 @@ def allowed_by_script(form: str, tags: Sequence[str]) -> frozenset[str]:
     # 20, 1,5 and 10:30 are numbers; 20. may be an ordinal.
     if form[-1].isdecimal() and all(category == "Nd" or category[0] == "P" for category in categories):
         return frozenset({"NUM"}).intersection(tags)
+    foreign = script not in WITH_LATIN and commonest_script([form]) == LATIN and not _ROMAN.fullmatch(form)
+    if foreign and "X" in tags:
+        return frozenset({"X"})
     others = frozenset(tags) - {"PUNCT"}
     return others - {"PROPN"} if form.islower() else others
 

@@ -37,6 +37,30 @@ def test_scripts_settle_signs_numbers_and_capitals(form, expected):
     assert allowed_by_script(form, TAGS) == expected
 
 
+@pytest.mark.parametrize(
+    ("form", "script", "foreign"),
+    [
+        ("the", "CYRILLIC", True),
+        ("IBM", "CJK", True),
+        ("XIV", "CYRILLIC", False),
+        ("год", "CYRILLIC", False),
+        ("1917", "CYRILLIC", False),
+        ("the", "LATIN", False),
+        ("the", "HIRAGANA", False),
+    ],
+)
+def test_latin_words_in_texts_of_other_scripts_are_foreign(form, script, foreign):
+    found = allowed_by_script(form, (*TAGS, "X"), script)
+    assert (found == {"X"}) == foreign
+    assert allowed_by_script(form, TAGS, script), "tags without X"
+
+
+def test_most_words_of_a_text_show_its_script():
+    words = ("год", "мир", "the")
+    assert allowed_tags(words, ("NOUN", "X"), {})[2].tolist() == [False, True]
+    assert allowed_tags(words, ("NOUN", "X"), {"the": ("NOUN",)})[2].tolist() == [True, False]
+
+
 @pytest.fixture(scope="module")
 def text():
     return read_linked_text((pair,) for pair in made_pairs(100, wrong=0.1))
