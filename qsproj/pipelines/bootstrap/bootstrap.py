@@ -259,7 +259,7 @@ class _Bitexts:
     ) -> tuple[list[Stage], Bootstrapped]:
         """Declare the stages after the tagger, whose report is one of their inputs."""
         declare, options = self._declare, self._options
-        unshared = tagger.figures.get("unshared", ())
+        unshared = tagger.figures.get("unshared", {})
         how: Any = {"unshared": unshared, "seed": options.seed}
         prior = declare(
             train_priors,

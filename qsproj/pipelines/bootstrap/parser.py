@@ -1,6 +1,6 @@
 """Train priors and parsers of the target."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.priors import load_prior, source_priors
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.tagging.conventions import Conventional
+from qsproj.pipelines.tagging.conventions import Annotation, Conventional
 from qsproj.pipelines.treebank_weights import read_treebanks
 
 
@@ -32,7 +32,7 @@ def train_priors(
     *,
     sources: Sequence[Source],
     others: Sequence[str],
-    unshared: Sequence[str],
+    unshared: Mapping[str, Annotation],
     draws: int,
     seed: int,
 ) -> StageReport:
@@ -55,7 +55,7 @@ def project(
     *,
     corpora: Sequence[AlignedFiles],
     priors: Sequence[str],
-    unshared: Sequence[str],
+    unshared: Mapping[str, Annotation],
     options: SoftProjectionOptions,
     seed: int,
 ) -> StageReport:

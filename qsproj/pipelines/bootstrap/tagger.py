@@ -77,7 +77,7 @@ def tag_target(
     tagger = replace(tagger, contractions={**tagger.contractions, **attached})
     tagger.save(paths[0])
     contradicted = [[one.word, one.count, *one.linked, *one.given] for one in projected.contradicted]
-    figures = {"unshared": list(projected.unshared), "contradicted": contradicted}
+    figures = {"unshared": dict(projected.unshared), "contradicted": contradicted}
     line = "; ".join(filter(None, (*projected.report, compared)))
     return StageReport(line=line, figures=figures | ({"unknown": share} if text else {}))
 

@@ -4,7 +4,7 @@ They read tags alone, or words translated through the links of a bitext as well.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.projection.projected import DRAWS
-from qsproj.pipelines.tagging.conventions import Conventional, conventional
+from qsproj.pipelines.tagging.conventions import Annotation, Conventional, conventional
 from qsproj.pipelines.translated_trees import Translate, way_to_translate
 from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 
@@ -176,7 +176,7 @@ def source_priors(
     sources: Sequence[tuple[Sequence[Treebank], Iterable[SentencePair]]],
     others: Sequence[Treebank] = (),
     *,
-    unshared: Sequence[str],
+    unshared: Mapping[str, Annotation],
     target: Iterable[Sentence],
     rng: np.random.Generator,
     draws: int = DRAWS,

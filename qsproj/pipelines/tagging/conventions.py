@@ -6,7 +6,7 @@ treebanks or of most languages is the best guess.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,38 +16,48 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.pipelines.tagging.options import BARELY, PRIOR_VOTES
 
+# UPOS and relation.
+Annotation = tuple[str, str]
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Convention:
-    """Source words whose tag often differs in other languages."""
+    """Source words whose annotation often differs in other languages."""
 
     tag: str  # UPOS of the words
     relation: str
-    becomes: tuple[str, str]  # UPOS and relation in other languages
+    becomes: Annotation  # in most languages
     elsewhere: int  # number of languages with ``becomes``, of ``languages``
     languages: int
-    holds_in: frozenset[str]  # codes of the languages that follow the source
+    practice: Mapping[str, Annotation]  # of other languages, by code
 
     @property
     def name(self) -> str:
         """Return a tag reserved for these words; it has a space, which no UPOS has."""
         return f"{self.tag} {self.relation}"
 
+    @property
+    def own(self) -> Annotation:
+        return self.tag, self.relation
 
-# Possessives: counted in the UD treebanks of Armenian, Czech, Danish, Dutch, German, Gothic, Greek,
-# Hungarian, Italian, Slovenian, Spanish, Swedish, Ukrainian and Wolof. Participles before nouns: in these
-# without Italian, and in Arabic, Japanese and Turkish; in Danish and Dutch a tenth of amod is VERB as in
-# English, elsewhere almost none. *Not* is ADV in Chinese, Danish, Dutch, Gothic, Hungarian, Italian and
-# Spanish: .3 and .7 points of UPOS on dev files of Spanish. It is PART in Russian as well: .5 points there.
-# Ties between languages go against the English convention.
+
+def _alike(languages: str, tag: str, relation: str) -> dict[str, Annotation]:
+    return dict.fromkeys(languages.split(), (tag, relation))
+
+
+# Counted in the UD treebanks of Arabic, Armenian, Chinese, Czech, Danish, Dutch, Estonian, German, Gothic,
+# Greek, Hungarian, Italian, Japanese, Russian, Slovenian, Spanish, Swedish, Turkish, Ukrainian and Wolof,
+# without languages that lack such words; ties go against the English convention. In Danish and Dutch a tenth
+# of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where most of them are forms
+# of auxiliaries.
 CONVENTIONS = (
     Convention(
         tag="PRON",
         relation="nmod:poss",
         becomes=("DET", "det"),
         elsewhere=10,
-        languages=14,
-        holds_in=frozenset({"el", "hu", "nl", "sv"}),
+        languages=15,
+        practice=_alike("el hu nl sv", "PRON", "nmod:poss") | _alike("et", "PRON", "nmod"),
     ),
     Convention(
         tag="VERB",
@@ -55,7 +65,7 @@ CONVENTIONS = (
         becomes=("ADJ", "amod"),
         elsewhere=14,
         languages=16,
-        holds_in=frozenset({"da", "nl"}),
+        practice=_alike("da nl", "VERB", "amod"),
     ),
     Convention(
         tag="PART",
@@ -63,30 +73,31 @@ CONVENTIONS = (
         becomes=("ADV", "advmod"),
         elsewhere=7,
         languages=14,
-        holds_in=frozenset({"cs", "de", "el", "hy", "ru", "sl", "sv", "uk"}),
+        practice=_alike("ar cs de el ru sl sv uk", "PART", "advmod") | _alike("et hy ja tr wo", "AUX", "aux"),
     ),
 )
-_NAMES = {(one.tag, one.relation): one.name for one in CONVENTIONS}
+OWN = {one.name: one.own for one in CONVENTIONS}
 # Relations whose words often have another part of speech in the target, so that their votes barely count:
 # *election* in *election campaign* is an adjective in Czech, *was* in *was sold* Spanish *se*.
 LOOSE = frozenset({"compound", "aux:pass"})
-# Source words that vote for two tags, by tag and relation; other links of the target type decide. *Research*
-# in *research plan* is an adjective in Czech: .7 points of UPOS there.
-EITHER = {("NOUN", "compound"): "ADJ"}
+# Source words that vote for two tags, by names like those of conventions; other links of the target type
+# decide. *Research* in *research plan* is an adjective in Czech: .7 points of UPOS there.
+EITHER = {"NOUN compound": "ADJ"}
 # Source words that vote for the second tag if most links of the target type do. *To* before infinitives is a
 # preposition in Spanish, .5 points of UPOS there, and a particle in Wolof, where both tags lose .7.
-MAJORITY = {("PART", "mark"): "ADP"}
+MAJORITY = {"PART mark": "ADP"}
 
 
-def either_name(tag: str, relation: str) -> str:
-    """Return a tag reserved for words of EITHER and MAJORITY; it has a space, which no UPOS has."""
-    return f"{tag} {relation}"
+def names_of(sentence: Sentence) -> list[str]:
+    """Return the name of the entry of the tables above that covers each word, empty without one."""
+    known = {*OWN, *EITHER, *MAJORITY}
+    names = (f"{tag} {relation}" for tag, relation in zip(sentence.upos, sentence.deprels, strict=True))
+    return [name if name in known else "" for name in names]
 
 
 def source_tags(sentence: Sentence) -> tuple[str, ...]:
-    """Return the UPOS of each word, or the name of the entry of the tables above that covers it."""
-    names = _NAMES | {pair: either_name(*pair) for pair in (*EITHER, *MAJORITY)}
-    return tuple(names.get(pair, pair[0]) for pair in zip(sentence.upos, sentence.deprels, strict=True))
+    """Return the UPOS of each word, or its name in the tables above."""
+    return tuple(name or tag for name, tag in zip(names_of(sentence), sentence.upos, strict=True))
 
 
 def trust_in_tags(sentence: Sentence) -> NDArray[np.float64]:
@@ -94,14 +105,14 @@ def trust_in_tags(sentence: Sentence) -> NDArray[np.float64]:
     return np.array([BARELY if relation in LOOSE else 1.0 for relation in sentence.deprels])
 
 
-def settled_names(
+def settled_conventions(
     vocabulary: Iterable[str],
     shares: Mapping[str, NDArray[np.float64]],
     known: Mapping[str, Mapping[str, int]],
     *,
     language: str | None = None,
-) -> dict[str, str]:
-    """Return the UPOS that the words of each convention have in the target, with V types.
+) -> dict[str, Annotation]:
+    """Return the annotation that the words of each convention have in the target, with V types.
 
     ``shares``: for each convention by name, its share of the votes of each type, float64[V].
     ``known``: tag counts of each word of the tagged sentences. ``language``: code of the target; other
@@ -112,33 +123,41 @@ def settled_names(
     for one in CONVENTIONS:
         if one.name not in shares:
             continue
-        elsewhere = one.becomes[0]
-        of_languages = 0.0 if language in one.holds_in else PRIOR_VOTES * one.elsewhere / one.languages
-        counts = {elsewhere: of_languages, one.tag: PRIOR_VOTES - of_languages}
+        of_languages = PRIOR_VOTES * one.elsewhere / one.languages
+        counts = {one.becomes: of_languages, one.own: PRIOR_VOTES - of_languages}
+        practice = one.practice.get(language or "")
+        if practice:
+            counts = {**dict.fromkeys(counts, 0.0), practice: PRIOR_VOTES}
         for form, share in zip(forms, shares[one.name].tolist(), strict=True):
             if share:
                 found = known.get(form, {})
-                for tag in counts:
-                    counts[tag] += share * found.get(tag, 0)
-        settled[one.name] = max((elsewhere, one.tag), key=lambda tag: counts[tag])
+                for annotation in counts:
+                    counts[annotation] += share * found.get(annotation[0], 0)
+        settled[one.name] = max(counts, key=lambda annotation: counts[annotation])
     return settled
 
 
-def unshared_conventions(pairs: Iterable[SentencePair]) -> tuple[str, ...]:
-    """Return the conventions of the source that the target lacks, by the tags of linked words."""
+def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]:
+    """Return the conventions of the source that the target lacks, by the tags of linked words.
+
+    Each with the annotation that most of these words have in the target.
+    """
     found: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         weights = pair.alignment.weights
-        of_words = [_NAMES.get(one) for one in zip(pair.source.upos, pair.source.deprels, strict=True)]
-        if not any(of_words):
-            continue
+        of_words = names_of(pair.source)
         chances = [1.0] * len(pair.alignment.links) if weights is None else weights.tolist()
         for (source, target), chance in zip(pair.alignment.links.tolist(), chances, strict=True):
-            if name := of_words[source - 1]:
+            if (name := of_words[source - 1]) in OWN:
                 found[name, pair.target.upos[target - 1]] += chance
-    return tuple(
-        one.name for one in CONVENTIONS if found[one.name, one.becomes[0]] > found[one.name, one.tag]
-    )
+    unshared = {}
+    for one in CONVENTIONS:
+        ways = (one.own, one.becomes, *one.practice.values())
+        numbers = [found[one.name, tag] for tag, _ in ways]
+        way = ways[numbers.index(max(numbers))]
+        if way != one.own:
+            unshared[one.name] = way
+    return unshared
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +165,18 @@ class Conventional:
     """Sentence pairs with sources re-annotated by the conventions of the target."""
 
     pairs: Iterable[SentencePair]
-    names: Collection[str]  # conventions that do not hold in the target
+    unshared: Mapping[str, Annotation]  # annotation in the target, for conventions that do not hold there
 
     def __iter__(self) -> Iterator[SentencePair]:
         for pair in self.pairs:
-            yield replace(pair, source=conventional(pair.source, self.names))
+            yield replace(pair, source=conventional(pair.source, self.unshared))
 
 
-def conventional(sentence: Sentence, names: Collection[str]) -> Sentence:
-    """Replace tags and relations of the named conventions by those of other languages."""
-    becomes = {(one.tag, one.relation): one.becomes for one in CONVENTIONS if one.name in names}
-    pairs = list(zip(sentence.upos, sentence.deprels, strict=True))
-    if becomes.keys().isdisjoint(pairs):
+def conventional(sentence: Sentence, unshared: Mapping[str, Annotation]) -> Sentence:
+    """Replace tags and relations of conventions by those in ``unshared``."""
+    names = names_of(sentence)
+    if unshared.keys().isdisjoint(names):
         return sentence
-    upos, deprels = zip(*(becomes.get(pair, pair) for pair in pairs), strict=True)
+    pairs = zip(sentence.upos, sentence.deprels, strict=True)
+    upos, deprels = zip(*map(unshared.get, names, pairs), strict=True)
     return with_columns(sentence, upos=upos, deprels=deprels)

@@ -1,7 +1,7 @@
 """The target side of a bitext with projected tags, as arrays; read from a stream in one pass."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,8 +17,9 @@ from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
     EITHER,
     MAJORITY,
-    either_name,
-    settled_names,
+    OWN,
+    Annotation,
+    settled_conventions,
     source_tags,
     trust_in_tags,
 )
@@ -56,7 +57,8 @@ class LinkedText:
     first: NDArray[np.float32] | None
     links: int
     left_out: int = 0  # number of sentences left out by sampling
-    unshared: Words = ()  # names of conventions of the source that do not hold
+    # annotation in the target, for conventions of the source that do not hold there
+    unshared: Mapping[str, Annotation] = field(default_factory=dict)
     marked: MarkedLinks | None = None  # marks of the links' source words, if requested
 
     def words_of(self, sentence: int) -> slice:
@@ -133,8 +135,7 @@ def read_linked_text(
 
     # Links of MAJORITY get the second tag where the lower-cased type has more votes for it.
     lowered = numbered(map(lower_form, vocabulary))[0][types[at]]
-    for pair, other in MAJORITY.items():
-        name = either_name(*pair)
+    for name, other in MAJORITY.items():
         if name in tags and other in tags:
             most_other = votes_for(other, lowered) > votes_for(name, lowered)
             of_links = np.where((of_links == tags[name]) & most_other[lowered], tags[other], of_links)
@@ -145,17 +146,15 @@ def read_linked_text(
         for one in CONVENTIONS
         if one.name in tags
     }
-    settled = settled_names(vocabulary, shares, known or {}, language=language)
-    own = {either_name(*pair): pair[0] for pair in (*EITHER, *MAJORITY)}
-    of_source = [own.get(tag) or settled.get(tag, tag) for tag in tags]
+    settled = settled_conventions(vocabulary, shares, known or {}, language=language)
+    of_source = [settled[tag][0] if tag in settled else tag.partition(" ")[0] for tag in tags]
     names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
     column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
 
     def votes_of(weights: NDArray[np.float64]) -> NDArray[np.float32]:
         votes = np.zeros((len(types), len(names)), dtype=np.float32)
         np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
-        for pair, other in EITHER.items():
-            name = either_name(*pair)
+        for name, other in EITHER.items():
             if name in tags and other in names:
                 of_name = of_links == tags[name]
                 np.add.at(votes, (at[of_name], names.index(other)), weights[of_name])
@@ -175,7 +174,7 @@ def read_linked_text(
         first=first,
         links=int((column >= 0).sum()),
         left_out=n_read - len(read),
-        unshared=tuple(name for name, tag in settled.items() if not name.startswith(tag)),
+        unshared={name: way for name, way in settled.items() if way != OWN[name]},
         marked=None if marks is None else MarkedLinks(at, of_marks, weights, tuple(marks)),
     )
 

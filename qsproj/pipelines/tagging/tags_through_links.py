@@ -10,7 +10,7 @@ Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type con
 part-of-speech tagging"; learning how projected tags err from few tagged sentences: Fang and Cohn (2016).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
@@ -24,6 +24,7 @@ from qsproj.errors import pluralise
 from qsproj.features.tagging import class_sets_of, templates_with
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.pipelines.tagging.conventions import Annotation
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.function_words import (
@@ -74,8 +75,8 @@ class ProjectedTagger:
 
     tagger: Tagger
     report: tuple[str, ...]
-    # conventions of the source that do not hold in the target
-    unshared: tuple[str, ...]
+    # annotation in the target, for conventions of the source that do not hold there
+    unshared: Mapping[str, Annotation]
     # frequent words whose tags contradict their links
     contradicted: tuple[Contradiction, ...] = ()
 
