@@ -31,7 +31,7 @@ from qsproj.pipelines.treebank_weights import read_treebanks
 FAR_APART = 0.25
 
 
-@stage("tagger", version=57)
+@stage("tagger", version=58)
 def tag_target(
     paths: Sequence[Path],
     *,

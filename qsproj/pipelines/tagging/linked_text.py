@@ -18,6 +18,7 @@ from qsproj.pipelines.tagging.conventions import (
     EITHER,
     MAJORITY,
     OWN,
+    PARTICLES,
     Annotation,
     settled_conventions,
     source_tags,
@@ -136,7 +137,7 @@ def read_linked_text(
     # Links of MAJORITY get the second tag where the lower-cased type has more votes for it.
     lowered = numbered(map(lower_form, vocabulary))[0][types[at]]
     for name, other in MAJORITY.items():
-        if name in tags and other in tags:
+        if name in tags and other in tags and language not in PARTICLES:
             most_other = votes_for(other, lowered) > votes_for(name, lowered)
             of_links = np.where((of_links == tags[name]) & most_other[lowered], tags[other], of_links)
     # Without any link the counts would be integers.
