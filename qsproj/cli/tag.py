@@ -15,15 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
+from qsproj.cli.options import shared
 from qsproj.cli.options.declare import values_of
 from qsproj.cli.options.files import check_keeps
-from qsproj.cli.options.shared import (
-    add_columns,
-    add_text_reading,
-    add_workers,
-    check_no_text_options,
-    workers_of,
-)
 from qsproj.corpus.formats import check_has_misc, count_sentences, open_source, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
@@ -47,14 +41,14 @@ def add_arguments(parser: CommandParser) -> None:
     parser.option("[INPUT]", "CoNLL-U or plain text", default="-")
     parser.option("-o, --output FILE", "tagged CoNLL-U", default="-", writes="input")
     parser.option("--confidence", "add the probability of each tag to MISC as TagProb=")
-    add_text_reading(parser)
+    shared.add_text_reading(parser)
     parser.option(
         "--split-contractions",
         "split contractions of plain text into words as in the treebanks: zum to zu dem; always done by "
         "a model with a trained tokenizer",
     )
-    add_columns(parser, "write", "upos, xpos, feats, lemma", usual="model")
-    add_workers(parser)
+    shared.add_columns(parser, "write", "upos, xpos, feats, lemma", usual="model")
+    shared.add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -74,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
     sentences = warn_unknown(read, None, tagger, path=options.model, name=options.input)
     sentences = track(sentences, "tagging", total=total, unit="sentence")
     how = values_of(options, "confidence", "columns")
-    tagged = tag_stream(options.model, sentences, **how, workers=workers_of(options))
+    tagged = tag_stream(options.model, sentences, **how, workers=shared.workers_of(options))
     write_sentences(tagged, options.output)
 
 
@@ -85,5 +79,5 @@ def _sentences(options: argparse.Namespace, tagger: Tagger) -> Iterator[Sentence
             how = values_of(options, "language", "split_contractions", "paragraphs", "segmentations")
             yield from tagger.read(source.lines, name=source.name, **how)
             return
-        check_no_text_options(options, "split_contractions", "paragraphs", "segmentations")
+        shared.check_no_text_options(options, "split_contractions", "paragraphs", "segmentations")
         yield from source.sentences()

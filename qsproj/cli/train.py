@@ -23,12 +23,7 @@ from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.arc import training_options as known
-from qsproj.models.arc.training_options import (
-    TrainingOptions,
-    TrainingReport,
-    objective_named,
-    objectives_explained,
-)
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
@@ -53,7 +48,7 @@ def _defaults(field: str) -> str:
 
 
 def training_options(options: argparse.Namespace) -> TrainingOptions:
-    objective = objective_named(options.objective)
+    objective = known.objective_named(options.objective)
     given = values_of(options, "objective", *FIELDS)
     given["epochs"] = options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS)
     given["l2"] = objective.l2 if options.l2 is None else options.l2
@@ -69,7 +64,7 @@ def _choice(*, yes: bool, no: bool) -> bool | None:
 
 LEARNS_FROM = ("treebanks",)
 EXAMPLES = f"""objectives:
-{objectives_explained()}
+{known.objectives_explained()}
 
 examples:
   qsproj train corpora/en.conllu -o en.model
@@ -223,7 +218,7 @@ def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
 def _check_kind(options: argparse.Namespace) -> None:
     if options.joint_tags and options.order == 2:
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
-    clustered = objective_named(options.objective).clustered
+    clustered = known.objective_named(options.objective).clustered
     if clustered and (options.joint_tags or options.order == 2):
         raise UsageError(f"--objective {options.objective} belongs to --order 1; leave one of them out")
     if options.like and options.features != "delexicalised":
@@ -235,7 +230,7 @@ def _training(options: argparse.Namespace) -> Callable[..., tuple[Any, TrainingR
     from qsproj.models.clusters.cluster_parser import train_cluster_parser
     from qsproj.models.labelled.labelled_training import train_labelled_parser
 
-    if objective_named(options.objective).clustered:
+    if known.objective_named(options.objective).clustered:
         return train_cluster_parser
     given = {"iterations": options.iterations} if options.iterations else {}
     if options.order == 2:

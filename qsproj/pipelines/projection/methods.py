@@ -10,16 +10,8 @@ import numpy as np
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
-from qsproj.pipelines.projection.projected import (
-    DRAWS,
-    EM_FROM_ARCS,
-    EM_FROM_TAGS,
-    HARD_EPOCHS,
-    HardProjectionOptions,
-    Projected,
-    ProjectedArcs,
-    SoftProjectionOptions,
-)
+from qsproj.pipelines.projection import projected
+from qsproj.pipelines.projection.projected import Projected, ProjectedArcs
 from qsproj.pipelines.treebank_weights import Treebank
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
@@ -58,9 +50,9 @@ def _soft(
 
     if annotated and not any(map(has_tree, annotated)):
         raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
-    options = SoftProjectionOptions(**given, projective=not nonprojective)
+    options = projected.SoftProjectionOptions(**given, projective=not nonprojective)
     unshared = unshared_conventions(chain.from_iterable(sources))
-    draws = draws or DRAWS
+    draws = draws or projected.DRAWS
     conventional = [Conventional(pairs, unshared) for pairs in sources]
     if treebank:
         priors = source_priors(
@@ -76,9 +68,9 @@ def _soft(
         priors = tuple(map(load_prior, prior))
     else:
         priors = (translated_prior(conventional, rng=rng, draws=draws),)
-    projected = project_soft(conventional, priors=priors, rng=rng, options=options, annotated=annotated)
+    found = project_soft(conventional, priors=priors, rng=rng, options=options, annotated=annotated)
     hints = () if treebank or prior else (NO_TREEBANK,)
-    return replace(projected, report=(*projected.report, *hints))
+    return replace(found, report=(*found.report, *hints))
 
 
 def _hard(
@@ -86,21 +78,23 @@ def _hard(
     *,
     rng: np.random.Generator,
     nonprojective: bool = False,
-    epochs: int = HARD_EPOCHS,
+    epochs: int = projected.HARD_EPOCHS,
     **given: Any,
 ) -> Projected:
     from qsproj.models.arc.training_options import TrainingOptions
     from qsproj.pipelines.projection.hard_projection import project_hard
 
     training = TrainingOptions(epochs=epochs, projective=not nonprojective)
-    return project_hard(*sources, rng=rng, projection=HardProjectionOptions(**given), training=training)
+    return project_hard(
+        *sources, rng=rng, projection=projected.HardProjectionOptions(**given), training=training
+    )
 
 
 def _hard_em(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
     from qsproj.pipelines.projection.em_projection import project_hard_em
 
     arcs = ProjectedArcs(**{name: given.pop(name) for name in ARCS if name in given})
-    return project_hard_em(*sources, projection=arcs, rng=rng, **_training(EM_FROM_ARCS, given))
+    return project_hard_em(*sources, projection=arcs, rng=rng, **_training(projected.EM_FROM_ARCS, given))
 
 
 def _qg(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
@@ -112,7 +106,7 @@ def _qg(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projecte
 def _tags_only(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
     from qsproj.pipelines.projection.em_projection import project_tags_only
 
-    return project_tags_only(*sources, rng=rng, **_training(EM_FROM_TAGS, given))
+    return project_tags_only(*sources, rng=rng, **_training(projected.EM_FROM_TAGS, given))
 
 
 def _training(usual: Any, given: dict[str, Any]) -> dict[str, Any]:
