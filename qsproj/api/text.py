@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus import bitext as bitext_files
 from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.corpus.language.recognition import check_known_language
+from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.messages import described
-from qsproj.errors import DataError, UsageError, WrongTypeError, check_name
+from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import read_text as read_lines
+from qsproj.corpus.text import words_of_lines
+from qsproj.errors import UsageError, WrongTypeError, check_name
 
 if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
     from qsproj.models.tagging.tagger import Tagger
     from qsproj.models.text.text_parser import TextParser
 
@@ -48,8 +52,6 @@ def read_text(
     >>> [one.forms for one in qsproj.read_text(io.StringIO("Der Hund bellt."), language="de")]
     [('Der', 'Hund', 'bellt', '.')]
     """
-    from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
-
     read = _reader(language, model, name_of(path_or_file))
     if paragraphs and model is not None:
         of_model: Any = model
@@ -67,9 +69,6 @@ def _sentences(
 
 
 def _reader(language: str | None, model: Any, name: str) -> Callable[[Iterable[str]], Iterator[Sentence]]:
-    from qsproj.corpus.language.recognition import check_known_language
-    from qsproj.corpus.text import read_text as read
-
     if model is not None:
         tagger = getattr(model, "tagger", model)
         if not hasattr(tagger, "reader"):
@@ -79,7 +78,7 @@ def _reader(language: str | None, model: Any, name: str) -> Callable[[Iterable[s
     if language is None:
         raise UsageError('found neither language nor model, expected one, to tokenise text: language="de"')
     check_known_language(language)
-    return partial(read, language=language, name=name)
+    return partial(read_lines, language=language, name=name)
 
 
 def tokenize(
@@ -103,15 +102,7 @@ def tokenize(
     [('Der', 'Hund', 'bellt', '.')]
     """
     read = _reader(language, model, "text")
-    lines = text.splitlines() if isinstance(text, str) else list(text)
-    words = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            sentence = next(read([line]), None)
-        except DataError as error:
-            raise error.at(number) from None
-        words.append(() if sentence is None else sentence.forms)
-    return words
+    return list(words_of_lines(text.splitlines() if isinstance(text, str) else text, read))
 
 
 def read_bitext(

@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.errors import DataError
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -44,6 +43,7 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output, open_text
+    from qsproj.corpus.text import words_of_lines
 
     read = _reader(options)
     if options.output.endswith(CONLLU):
@@ -51,8 +51,8 @@ def run(options: argparse.Namespace) -> None:
             write_conllu(read(lines), options.output)
         return
     with open_text(options.input) as lines, open_output(options.output) as out:
-        for number, line in enumerate(lines, start=1):
-            out.write(" ".join(form.replace(" ", "_") for form in _words(read, line, number)) + "\n")
+        for words in words_of_lines(lines, read):
+            out.write(" ".join(form.replace(" ", "_") for form in words) + "\n")
 
 
 def _reader(options: argparse.Namespace) -> Reader:
@@ -65,11 +65,3 @@ def _reader(options: argparse.Namespace) -> Reader:
         return tagger.reader(split_contractions=options.split_contractions, name=options.input)
     contractions = known_contractions(options.language, []) if options.split_contractions else None
     return partial(read_text, language=options.language, contractions=contractions, name=options.input)
-
-
-def _words(read: Reader, line: str, number: int) -> tuple[str, ...]:
-    try:
-        sentence = next(read([line]), None)
-    except DataError as error:
-        raise error.at(number) from error
-    return () if sentence is None else sentence.forms

@@ -335,6 +335,18 @@ def read_text(
         yield sentence_from_tokens(pairs, text, sent_id=str(number), begins_paragraph=begins)
 
 
+def words_of_lines(
+    lines: Iterable[str], read: Callable[[Iterable[str]], Iterator[Sentence]]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each line as a reader of text finds them, none for a blank line."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            sentence = next(read([line]), None)
+        except DataError as error:
+            raise error.at(number) from error
+        yield () if sentence is None else sentence.forms
+
+
 def written_words(line: str, language: str) -> tuple[str, ...]:
     """Return the words of :func:`tokenize` with the marks and invisible characters that the line has."""
     tokens = [(token, (token,)) for token in tokenize(line, language)]
