@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -260,6 +260,57 @@ TREES = TreeDecoder(projective=True, single_root=True)
 Case = Scores | float
 
 
+@dataclass(frozen=True, eq=False)
+class SentenceGrammar:
+    """Decisions of a grammar for one sentence, tags int16[n]; ``siblings``: given the most recent sibling."""
+
+    tags: NDArray[np.int16]
+    parameters: DmvParameters
+    siblings: second_order.SecondOrderScores | None
+
+    @cached_property
+    def arc_weights(self) -> Floats:
+        tags, size = self.tags, len(self.tags)
+        weights = np.zeros((size + 1, size + 1))
+        sides = np.triu(np.ones((size, size), dtype=np.int64))
+        weights[1:, 1:] = self.parameters.child[tags[:, None], sides, tags[None, :]]
+        weights[ROOT, 1:] = self.parameters.root[tags]
+        np.fill_diagonal(weights, 0.0)
+        return weights
+
+    def best(self, case: Case = 0.0) -> tuple[Heads, float]:
+        """Return the best tree within a case, and its score."""
+        if self.siblings is not None:
+            return second_order.best(replace(self.siblings, arcs=self.siblings.arcs + case), single_root=True)
+        with np.errstate(divide="ignore"):
+            own = np.log(self.arc_weights) + case
+        heads, stop = np.full(len(self.tags), NO_HEAD, dtype=np.int16), self.parameters.stop
+        arcs = np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:]
+        score = dmv_best_by_arcs(self.tags, np.log(stop), np.log1p(-stop), *arcs, heads)
+        if score == -np.inf:
+            raise NoTreeError(own, single_root=True)
+        return np.concatenate([[NO_HEAD], heads]).astype(np.int32), score
+
+    def sums(self, case: Case = 0.0) -> tuple[float, Scores]:
+        """Return log Z and arc marginals float64[n+1, n+1] of the trees within a case."""
+        if self.siblings is not None:
+            scores = replace(self.siblings, arcs=self.siblings.arcs + case)
+            found = second_order.posterior(scores, single_root=True)
+            return found.log_z, found.marginals
+        own, marginals = self.arc_weights * np.exp(case), np.zeros_like(self.arc_weights)
+        log_z, *arcs = dmv_arcs(
+            self.tags, self.parameters.stop, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:]
+        )
+        marginals[1:, 1:], marginals[ROOT, 1:] = arcs
+        return log_z, marginals
+
+    def best_within(self, inference: ConstrainedInference | None) -> Heads:
+        return self.best()[0] if inference is None else inference.best_case(self.best)
+
+    def probabilities(self, inference: ConstrainedInference | None) -> Scores:
+        return (self.sums() if inference is None else inference.sum_cases(self.sums))[1]
+
+
 @dataclass(frozen=True)
 class Dmv(Parser):
     """A trained dependency model with valence over UPOS tags.
@@ -288,10 +339,11 @@ class Dmv(Parser):
         """Parse a sentence of at least one word; punctuation attached by rule has no ``ArcProb=``."""
         check_name("decoder", decode, DECODERS)
         kept, inference = self._constrained(sentence, given)
-        probabilities = self._kept_probabilities(sentence, kept, inference)
-        heads = (inference or TREES).best(probabilities)
-        if decode == "map":
-            heads = self._best_within(sentence, kept, inference)
+        grammar = self._of_sentence(sentence, kept)
+        probabilities = grammar.probabilities(inference)
+        heads = (
+            grammar.best_within(inference) if decode == "map" else (inference or TREES).best(probabilities)
+        )
         whole = attach_stripped(heads, kept, len(sentence))
         relations = self.relations(sentence, whole)
         relations = relations if given is None else given.keep_relations(relations)
@@ -326,7 +378,8 @@ class Dmv(Parser):
         wanted = given.without_head(self.labeller.relations) if self.labeller else []
         if not wanted or self.labeller is None:
             return words, inference
-        heads = attach_stripped(self._best_within(sentence, words, inference), words, len(sentence))
+        best = self._of_sentence(sentence, words).best_within(inference)
+        heads = attach_stripped(best, words, len(sentence))
         evidence = self.labeller.evidence(self.labeller.encode(sentence), heads, wanted, given.relations)
         places = np.concatenate([[ROOT], words])
         # The grammar multiplies probabilities, so none may be 0.
@@ -344,12 +397,12 @@ class Dmv(Parser):
         Crossing arcs are removed first; where no tree has all remaining heads, none is kept.
         """
         kept = self._kept(sentence)
-        search = self._search(sentence, kept)
+        grammar = self._of_sentence(sentence, kept)
         known = arcs_in(strip_heads(nearest_projective(sentence.heads), kept))
         try:
-            heads = search(np.where(known, 0.0, -np.inf))[0]
+            heads = grammar.best(np.where(known, 0.0, -np.inf))[0]
         except NoTreeError:
-            heads = search(0.0)[0]
+            heads = grammar.best()[0]
         whole = attach_stripped(heads, kept, len(sentence))
         kept_arcs = zip(whole[1:] == sentence.heads[1:], sentence.deprels, self.relations(sentence, whole))
         relations = (own if same and own != UNSPECIFIED else other for same, own, other in kept_arcs)
@@ -363,12 +416,12 @@ class Dmv(Parser):
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         """Return beliefs; punctuation attached by rule has its one head with probability 1."""
         kept, inference = self._constrained(sentence, given)
-        among_kept = self._kept_probabilities(sentence, kept, inference)
+        among_kept = self._of_sentence(sentence, kept).probabilities(inference)
         return ArcPosterior(over_all_words(among_kept, kept, len(sentence), inference))
 
     def log_likelihood(self, sentence: Sentence) -> float:
         """Return the natural log probability of the sentence's tags, without stripped punctuation."""
-        return self._sums(sentence, self._kept(sentence))(0.0)[0]
+        return self._of_sentence(sentence, self._kept(sentence)).sums()[0]
 
     def to_archive(self) -> Archive:
         header, arrays = joined({"labeller": ("", self.labeller)})
@@ -400,41 +453,14 @@ class Dmv(Parser):
         check_sentence(sentence, least=1)
         return kept_words(sentence.upos, punctuation=self.punctuation)
 
-    def _search(self, sentence: Sentence, kept: NDArray[np.int64]) -> Callable[[Case], tuple[Heads, float]]:
-        """Return a function that finds the best tree within a case, and its score."""
-        tags = tag_numbers(sentence.upos, self.inventory)[kept - 1]
-        if self._reads_siblings(kept):
-            scores = self._sibling_scores(tags)
-            return lambda case: second_order.best(replace(scores, arcs=scores.arcs + case), single_root=True)
-        model = self.parameters.floored(PARSING_FLOOR)
-        with np.errstate(divide="ignore"):
-            logs = np.log(_arc_weights(tags, model))
-
-        def search(case: Case) -> tuple[Heads, float]:
-            heads, own = np.full(len(tags), NO_HEAD, dtype=np.int16), logs + case
-            ends = np.log(model.stop), np.log1p(-model.stop)
-            score = dmv_best_by_arcs(tags, *ends, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:], heads)
-            if score == -np.inf:
-                raise NoTreeError(own, single_root=True)
-            return np.concatenate([[NO_HEAD], heads]).astype(np.int32), score
-
-        return search
-
-    def _best_within(
-        self, sentence: Sentence, kept: NDArray[np.int64], inference: ConstrainedInference | None
-    ) -> Heads:
-        search = self._search(sentence, kept)
-        return search(0.0)[0] if inference is None else inference.best_case(search)
-
-    def _reads_siblings(self, kept: NDArray[np.int64]) -> bool:
-        return self.siblings is not None and len(kept) <= sibling_models.LONGEST
-
-    def _sibling_scores(self, tags: NDArray[np.int16]) -> second_order.SecondOrderScores:
-        assert self.siblings is not None
-        stop = np.clip(self.siblings.sibling_stop, PARSING_FLOOR, 1.0 - PARSING_FLOOR)
-        floored = SiblingParameters(stop, np.maximum(self.siblings.sibling_child, PARSING_FLOOR))
-        root = np.maximum(self.parameters.root, PARSING_FLOOR)
-        return sibling_models.sibling_scores(tags, floored, root)
+    def _of_sentence(self, sentence: Sentence, kept: NDArray[np.int64]) -> SentenceGrammar:
+        tags, siblings = tag_numbers(sentence.upos, self.inventory)[kept - 1], None
+        if self.siblings is not None and len(kept) <= sibling_models.LONGEST:
+            stop = np.clip(self.siblings.sibling_stop, PARSING_FLOOR, 1.0 - PARSING_FLOOR)
+            floored = SiblingParameters(stop, np.maximum(self.siblings.sibling_child, PARSING_FLOOR))
+            root = np.maximum(self.parameters.root, PARSING_FLOOR)
+            siblings = sibling_models.sibling_scores(tags, floored, root)
+        return SentenceGrammar(tags, self.parameters.floored(PARSING_FLOOR), siblings)
 
     def with_siblings(self, trees: Iterable[Sentence]) -> "Dmv":
         """Return the model with probabilities given the most recent sibling, estimated from whole trees."""
@@ -447,40 +473,3 @@ class Dmv(Parser):
         own = self.parameters
         start = self.siblings or sibling_models.whatever_the_sibling(own.stop, own.child)
         return replace(self, siblings=sibling_models.learn_siblings(seen, start))
-
-    def _sums(self, sentence: Sentence, kept: NDArray[np.int64]) -> Callable[[Case], tuple[float, Scores]]:
-        """Return a function that sums over the trees within a case: log Z and arc marginals."""
-        tags = tag_numbers(sentence.upos, self.inventory)[kept - 1]
-        if self._reads_siblings(kept):
-            scores = self._sibling_scores(tags)
-
-            def sums_with_siblings(case: Case) -> tuple[float, Scores]:
-                own = second_order.posterior(replace(scores, arcs=scores.arcs + case), single_root=True)
-                return own.log_z, own.marginals
-
-            return sums_with_siblings
-        model = self.parameters.floored(PARSING_FLOOR)
-        weights = _arc_weights(tags, model)
-
-        def sums(case: Case) -> tuple[float, Scores]:
-            own, marginals = weights * np.exp(case), np.zeros_like(weights)
-            log_z, *arcs = dmv_arcs(tags, model.stop, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:])
-            marginals[1:, 1:], marginals[ROOT, 1:] = arcs
-            return log_z, marginals
-
-        return sums
-
-    def _kept_probabilities(
-        self, sentence: Sentence, kept: NDArray[np.int64], inference: ConstrainedInference | None
-    ) -> Scores:
-        sums = self._sums(sentence, kept)
-        return (sums(0.0) if inference is None else inference.sum_cases(sums))[1]
-
-
-def _arc_weights(tags: NDArray[np.int16], model: DmvParameters) -> Floats:
-    sides = np.triu(np.ones((len(tags), len(tags)), dtype=np.int64))
-    weights = np.zeros((len(tags) + 1, len(tags) + 1))
-    weights[1:, 1:] = model.child[tags[:, None], sides, tags[None, :]]
-    weights[ROOT, 1:] = model.root[tags]
-    np.fill_diagonal(weights, 0.0)
-    return weights
