@@ -1,5 +1,6 @@
 """Predictions for each item by a model trained on others, and how much of a training they recommend."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -35,6 +36,15 @@ def cross_fit(
 
 def in_order(predicted: Iterable[tuple[int, Result]]) -> list[Result]:
     return [result for _, result in sorted(predicted, key=lambda one: one[0])]
+
+
+def best_scale(loss: Callable[[float], float], least: float, most: float, *, tolerance: float) -> float:
+    """Return the factor of scores with the least loss, found on the log scale to ``tolerance``."""
+    from scipy.optimize import minimize_scalar
+
+    bounds, options = (math.log(least), math.log(most)), {"xatol": tolerance}
+    found = minimize_scalar(lambda log: loss(math.exp(log)), bounds=bounds, method="bounded", options=options)
+    return math.exp(found.x)
 
 
 class HeldOut(NamedTuple):

@@ -20,7 +20,7 @@ from qsproj.models.arc import arc_examples, arc_learners, arc_scorer, training_o
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.labeller import LABEL_EPOCHS, Labeller, train_labeller
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
-from qsproj.training.cross_fitting import cross_fit, in_order
+from qsproj.training.cross_fitting import best_scale, cross_fit, in_order
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import DualTree, LeastChange, Margins
 
@@ -256,15 +256,11 @@ def scaled_to_likelihood(
     if spread == 0.0:
         return scorer
 
-    def loss(log_scale: float) -> float:
-        scale = math.exp(log_scale)
+    def loss(scale: float) -> float:
         return sum(objective.value_and_gradient(scale * scores)[0] for objective, scores in known)
 
-    from scipy.optimize import minimize_scalar
-
-    bounds = (math.log(LEAST_SPREAD / spread), math.log(MOST_SPREAD / spread))
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
-    weights = scorer.weights * np.float32(math.exp(found.x))
+    scale = best_scale(loss, LEAST_SPREAD / spread, MOST_SPREAD / spread, tolerance=0.02)
+    weights = scorer.weights * np.float32(scale)
     return arc_scorer.ArcScorer(scorer.template_set, arc_scorer.aligned_weights(weights))
 
 

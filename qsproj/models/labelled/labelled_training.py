@@ -1,8 +1,8 @@
 """Training of the labelled parser: arcs and relations by one objective, then the labeller."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, 
 from qsproj.models.labelled import labelled_parser
 from qsproj.models.labelled.labelled_parser import LabelledParser, RelationScorer, best_chances
 from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
+from qsproj.training.cross_fitting import best_scale
 from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import EpochRecord, Trainer, learn
 
@@ -193,22 +194,13 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
     def relations(temperature: float) -> Floats:
         return np.concatenate([best_chances(matrix, temperature=temperature) for matrix in scores])
 
-    temperature = _best_temperature(lambda one: surprise(arcs(one)[known], right[known]))
+    fitted = partial(best_scale, least=COLDEST, most=WARMEST, tolerance=0.01)
+    temperature = fitted(lambda one: surprise(arcs(one)[known], right[known]))
     stated = arcs(temperature)
-    own = _best_temperature(lambda one: surprise((stated * relations(one))[labelled], named[labelled]))
+    own = fitted(lambda one: surprise((stated * relations(one))[labelled], named[labelled]))
     return replace(parser, temperature=temperature, relation_temperature=own)
 
 
 def surprise(stated: Floats, right: Mask) -> float:
     sure = np.clip(stated, DOUBT, 1.0 - DOUBT)
     return float(-np.log(np.where(right, sure, 1.0 - sure)).mean())
-
-
-def _best_temperature(loss: Callable[[float], float]) -> float:
-    from scipy.optimize import minimize_scalar
-
-    bounds = math.log(COLDEST), math.log(WARMEST)
-    found = minimize_scalar(
-        lambda log: loss(math.exp(log)), bounds=bounds, method="bounded", options={"xatol": 0.01}
-    )
-    return math.exp(found.x)
