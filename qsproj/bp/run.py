@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.graph import FactorGraph, FactorGroup, Messages
+from qsproj.conventions import Floats
 from qsproj.errors import UsageError, check_name
 from qsproj.kernels.bp import bp_messages
 
@@ -288,18 +289,15 @@ def _require_sums(beliefs: Beliefs, what: str) -> None:
         raise UsageError(f"max-product gives no {what}, expected beliefs of sum-product; {remedy}")
 
 
-Array = NDArray[np.float64]
-
-
-def odds_of(chances: Array) -> Array:
+def odds_of(chances: Floats) -> Floats:
     """Return the log-odds of probabilities 0..1, in the same shape; infinite at 0 and 1."""
     with np.errstate(divide="ignore"):
-        odds: Array = np.log(chances) - np.log1p(-np.minimum(chances, 1.0))
+        odds: Floats = np.log(chances) - np.log1p(-np.minimum(chances, 1.0))
     return odds
 
 
-def probability(log_odds: Array) -> Array:
-    chances: Array = np.exp(-np.logaddexp(0.0, -log_odds))
+def probability(log_odds: Floats) -> Floats:
+    chances: Floats = np.exp(-np.logaddexp(0.0, -log_odds))
     return chances
 
 

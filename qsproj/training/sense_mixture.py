@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.kernels.features.sense_mixture import step_mixture, sum_senses, weigh_senses
 from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import DenseAdaGrad, RowAdaGrad
@@ -19,8 +20,6 @@ from qsproj.training.optimiser import DenseAdaGrad, RowAdaGrad
 RATE = 0.1
 EPOCHS = 6
 LEAST_SCALE = 0.01
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +31,7 @@ class SenseRows:
     """
 
     words: NDArray[np.int32]
-    chances: Values
+    chances: Floats
     rows: NDArray[np.int32]
 
 
@@ -43,7 +42,7 @@ class SenseWeights:
     weights: NDArray[np.float32]
     scale: float = 1.0
 
-    def evidence(self, senses: SenseRows, size: int) -> Values:
+    def evidence(self, senses: SenseRows, size: int) -> Floats:
         """Return the evidence of senses for the outcomes of words, float64[size, L], natural log."""
         weighed = weigh_senses(senses.rows, senses.chances, self.weights)
         return np.log(sum_senses(senses.words, senses.chances, weighed, size)) / self.scale
@@ -54,7 +53,7 @@ class SenseExample:
     """``scores`` float64[n+1, L] of a sentence by a model not trained on it; ``known`` int32[n+1] or -1."""
 
     senses: SenseRows
-    scores: Values
+    scores: Floats
     known: NDArray[np.int32]
 
 

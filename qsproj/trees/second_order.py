@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores, check_scores, frozen_heads
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Scores, check_scores, frozen_heads
 from qsproj.kernels.trees.second_order import Parts, best_tree, inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 from qsproj.trees.family import NoTreeError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,10 +29,10 @@ class SecondOrderScores:
     """
 
     arcs: Scores
-    siblings: Array
-    stops: Array
-    childless: Array
-    grandparents: Array | None
+    siblings: Floats
+    stops: Floats
+    childless: Floats
+    grandparents: Floats | None
 
 
 def second_order_scores(
@@ -89,7 +87,7 @@ def sequences(heads: Heads) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return previous, outermost
 
 
-def ends_of_sequences(stops: Array, childless: Array, outermost: NDArray[np.int32]) -> Array:
+def ends_of_sequences(stops: Floats, childless: Floats, outermost: NDArray[np.int32]) -> Floats:
     """Return float64[n+1, 2], the score of each sequence's end; 0 on the left of the root."""
     words = np.arange(outermost.shape[0])[:, None]
     ends = np.where(outermost == words, childless, stops[words, outermost])
@@ -97,7 +95,7 @@ def ends_of_sequences(stops: Array, childless: Array, outermost: NDArray[np.int3
     return ends
 
 
-def _checked(name: str, scores: ArrayLike | None, is_read: NDArray[np.bool_]) -> Array:
+def _checked(name: str, scores: ArrayLike | None, is_read: NDArray[np.bool_]) -> Floats:
     if scores is None:
         return np.zeros(is_read.shape)
     array = np.asarray(scores, dtype=np.float64)
@@ -123,11 +121,11 @@ class SecondOrderPosterior:
     """
 
     log_z: float
-    marginals: Array
-    siblings: Array
-    stops: Array
-    childless: Array
-    grandparents: Array | None
+    marginals: Floats
+    siblings: Floats
+    stops: Floats
+    childless: Floats
+    grandparents: Floats | None
 
     def __post_init__(self) -> None:
         for array in (self.marginals, self.siblings, self.stops, self.childless, self.grandparents):

@@ -22,7 +22,6 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, NothingToLearnError, SentenceError, pluralise, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import reporting_damage
@@ -81,11 +80,6 @@ class TreeScores:
     def side(self, first_variable: int, trees: TreeDecoder) -> Side:
         return free_side(self.marginals, self.kept, first_variable, trees, families=self.families)
 
-    def with_tags(self, scorer: ArcScorer, sentence: Sentence, choices: TagChoices | None) -> "TreeScores":
-        if choices is None:
-            return self
-        return replace(self, tagged=tagged_arcs(scorer, sentence, choices, self.kept))
-
 
 def tree_scores(
     parser: TreeParser,
@@ -96,15 +90,15 @@ def tree_scores(
     choices: TagChoices | None = None,
 ) -> TreeScores:
     """Return a parser's scores for a sentence; a tree ``required`` int32[n+1] is not pruned away."""
-    pruned: Any = {"required": required, "least_probability": least_probability}
     if choices is not None:
-        found = tree_scores(parser, sentence, **pruned)
+        found = tree_scores(parser, sentence, required=required, least_probability=least_probability)
         scorer = first_order(parser).scorer
         if isinstance(parser, GraphParser) and found.families:
             scorer = replace(scorer, weights=parser.links.weights)
-        return found.with_tags(scorer, sentence, choices)
+        return replace(found, tagged=tagged_arcs(scorer, sentence, choices, found.kept))
+    pruned = partial(first_order_scores, required=required, least_probability=least_probability)
     if isinstance(parser, ArcParser):
-        return first_order_scores(parser.scores(sentence), parser.inference, **pruned)
+        return pruned(parser.scores(sentence), parser.inference)
     base, options = parser.base, parser.options
     encoded = base.encode(sentence)
     features = base.scorer.features(encoded)
@@ -115,7 +109,7 @@ def tree_scores(
         kept |= arcs_in(required)
     graph = options.layout(kept, base.inference)
     if graph.n_factors > options.max_factors:
-        return first_order_scores(scores, base.inference, **pruned)
+        return pruned(scores, base.inference)
     links = parser.links.scores(features)
     kept = graph.links >= 0
     families = tuple(family.numbered_from(0) for family in graph.families)
@@ -127,8 +121,8 @@ def first_order_scores(
     scores: Scores,
     inference: TreeDecoder,
     *,
-    required: Heads | None = None,
-    least_probability: float = MIN_PROBABILITY,
+    required: Heads | None,
+    least_probability: float,
 ) -> TreeScores:
     marginals = inference.infer(scores)[1]
     trees = [inference.best(marginals)] if required is None else [inference.best(marginals), required]
