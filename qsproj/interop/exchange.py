@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from qsproj.corpus.cells import COLUMN_NAMES
 from qsproj.corpus.conllu import conllu_text
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import described, shown
@@ -18,6 +19,10 @@ from qsproj.errors import DataError, UsageError, WrongTypeError
 
 if TYPE_CHECKING:
     from conllu import TokenList
+
+
+# Names of the columns of CoNLL-U in other libraries.
+FIELDS = tuple(map(str.lower, COLUMN_NAMES))
 
 
 def package(name: str) -> Any:
@@ -63,10 +68,6 @@ def rows_of(sentence: Sentence) -> list[list[str]]:
     return [row for row in rows if row[0][:1].isdecimal() and "." not in row[0]]
 
 
-# Fields of a token.
-_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-
-
 def to_token_list(sentence: Sentence) -> TokenList:
     """Convert a sentence to a ``TokenList`` of the ``conllu`` package, with comments, ranges and empty nodes.
 
@@ -104,7 +105,7 @@ def from_token_list(tokens: TokenList) -> Sentence:
     conllu = package("conllu")
     if not isinstance(tokens, conllu.TokenList):
         raise WrongTypeError(f"found {described(tokens)}, expected a TokenList of the package conllu")
-    rows = [{name: token.get(name) for name in _FIELDS} for token in tokens]
+    rows = [{name: token.get(name) for name in FIELDS} for token in tokens]
     return Sentence.from_conllu(conllu.TokenList(rows, tokens.metadata).serialize())
 
 

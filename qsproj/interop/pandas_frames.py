@@ -13,14 +13,14 @@ from qsproj.corpus.document import Document
 from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, WrongTypeError
-from qsproj.interop.exchange import listed, package, rows_of, sentence_of
+from qsproj.interop.exchange import FIELDS, listed, package, rows_of, sentence_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 INDEX = ("sentence", "word")
 # The columns of CoNLL-U after ID, then those of the surface token, and the comments.
-COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+COLUMNS = FIELDS[1:]
 TOKEN_COLUMNS = ("token", "token_id", "token_misc")
 COMMENTS = "comments"
 

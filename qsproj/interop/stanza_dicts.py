@@ -8,10 +8,10 @@ from qsproj.corpus.document import Document
 from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, WrongTypeError
-from qsproj.interop.exchange import listed, rows_of, sentence_of
+from qsproj.interop.exchange import FIELDS, listed, rows_of, sentence_of
 
 # stanza's names of the columns of CoNLL-U after ID.
-_KEYS = ("text", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_KEYS = ("text", *FIELDS[2:])
 _PLACES = ("start_char", "end_char")
 
 
