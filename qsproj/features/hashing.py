@@ -1,7 +1,7 @@
 """Features as numbers: hashes of strings, equal on every machine, and an index without collisions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -18,6 +18,10 @@ MOST_REMEMBERED = 1 << 19
 def stable_hash(text: str) -> int:
     """Hash ``text`` to 0..2**64 - 1 (BLAKE2b, first eight bytes). Unlike ``hash``, never salted."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def hashes_of(texts: Iterable[str]) -> NDArray[np.uint64]:
+    return np.array([stable_hash(text) for text in texts], dtype=np.uint64)
 
 
 Template = tuple[str, ...]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT
 from qsproj.features.atoms import PADDING, EncodedSentence
-from qsproj.features.hashing import Template, operations_of, stable_hash, templates_of
+from qsproj.features.hashing import Template, hashes_of, operations_of, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import position_parts
 from qsproj.kernels.features.second_order_features import FactorFeatures
 
@@ -231,7 +231,7 @@ def compiled_tag_link(attributes: tuple[str, ...]) -> CompiledFamily:
 
 
 def tag_hashes(tags: tuple[str, ...]) -> NDArray[np.uint64]:
-    return np.array([stable_hash(f"upos\t{tag}") for tag in tags], dtype=np.uint64)
+    return hashes_of(f"upos\t{tag}" for tag in tags)
 
 
 def arc_places(heads: NDArray[np.int32], dependents: NDArray[np.int32]) -> Places:

@@ -26,7 +26,7 @@ from qsproj.corpus.cells import UNSPECIFIED, Edge, bare_relation
 from qsproj.corpus.enhanced import graph_of, has_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import hashes_of
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, checked, word_lists
@@ -223,7 +223,7 @@ class Enhancer:
         if len(options) < 2:
             return (found[options[0]] or "", 1.0) if options else ("", 1.0)
         scores = np.empty(len(options))
-        features = _hashes(_features(tree, one, way, filling)), _hashes(options), _nothing(len(options))
+        features = hashes_of(_features(tree, one, way, filling)), hashes_of(options), _nothing(len(options))
         script_scores(*features, self.weights, shift_of(self.weights), scores)
         best = int(scores.argmax())
         return found[options[best]] or "", float(1.0 / np.exp(scores - scores[best]).sum())
@@ -262,7 +262,7 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
             filler = filling or tree.filling(one)
             options = [other for other in own if other == NONE or filled(other, filler) is not None]
             if len(options) > 1:
-                features, of_options = _hashes(_features(tree, one, way, filler)), _hashes(options)
+                features, of_options = hashes_of(_features(tree, one, way, filler)), hashes_of(options)
                 choices.append((features, of_options, _nothing(len(options)), options.index(pattern)))
     trainer = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT)
     what = "learning edges"
@@ -309,10 +309,6 @@ def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) 
         yield f"{way} {name} subject {any('subj' in relation for relation in relations)}"
         yield f"{way} {name} subject before {any('subj' in relation for relation in before)}"
         yield f"{way} {name} object {'obj' in relations} {'obl' in relations}"
-
-
-def _hashes(features: Iterable[str]) -> NDArray[np.uint64]:
-    return np.array([stable_hash(feature) for feature in features], dtype=np.uint64)
 
 
 def _nothing(options: int) -> NDArray[np.uint64]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.features.hashing import stable_hash
+from qsproj.features.hashing import hashes_of, stable_hash
 from qsproj.features.tagging import word_kind
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.morphology.analyses import Analysis, feature_pairs
@@ -157,9 +157,9 @@ def candidate_features(
     """Return features: of a word uint64[F], its scripts uint64[C], their lemmas uint64[C, G]."""
     upos = word.analysis.upos
     of_lemmas = [[f"known {upos} {lemma in lemmas}", *_lemma_ends(upos, lemma)] for lemma in found.values()]
-    of_scripts = _hashes(scripts[number].text() for number in found)
+    of_scripts = hashes_of(scripts[number].text() for number in found)
     hashed = [[stable_hash(feature) if feature else 0 for feature in row] for row in of_lemmas]
-    return _hashes(_word_features(word)), of_scripts, np.array(hashed, dtype=np.uint64)
+    return hashes_of(_word_features(word)), of_scripts, np.array(hashed, dtype=np.uint64)
 
 
 def _lemma_ends(upos: str, lemma: str) -> Iterator[str]:
@@ -187,10 +187,6 @@ def _analysis_features(analysis: Analysis) -> tuple[str, ...]:
     upos, xpos, feats = analysis
     named = (f"feature {upos} {attribute} {value}" for attribute, value in feature_pairs(feats))
     return "any", f"upos {upos}", f"xpos {xpos}", f"feats {upos} {feats}", *named
-
-
-def _hashes(features: Iterator[str]) -> NDArray[np.uint64]:
-    return np.array([stable_hash(feature) for feature in features], dtype=np.uint64)
 
 
 def allowed_scripts(words: Mapping[tuple[str, int], int], *, least: int) -> dict[str, tuple[int, ...]]:
