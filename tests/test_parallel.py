@@ -19,8 +19,8 @@ from qsproj.alignment.hmm import HmmSettings, train_hmm
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import SentenceLengthError, UsageError
 from qsproj.models.checkpoint import EMRun
+from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.models.qg_dmv import qg_dmv_training
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, map_in_order, start_task
 from tests.sentences import make_sentence

@@ -20,7 +20,7 @@ from qsproj.corpus.formats import read_all, read_sentences, write_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name, pluralise
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN, Sources
 from qsproj.pipelines.treebank_weights import read_treebanks

@@ -1,4 +1,4 @@
-"""Options of training a DMV; the defaults are for training from tags alone."""
+"""Options of training a DMV, by default from tags alone, and a QG-DMV."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ from qsproj.models.spec import check, option_field
 
 STARTS = ("harmonic", "uniform", "trees")
 E_STEPS = ("sum", "viterbi")
+QG_STARTS = ("trees", "uniform")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,3 +32,37 @@ class DmvOptions:
 
     def __post_init__(self) -> None:
         check(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QgOptions:
+    """Training of a QG-DMV.
+
+    ``iterations``: of EM, at most; 0 returns the initial parameters. ``tolerance``: relative gain below which
+    EM has converged. ``smoothing``, ``monolingual_smoothing``: added to every count of the QG-DMV, and of the
+    DMV that parses new text. ``start``: ``trees``, the relative frequencies in whole projected target trees,
+    equal in every sense; or ``uniform`` (thesis 4.6.3.4). ``parent_child``: initial probability of this
+    configuration. ``punctuation``: of the target, ``keep`` or ``strip``.
+    """
+
+    iterations: int = 1
+    tolerance: float = 1e-4
+    smoothing: float = 0.1
+    monolingual_smoothing: float = 0.1
+    start: str = "trees"
+    parent_child: float = 0.9
+    max_words: int = 40
+    min_linked: float = option_field(
+        0.8,
+        least=0.0,
+        most=1.0,
+        help="minimum share of linked target words of a training pair, links counted by weight; align with "
+        "--threshold 0.15 --weights",
+    )
+    punctuation: str = "strip"
+    sibling_pairs: int = option_field(
+        2500,
+        least=0,
+        help="condition dependents on their most recent sibling in parsing new text, learned from the trees "
+        "of the first N training pairs; 0: do not",
+    )

@@ -20,8 +20,8 @@ from qsproj.features.qg_configurations import CONFIGURATION_NAMES
 from qsproj.kernels.dmv.qg_expectation import QgCorpus
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
+from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.models.qg_dmv import qg_dmv
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.progress import track
 from qsproj.training.em import EMProblem, EMReport, EMState, reached
 

@@ -16,10 +16,9 @@ from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun
 from qsproj.models.constraints import strip_heads
 from qsproj.models.dmv.dmv import TREES, Dmv, kept_words
-from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.dmv.dmv_options import QG_STARTS, DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
-from qsproj.models.qg_dmv.qg_dmv_options import STARTS, QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
 from qsproj.parallel import map_in_order
 from qsproj.pipelines.projection.hard_projection import (
@@ -125,7 +124,7 @@ def project_qg(
     The returned trees maximise the expected number of correct heads given the source tree and the links, or
     given the target's tags alone if the source tree is incomplete. Errors as :func:`project_hard_em`.
     """
-    check_name("start", training.start, STARTS)
+    check_name("start", training.start, QG_STARTS)
     kept = list[SentencePair]()
     whole: list[Sentence] = []
     most = MOST_WHOLE_TREES if training.start == "trees" else 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.projected import Projected, ProjectedArcs
 from qsproj.pipelines.treebank_weights import Treebank

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
-from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.parser import Parser
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.spec import check, option_field
 
 # Minimum weight of links to follow.

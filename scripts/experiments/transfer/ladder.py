@@ -24,8 +24,8 @@ from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores
+from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.models.parser import load_parser
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.storage import load_model
 from qsproj.pipelines.demo import attach_next, attach_previous
 from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg, project_tags_only

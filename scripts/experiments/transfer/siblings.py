@@ -17,7 +17,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
+from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg
 from qsproj.pipelines.projection.projected import EM_FROM_ARCS, ProjectedArcs
 from scripts.experiments.harness.experiment import Experiment, Lab

@@ -9,10 +9,9 @@ from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.models.checkpoint import Checkpoint, EMRun
 from qsproj.models.dmv import dmv, dmv_training
-from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv import qg_dmv_training
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.storage import load_archive, save_model
 from tests.sentences import make_sentence

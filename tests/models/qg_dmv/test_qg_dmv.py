@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
 from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised
-from qsproj.models.dmv.dmv_options import DmvOptions
+from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv import (
     LEAST_PRIOR,
@@ -27,7 +27,6 @@ from qsproj.models.qg_dmv.qg_dmv import (
     pair_nodes,
     parameters_like,
 )
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
 from qsproj.models.storage import load_model
 from tests.oracles import qg_dmv as oracle

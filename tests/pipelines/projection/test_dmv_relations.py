@@ -11,8 +11,8 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.dmv.dmv import Dmv
+from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.models.parser import load_parser
-from qsproj.models.qg_dmv.qg_dmv_options import QgOptions
 from qsproj.pipelines.projection import em_projection
 from qsproj.pipelines.projection.em_projection import (
     keeping_first,
