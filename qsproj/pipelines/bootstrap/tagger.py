@@ -31,7 +31,7 @@ from qsproj.pipelines.treebank_weights import read_treebanks
 FAR_APART = 0.25
 
 
-@stage("tagger", version=58)
+@stage("tagger", version=59)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -50,8 +50,8 @@ def tag_target(
 ) -> StageReport:
     """Train a tagger of the target through links; measure the share of raw words unknown in the bitext.
 
-    ``treebanks``: those of each of several sources; the largest decides for frequent words. ``attached``:
-    tokens of the bitext that are divided like raw text.
+    ``treebanks``: those of each of several sources; the largest counts most. ``attached``: tokens of the
+    bitext that are divided like raw text.
     """
     of_sources = list(map(read_treebanks, treebanks))
     if of_sources:

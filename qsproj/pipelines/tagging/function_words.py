@@ -83,21 +83,32 @@ class Positions:
         old = named // n_places
         return cls(every.with_types(types, old), first and first.with_types(types, old), after)
 
-    def shares_of_types(
-        self, allowed: Sets, classes: Classes, options: TagProjectionOptions
-    ) -> tuple[Shares, Mask]:
-        """Return the shares of tags in the votes of each type, and which are weights: of function words.
+    def readings(self, allowed: Sets, classes: Classes, options: TagProjectionOptions) -> "list[Reading]":
+        """Return a reading of all votes and, with several translations, one of the first alone.
 
-        ``classes``: those of lower-cased words. Of several translations the first decides for frequent words
-        that it has votes for: treebanks differ in the tags of function words, so that words get tags of
-        several conventions.
+        ``classes``: those of lower-cased words. Treebanks differ in the tags of function words, so that words
+        would get tags of several conventions: in all votes, too, the first translation decides for frequent
+        words that it has votes for.
         """
         shares, weighted = with_function_tags(self.every, allowed, self.after, classes, options)
         if self.first is None:
-            return shares, weighted
+            return [Reading(self.text, shares, weighted)]
         by_first, weighted_by_first = with_function_tags(self.first, allowed, self.after, classes, options)
         decided = _decided(self.first)[self.first.words.of_types] & by_first.any(axis=1)
-        return np.where(decided[:, None], by_first, shares), np.where(decided, weighted_by_first, weighted)
+        shares = np.where(decided[:, None], by_first, shares)
+        weighted = np.where(decided, weighted_by_first, weighted)
+        return [
+            Reading(self.text, shares, weighted),
+            Reading(self.first.text, by_first, weighted_by_first),
+        ]
+
+
+class Reading(NamedTuple):
+    """Votes of a text, the shares of tags in those of each type, and which are weights: of function words."""
+
+    text: LinkedText
+    shares: Shares  # float64[V, T]
+    weighted: Mask  # bool[V]
 
 
 def _decided(first: Voted) -> Mask:

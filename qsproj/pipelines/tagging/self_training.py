@@ -20,12 +20,14 @@ from qsproj.models.tagging.tagger_training import (
     train_on_sets,
 )
 from qsproj.pipelines.tagging.few_tagged import FewTagged
-from qsproj.pipelines.tagging.link_noise import Channel, channel_evidence
-from qsproj.pipelines.tagging.linked_text import LinkedText, Words
+from qsproj.pipelines.tagging.function_words import Reading
+from qsproj.pipelines.tagging.link_noise import Channel, channel_evidence, learn_channel
+from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.options import FEW, TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
-from qsproj.pipelines.tagging.votes import Sets
+from qsproj.pipelines.tagging.type_dictionary import corrected, type_evidence, type_weights
+from qsproj.pipelines.tagging.votes import Sets, Shares
 from qsproj.progress import track
 
 # Lower bound of a tag's frequency where probabilities are divided by it.
@@ -34,13 +36,35 @@ RAREST = 0.03
 
 @dataclass(frozen=True, slots=True)
 class SelfTraining:
-    """State shared by all rounds of training."""
+    """State shared by all rounds of training from one reading of the votes."""
 
-    text: LinkedText
+    reading: Reading
+    allowed: Sets
     parts: Sequence[Sequence[int]]  # sentences of each tagger
     extractor: FeatureExtractor
     rng: np.random.Generator
     options: TagProjectionOptions
+
+    def weights(self, few: FewTagged) -> Shares:
+        """Return the weights of the type dictionary, corrected by tagged sentences."""
+        text, shares, weighted = self.reading
+        shares = corrected(shares, text, few.counts)
+        return type_weights(shares, self.allowed, weighted, least=self.options.least)
+
+    def from_types(self, few: FewTagged) -> Tagger:
+        return self.fit(
+            partial(type_evidence, self.reading.text, self.weights(few)), few, "learning from types"
+        )
+
+    def from_links(
+        self, without_links: Tagger, learned_from: FewTagged, few: FewTagged, sentences: Sequence[int]
+    ) -> tuple[Tagger, Channel]:
+        """Return a tagger and the link noise by ``without_links``, which is :meth:`from_types`."""
+        sets = self.weights(learned_from) > 0.0
+        weighed = track(sentences, "weighing links", unit="sentence")
+        channel = learn_channel(self.reading.text, sets, without_links, weighed)
+        evidence_of = partial(channel_evidence, self.reading.text, self.weights(few), channel)
+        return self.fit(evidence_of, few, "learning from links"), channel
 
     def fit(
         self,
@@ -53,7 +77,7 @@ class SelfTraining:
 
         Each is tuned on the tagged sentences at the end.
         """
-        text, options = self.text, self.options
+        text, options = self.reading.text, self.options
         train = partial(train_on_sets, tags=text.tags, extractor=self.extractor, rng=self.rng)
         taggers = []
         for part in self.parts:
@@ -74,7 +98,6 @@ class SelfTraining:
     def again(
         self,
         tagger: Tagger,
-        allowed: Sets,
         channel: Channel,
         few: FewTagged,
         raw: RawText,
@@ -88,11 +111,11 @@ class SelfTraining:
         rounds rather than one: Armenian +.8, Ukrainian +.7, Wolof +.2. ``adapted``: adapts a tagger to
         unknown words, given words to count as known; frequent words of raw text may be of any class.
         """
-        text, options = self.text, self.options
+        text, options = self.reading.text, self.options
 
         def read(tagger: Tagger, sentences: Sequence[int]) -> LogEvidence:
             # Only script and lexicon constrain the tags, so that context can select a tag with few links.
-            evidence = channel_evidence(text, allowed, channel, sentences)
+            evidence = channel_evidence(text, self.allowed, channel, sentences)
             forms = (text.sentences[number] for number in track(sentences, "reading again", unit="sentence"))
             for words, known in zip(forms, text.parted(evidence, sentences), strict=True):
                 known[:] = distribution_with(voter, tagger, words, known)

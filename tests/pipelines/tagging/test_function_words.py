@@ -32,7 +32,7 @@ def weights_of(text, word, *, position=0, lexicon=(), tagged=()):
     positions = Positions.of(text, OPTIONS)
     text = positions.text
     allowed = allowed_tags(text.vocabulary, text.tags, dict(lexicon))
-    shares, weighted = positions.shares_of_types(allowed, classes, OPTIONS)
+    _, shares, weighted = positions.readings(allowed, classes, OPTIONS)[0]
     shares = corrected(shares, text, dict(tagged))
     weights = type_weights(shares, allowed, weighted, least=OPTIONS.least)[text.types[places[position]]]
     return {tag: weight for tag, weight in zip(text.tags, weights.tolist(), strict=True) if weight}

@@ -134,6 +134,19 @@ def test_links_that_contradict_tags_of_held_out_sentences_show_undoubted_errors(
     assert load_model(tmp_path / "tagger").undoubted == tagger.undoubted
 
 
+def test_links_of_the_first_of_several_sources_show_undoubted_errors():
+    """Held-out links of all sources never agree on a tag; those of the first are for wrong tags."""
+    pairs = made_pairs(200)
+    others = [list(pairs), list(pairs)]
+    for number in range(99, 200, 100):
+        tags = pairs[number].source.upos
+        pairs[number] = replace(pairs[number], source=with_columns(pairs[number].source, upos=tags[::-1]))
+    joined = list(join_same_targets([pairs, *others]))
+    found = project_tags(joined, rng=np.random.default_rng(1)).tagger.undoubted
+    assert found == pytest.approx(projected(pairs).tagger.undoubted / 2)
+    assert found > 0.15
+
+
 def test_few_held_out_words_show_little():
     assert undoubted_errors(0, 0) == undoubted_errors(100, 1000) == 0.0
     assert 0.0 < undoubted_errors(1, 3) < undoubted_errors(100, 300) < undoubted_errors(150, 300)
@@ -250,6 +263,24 @@ def test_several_sources_vote():
     both = project_tags(join_same_targets([good, poor]), rng=np.random.default_rng(1))
     assert accuracy(both.tagger, test) > 99.0
     assert accuracy(projected(poor).tagger, test) < 80.0
+
+
+def test_the_first_of_several_sources_also_teaches_alone():
+    """Two sources call rare words verbs, one calls them nouns: that counts more if it is the first."""
+    nouns, verbs = made_pairs(100), made_pairs(100)
+    for number in range(60):
+        for pairs, tag in ((nouns, "NOUN"), (verbs, "VERB")):
+            source = Sentence.from_words(["w", "."], upos=[tag, "PUNCT"])
+            target = Sentence.from_words([f"w{number:02}er", "."])
+            pairs.append(SentencePair(source, target, make_alignment(2, 2, [(1, 1), (2, 2)])))
+    options = TagProjectionOptions(frequent=0.01)
+    chances = []
+    for sources in ([nouns, verbs, verbs], [verbs, verbs, nouns]):
+        joined = list(join_same_targets(sources))
+        tagger = project_tags(joined, rng=np.random.default_rng(1), options=options).tagger
+        marginals = tagger.tag_distribution(Sentence.from_words(["w07er", "."]))
+        chances.append(marginals[0, tagger.tags.index("NOUN")])
+    assert chances[0] > chances[1] + 0.2
 
 
 def test_contractions_of_tagged_sentences_are_split(tmp_path):
