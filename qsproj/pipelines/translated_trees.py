@@ -1,8 +1,9 @@
 """Translate treebanks into the words and word order of another language through the links of a bitext.
 
 Translated trees have words of the target, translated one by one, with gold arcs of the source, so a parser
-can learn target words from annotated trees. Links show how often the dependent of each kind of arc is on the
-other side of its head in the target. In that share of a treebank's trees it is moved there with its subtree.
+can learn target words from annotated trees. Links show how often a function word has no translation, and how
+often the dependent of each kind of arc is on the other side of its head in the target. In that share of a
+treebank's trees the word is left out, and the dependent is moved with its subtree.
 
 *Source*: treebanks translated word for word (Tiedemann 2014), through links alone (Rasooli and Collins 2017);
 reordered by projected arcs (Rasooli and Collins 2019), who learn one order for each head; ours draws each
@@ -28,23 +29,85 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.pipelines.tagging.unknown_words import CLOSED
 
 # Prior count of the next wider kind of arcs in the share of a kind; without observations nothing moves.
 SEEN = 5.0
-# Minimum product of the strengths of an arc's two links.
+# Minimum product of the strengths of an arc's two links; a word whose links are weaker has no translation.
 LEAST_STRENGTH = 0.1
-# Kinds of an arc, the widest first: side of the dependent; its relation; both tags.
+# Kinds, the widest first: of an arc, side of the dependent, relation, both tags; of a word, tag, form.
 Kinds = tuple[tuple[object, ...], ...]
+
+
+class _Shares:
+    """Weighted shares of cases by kind, each with the share of the next wider kind as prior. Mutable."""
+
+    def __init__(self) -> None:
+        self._seen: defaultdict[tuple[object, ...], float] = defaultdict(float)
+        self._true: defaultdict[tuple[object, ...], float] = defaultdict(float)
+
+    def count(self, kinds: Kinds, weight: float, *, true: bool) -> None:
+        for kind in kinds:
+            self._seen[kind] += weight
+            self._true[kind] += weight * true
+
+    def share(self, kinds: Kinds) -> float:
+        share = 0.0
+        for kind in kinds:
+            share = (self._true.get(kind, 0.0) + SEEN * share) / (self._seen.get(kind, 0.0) + SEEN)
+        return share
+
+
+class MissingWords:
+    """Function words without a translation, estimated from observed pairs.
+
+    Links say how often a word of a closed class has none where its head has one. Only words without
+    dependents count.
+    """
+
+    def __init__(self) -> None:
+        self._missing = _Shares()
+
+    def observing(self, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
+        for pair in pairs:
+            strength = link_strengths(pair.alignment).max(axis=1).tolist()
+            heads = pair.source.heads.tolist()
+            for word in _function_words(pair.source):
+                kinds = _word_kinds(pair.source, word)
+                self._missing.count(kinds, strength[heads[word]], true=strength[word] < LEAST_STRENGTH)
+            yield pair
+
+    def share(self, sentence: Sentence, word: int) -> float:
+        return self._missing.share(_word_kinds(sentence, word))
+
+    def left_out(self, sentence: Sentence, rng: np.random.Generator) -> Sentence:
+        """Return a tree without function words drawn by ``rng``, as often as they have no translation."""
+        if NO_HEAD in sentence.heads[1:]:
+            return sentence
+        draws = rng.random(len(sentence) + 1)
+        missing = {word for word in _function_words(sentence) if draws[word] < self.share(sentence, word)}
+        if not missing:
+            return sentence
+        return _in_order(sentence, [word for word in range(1, len(sentence) + 1) if word not in missing])
+
+
+def _function_words(sentence: Sentence) -> list[int]:
+    heads = sentence.heads.tolist()
+    inner = set(heads)
+    words = enumerate(zip(heads[1:], sentence.upos, strict=True), start=1)
+    return [word for word, (head, tag) in words if tag in CLOSED and head > ROOT and word not in inner]
+
+
+def _word_kinds(sentence: Sentence, word: int) -> Kinds:
+    tag = sentence.upos[word - 1]
+    return (tag,), (tag, lower_form(sentence.forms[word - 1]))
 
 
 class WordOrder:
     """Sides of dependents in the target, estimated from observed pairs."""
 
     def __init__(self) -> None:
-        self.pairs = 0
-        # For each kind of arc: weighted counts of projected arcs, and of those with sides exchanged.
-        self._carried: defaultdict[tuple[object, ...], float] = defaultdict(float)
-        self._crossed: defaultdict[tuple[object, ...], float] = defaultdict(float)
+        self._crossed = _Shares()
 
     def observing(self, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
         for pair in pairs:
@@ -57,22 +120,11 @@ class WordOrder:
                 if partners[head] == partners[word]:
                     continue
                 crossed = (word > head) != (partners[word] > partners[head])
-                for kind in _kinds(pair.source, word, head):
-                    self._carried[kind] += both[word]
-                    self._crossed[kind] += both[word] * crossed
-            self.pairs += 1
+                self._crossed.count(_kinds(pair.source, word, head), both[word], true=crossed)
             yield pair
 
-    @property
-    def difference(self) -> float:
-        carried = sum(self._carried[side,] for side in (False, True))
-        return sum(self._crossed[side,] for side in (False, True)) / carried if carried else 0.0
-
     def crossing(self, sentence: Sentence, word: int) -> float:
-        share = 0.0
-        for kind in _kinds(sentence, word, int(sentence.heads[word])):
-            share = (self._crossed.get(kind, 0.0) + SEEN * share) / (self._carried.get(kind, 0.0) + SEEN)
-        return share
+        return self._crossed.share(_kinds(sentence, word, int(sentence.heads[word])))
 
     def reordered(self, sentence: Sentence, rng: np.random.Generator) -> Sentence:
         """Return a tree with dependents on sides drawn by ``rng``, at the same distance from their heads."""
@@ -122,14 +174,14 @@ def _read_off(sides: list[tuple[list[int], list[int]]]) -> list[int]:
 
 
 def _in_order(sentence: Sentence, order: list[int]) -> Sentence:
-    place = np.zeros(len(order) + 1, dtype=np.int32)
+    """Return the tree of some words in another order; no other word has dependents."""
+    place = np.zeros(len(sentence) + 1, dtype=np.int32)
     place[order] = np.arange(1, len(order) + 1)
-    heads = np.full(len(order) + 1, NO_HEAD, dtype=np.int32)
-    heads[place[order]] = place[sentence.heads[order]]
     columns: dict[str, Any] = {
         name: tuple([getattr(sentence, name)[word - 1] for word in order])
         for name in ("forms", "lemmas", "upos", "xpos", "feats", "deprels")
     }
+    heads = np.array([NO_HEAD, *place[sentence.heads[order]]], dtype=np.int32)
     return replace(sentence, heads=frozen_heads(heads), layout=None, **columns)
 
 
@@ -150,11 +202,6 @@ WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
 
 # Number of pairs for the lexicon, which then covers seven of ten words of a treebank.
 LEXICON_PAIRS = 20_000
-# From FEW_PAIRS pairs on, trees are reordered only if the order of more than this share of arcs differs. In
-# German, Spanish, Swedish and Czech news it is .04 to .09, in the Wolof and the Ukrainian Testament .05 and
-# .09: reordering lost .1 and .3 UAS there on the mean of dev files. In Armenian it is .14, in Turkish .26.
-FEW_PAIRS = 5_000
-LIKE_ORDER = 0.1
 # A lower-cased word with its UPOS.
 TaggedWord = tuple[str, str]
 LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
@@ -181,13 +228,13 @@ Lexicon = Mapping[TaggedWord, WordTranslations]
 
 
 def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
-    order = WordOrder()
-    lexicon = lexicon_of(linked_words(order.observing(islice(pairs, LEXICON_PAIRS))))
-    moves = order.pairs < FEW_PAIRS or order.difference > LIKE_ORDER
+    order, missing = WordOrder(), MissingWords()
+    observed = missing.observing(order.observing(islice(pairs, LEXICON_PAIRS)))
+    lexicon = lexicon_of(linked_words(observed))
 
     def translate(sentences: Iterable[Sentence], rng: np.random.Generator) -> Iterator[Sentence]:
-        translated = translated_trees(sentences, lexicon, rng=rng)
-        return (order.reordered(sentence, rng) for sentence in translated) if moves else translated
+        left = (missing.left_out(sentence, rng) for sentence in sentences)
+        return (order.reordered(tree, rng) for tree in translated_trees(left, lexicon, rng=rng))
 
     return translate
 

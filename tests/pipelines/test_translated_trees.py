@@ -7,9 +7,18 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.pipelines import translated_trees as translations
-from qsproj.pipelines.translated_trees import WordTranslations, lexicon_of, linked_words, translated_trees
+from qsproj.pipelines.translated_trees import (
+    SEEN,
+    MissingWords,
+    WordTranslations,
+    lexicon_of,
+    linked_words,
+    translated_trees,
+    way_to_translate,
+)
 from tests.sentences import make_sentence
 
 DOGS = make_sentence(
@@ -97,3 +106,67 @@ def test_shares_are_added_up_once(monkeypatch):
     places = [words.words.index(words.draw(rng)) for _ in range(50)]
     assert places == np.searchsorted([0.75, 1.0], again.random(50), side="right").tolist()
     assert len(added) == 1
+
+
+# Ukrainian has no word for *the* and *of*; the name stays unlinked as well, but is no function word.
+BARKED = make_sentence("The dogs of Rome bark", "DET NOUN ADP PROPN VERB", [2, 5, 4, 2, 0], "a b c d root")
+BARKS = ("psy Rymu haukayut", "NOUN PROPN VERB")
+
+
+def unlinked(*links, target=BARKS):
+    words = make_sentence(*target)
+    return SentencePair(BARKED, words, make_alignment(len(BARKED), len(words), links))
+
+
+def observed(*pairs):
+    missing = MissingWords()
+    assert list(missing.observing(pairs)) == list(pairs)
+    return missing
+
+
+def test_function_words_without_translation_are_left_out():
+    translate = way_to_translate([unlinked((2, 1), (4, 2), (5, 3))] * 2000)
+    (made,) = translate([BARKED], np.random.default_rng(1))
+    assert (made.forms, made.upos) == (("psy", "rymu", "haukayut"), ("NOUN", "PROPN", "VERB"))
+    assert (made.heads[1:].tolist(), made.deprels) == ([3, 1, 0], ("b", "d", "root"))
+
+
+def test_words_are_left_out_as_often_as_they_have_no_link():
+    german = ("Die Hunde von Rom bellen", "DET NOUN ADP PROPN VERB")
+    whole = unlinked(*((word, word) for word in range(1, 6)), target=german)
+    without = unlinked(*((word, word) for word in range(2, 6)), target=german)
+    missing = observed(*[whole] * 700, *[without] * 300)
+    rng = np.random.default_rng(1)
+    made = [missing.left_out(BARKED, rng) for _ in range(2000)]
+    assert np.mean(["The" not in tree.forms for tree in made]) == pytest.approx(0.3, abs=0.04)
+    assert all("of" in tree.forms for tree in made)
+
+
+def test_rare_words_are_left_out_as_often_as_others_of_their_tag():
+    missing = observed(*[unlinked((2, 1), (4, 2), (5, 3))] * 4)
+    of_tag = 4 / (4 + SEEN)
+    assert missing.share(BARKED, 1) == pytest.approx((4 + SEEN * of_tag) / (4 + SEEN))
+    other = make_sentence("A dog", "DET NOUN", [2, 0], "a root")
+    assert missing.share(other, 1) == pytest.approx(of_tag)
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        # The heads of the function words have no link either: a free translation.
+        [(5, 3)],
+        # The nouns have none, but are not function words.
+        [(1, 1), (3, 2), (5, 3)],
+    ],
+)
+def test_other_words_stay(links):
+    missing = observed(*[unlinked(*links)] * 100)
+    assert missing.left_out(BARKED, np.random.default_rng(1)) is BARKED
+
+
+def test_words_with_dependents_stay_and_so_do_incomplete_trees():
+    missing = observed(*[unlinked((2, 1), (4, 2), (5, 3))] * 2000)
+    inner = make_sentence("The dogs out of Rome", "DET NOUN ADP ADP PROPN", [2, 0, 5, 3, 2], "a b c d e")
+    assert missing.left_out(inner, np.random.default_rng(1)).forms == ("dogs", "out", "Rome")
+    partial = with_heads(BARKED, [-1, -1, 5, 4, 2, 0])
+    assert missing.left_out(partial, np.random.default_rng(1)) is partial

@@ -26,7 +26,7 @@ class Source:
     pairs: AlignedFiles
 
 
-@stage("prior", version=13)
+@stage("prior", version=14)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -49,7 +49,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=23, files=(".model", ".trees.conllu"))
+@stage("parser", version=24, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

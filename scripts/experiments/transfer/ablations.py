@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.pipelines import translated_trees
-from qsproj.pipelines.bootstrap import bootstrap, tagger
+from qsproj.pipelines.bootstrap import tagger
 from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
@@ -30,6 +29,7 @@ from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.self_training import SelfTraining
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.votes import normalised
+from qsproj.pipelines.translated_trees import MissingWords, WordOrder
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,11 @@ ABLATIONS = {
     "translated words": Ablation(
         train_priors, ((priors, "way_to_translate", lambda pairs: lambda trees, rng: trees),)
     ),
-    "reordered trees": Ablation(
-        train_priors, ((translated_trees, "FEW_PAIRS", 0), (translated_trees, "LIKE_ORDER", 1.0))
-    ),
+    "reordered trees": Ablation(train_priors, ((WordOrder, "reordered", lambda _, tree, rng: tree),)),
+    "missing words": Ablation(train_priors, ((MissingWords, "left_out", lambda _, tree, rng: tree),)),
     "relative clauses": Ablation(project, ((soft_evidence, "MORE", 0.0),)),
     "evidence of relations": Ablation(project, ((soft_evidence, "relation_evidence", _no_relations),)),
     "overconfidence": Ablation(project, ((soft_projection, "FACTORS", (1.0,)),)),
-    "share of far text": Ablation(project, ((bootstrap, "FAR_APART", 1.0),)),
 }
 
 
