@@ -24,7 +24,7 @@ from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, learn, parse_examples
 from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, train_priors
 from qsproj.pipelines.bootstrap.source import train_source
-from qsproj.pipelines.bootstrap.tagger import FAR_APART, tag_target, tag_words
+from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import (
     InputPath,
@@ -36,8 +36,6 @@ from qsproj.pipelines.bootstrap.workspace import (
 )
 from qsproj.pipelines.projection.projected import DRAWS, SoftProjectionOptions
 
-# Share of the evidence from links added to the prior where the raw text is far from the bitext.
-SHARE_OF_FAR_TEXT = 0.75
 # Number of sentences suggested for annotation.
 SUGGESTED = 20
 
@@ -270,8 +268,7 @@ class _Bitexts:
             **how,
         )
         how |= {"priors": prior.files, "corpora": list(self.corpora)}
-        soft = evidence_share(options.soft, tagger.figures.get("unknown", 0.0))
-        parser = declare(project, options=soft, **how)
+        parser = declare(project, options=options.soft, **how)
         model = declare(
             assemble, tagger=self.tagger.file, parser=parser.file, made=dict(made), readings=TAG_READINGS
         )
@@ -295,15 +292,3 @@ class _Bitexts:
             )
             stages, examples = [*stages, last], last.files
         return stages, Bootstrapped(model.file, base, parser.files[1], self.corpora, *examples)
-
-
-def evidence_share(soft: SoftProjectionOptions, unknown: float) -> SoftProjectionOptions:
-    """Set the default evidence share by ``unknown``, the share of raw words that are not in the bitext.
-
-    Trees of the bitext are less informative for text far from it. On dev files of Estonian, Ukrainian and
-    Armenian, from New Testaments, UAS and LAS gain .3 and .4 with gold tags, as much in each language, and
-    -.1 and 0 with the model's own.
-    """
-    if soft.share is not None or unknown <= FAR_APART:
-        return soft
-    return replace(soft, share=SHARE_OF_FAR_TEXT)

@@ -48,7 +48,7 @@ def tag_target(
     attached: Contractions,
     seed: int,
 ) -> StageReport:
-    """Train a tagger of the target through links; measure the share of raw words unknown in the bitext.
+    """Train a tagger of the target through links; report the share of raw words unknown in the bitext.
 
     ``treebanks``: those of each of several sources; the largest counts most. ``attached``: tokens of the
     bitext that are divided like raw text.
@@ -62,7 +62,7 @@ def tag_target(
     sentences = list(read_all(tagged))
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
-    share, compared = unknown_words(raw, corpora) if raw else (0.0, "")
+    compared = unknown_words(raw, corpora) if raw else ""
     projected = project_tags(
         join_same_targets(corpora),
         rng=np.random.default_rng(seed),
@@ -79,11 +79,11 @@ def tag_target(
     contradicted = [[one.word, one.count, *one.linked, *one.given] for one in projected.contradicted]
     figures = {"unshared": dict(projected.unshared), "contradicted": contradicted}
     line = "; ".join(filter(None, (*projected.report, compared)))
-    return StageReport(line=line, figures=figures | ({"unknown": share} if text else {}))
+    return StageReport(line=line, figures=figures)
 
 
-def unknown_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> tuple[float, str]:
-    """Return the share of the words of raw text that are in the target side of no bitext, and a report."""
+def unknown_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> str:
+    """Report the share of the words of raw text that are in the target side of no bitext."""
     known = {form for files in corpora for one in read_conllu(files.target) for form in one.forms}
     unknown, words = count_unknown((form for one in raw for form in one.forms), known)
     share = unknown / max(words, 1)
@@ -94,7 +94,7 @@ def unknown_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> t
             "; the text is out of domain, and tags of unknown words are often wrong; a --lexicon of the "
             "words that --suggest-words writes, or sentences --tagged, help most"
         )
-    return share, report
+    return report
 
 
 @stage("tagged", version=2, files=(".conllu",))

@@ -527,15 +527,6 @@ def test_pairs_without_links_are_refused(english):
         refused([[]])
 
 
-def test_evidence_of_several_sources_weighs_less_since_their_prior_is_better(sample, english):
-    one, two = (
-        project_soft(corpora, priors=[english], rng=np.random.default_rng(1)).report[0]
-        for corpora in ([sample[:20]], [sample[:20], sample[20:40]])
-    )
-    assert one.endswith("evidence weight 1.00")
-    assert two.endswith("evidence weight 0.75")
-
-
 def test_several_priors_vote(sample, english):
     reverse = replace(english, scorer=replace(english.scorer, weights=english.scorer.weights[::-1].copy()))
 
