@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_columns
 from qsproj.pipelines.bootstrap.suggestions import Asked
 from qsproj.pipelines.suggest import Costs
 from scripts.experiments.transfer import annotation_hour as hour
@@ -17,9 +18,8 @@ def gold():
 
 
 def speaker(gold=(), **lexicon):
-    return hour.Speaker(
-        gold, {word: tuple(tags.split()) for word, tags in lexicon.items()}, Costs(), 0.5, {}, {}, set()
-    )
+    tags = {word: tuple(tags.split()) for word, tags in lexicon.items()}
+    return hour.Speaker(gold, tags, Costs(), 0.5)
 
 
 def test_wrong_answers_are_still_trees(gold):
@@ -54,6 +54,20 @@ def test_without_a_model_each_wrong_cell_is_a_correction(gold):
     draft = hour.blank([one])[0]
     assert hour.corrections(None, one, one) == 0
     assert hour.corrections(None, draft, one) == 2 * len(one)
+
+
+def test_what_is_left_in_a_draft_counts_for_the_next_advice(gold):
+    one, draft = gold[0], hour.blank(gold[:1])[0]
+    assert hour.words_kept(one, one) == len(one)
+    assert hour.words_kept(draft, one) == 0
+    tags = list(one.upos)
+    tags[1] = "X"
+    almost = with_columns(one, upos=tags)
+    assert hour.words_kept(almost, one) == len(one) - 1
+    person = speaker([one, one])
+    assert person.correct([0, 1], [almost, one], None, 1000.0) == 1000.0 - 2 * (len(one) + 2) - 3
+    assert [(each.words, each.kept) for each in person.passed] == [(len(one), len(one) - 1), (len(one),) * 2]
+    assert person.passed[1].minutes == pytest.approx((2 * (len(one) + 2) + 3) / 60)
 
 
 def figures(las, **more):

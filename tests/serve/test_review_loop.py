@@ -14,12 +14,13 @@ import pytest
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.errors import UsageError
+from qsproj.pipelines.bootstrap.worth import Passed
 from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence
 from qsproj.serve.review.correction import Belief, Tree, certain, decided_cells, tree_of
 from qsproj.serve.review.draft import Draft, StaleError
-from qsproj.serve.review.loop import Loop, Passed, accuracy_of, expected_gain, in_words, wilson
+from qsproj.serve.review.loop import Loop, accuracy_of, in_words, wilson
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
@@ -64,22 +65,6 @@ def test_intervals_cover_the_accuracy_of_uneven_sentences():
         found = accuracy_of([Passed(at, 15, int(rng.binomial(15, one))) for at, one in enumerate(shares)])
         covered += found["low"] <= 2 / 3 <= found["high"]
     assert covered > 0.88 * 300
-
-
-def test_what_ten_minutes_bring_follows_the_corrections():
-    def passed(first, last, count=40, words=20):
-        shares = np.linspace(first, last, count)
-        return [Passed(at, words, round(words * one)) for at, one in enumerate(shares.tolist())]
-
-    nothing, doubt = expected_gain([], 0.0)
-    rising, _ = expected_gain(passed(0.4, 0.8), 40.0)
-    level, sure = expected_gain(passed(0.6, 0.6), 40.0)
-    falling, _ = expected_gain(passed(0.8, 0.4), 40.0)
-    assert rising > 0.02 > level > falling == 0.0
-    assert 0.01 < nothing < 0.05
-    assert sure < doubt
-    # The first minutes bring more than later ones.
-    assert expected_gain([], 60.0)[0] < nothing
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ of, so the text as a whole is better than their accuracy.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import log, sqrt
+from math import sqrt
 from typing import Any
 
 from qsproj.errors import pluralise
+from qsproj.pipelines.bootstrap.worth import AHEAD, WORDS, Passed, design_effect, worth_a_minute
 from qsproj.serve.review.correction import DECIDED
 from qsproj.serve.review.history import Judged
 from qsproj.serve.review.session import Session
@@ -18,29 +19,13 @@ from qsproj.serve.review.words import WordList
 
 # Seconds for a word or a question of the list; longest time that a sentence counts, with the pause before it.
 WORD_SECONDS, LONGEST = 6.0, 180.0
-# Share of the expected wrong words of the list that an answer puts right: 92 words and questions
-# of Wolof promised 14 points and brought 5 of tags, 4 of trees.
-SHARE_OF_WRONG = 0.3
 # Words decided that make a batch, after which the model learns.
 WORDS_A_BATCH = 20
 # Minimum number of corrected words, from the last sentences, for the accuracy of drafts.
 JUDGED = 150
-# The accuracy of drafts is linear in log(1 + minutes / SCALE): the LAS of a simulated hour of Wolof rises so,
-# by 11 points a unit. SLOPE and its deviation are the belief before any correction.
-SCALE, SLOPE, SLOPE_DEVIATION = 30.0, 10.0, 8.0
-AHEAD = 10.0
 # Expected points of the next AHEAD minutes below which stopping is advised.
 WORTHWHILE = 1.0
 _Z = 1.96
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """A corrected sentence: minutes spent until then, its words, and those left as the draft had them."""
-
-    minutes: float
-    words: int
-    kept: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,27 +68,21 @@ class Loop:
 
     def standing(self) -> dict[str, Any]:
         """Return answers, accuracy of the last drafts, expectations and advice, as JSON."""
-        passed, minutes = _passed(self.session.draft.history.judged()), self.minutes()
-        gain, deviation = expected_gain(passed, minutes)
-        by_words, by_sentences = self._points_of_words(), 100.0 * gain / AHEAD
-        reachable = max(100.0 * gain, by_words * AHEAD)
+        passed = _passed(self.session.draft.history.judged())
+        worth = worth_a_minute(self.words.open_wrong(), WORD_SECONDS, tokens=self.tokens, passed=passed)
+        gain, doubt = AHEAD * worth.sentences, AHEAD * _Z * worth.deviation
         found = {
-            "minutes": round(minutes, 1),
+            "minutes": round(self.minutes(), 1),
             "answered": self.answered,
             "fresh": self.fresh,
             "model": self.model,
             "accuracy": accuracy_of(passed),
-            "gain": [round(100.0 * one, 1) for one in (gain, gain - _Z * deviation, gain + _Z * deviation)],
-            "next": "words" if by_words > by_sentences else "sentences",
-            "a_minute": {"words": round(by_words, 2), "sentences": round(by_sentences, 2)},
-            "stop": bool(passed) and reachable < WORTHWHILE,
+            "gain": [round(one, 1) for one in (gain, gain - doubt, gain + doubt)],
+            "next": worth.next,
+            "a_minute": {"words": round(worth.words, 2), "sentences": round(worth.sentences, 2)},
+            "stop": bool(passed) and AHEAD * max(worth.words, worth.sentences) < WORTHWHILE,
         }
         return found | {"text": in_words(found)}
-
-    def _points_of_words(self) -> float:
-        """Return the points of tags that the next minute of words is expected to bring."""
-        count = round(60.0 / WORD_SECONDS)
-        return 100.0 * SHARE_OF_WRONG * sum(self.words.open_wrong()[:count]) / max(self.tokens, 1)
 
 
 def _passed(judged: Sequence[tuple[str, Judged]]) -> list[Passed]:
@@ -134,7 +113,7 @@ def accuracy_of(passed: Sequence[Passed]) -> dict[str, Any] | None:
     if not words:
         return None
     share = sum(one.kept for one in last) / words
-    low, high = wilson(share, words / _design_effect(last, share))
+    low, high = wilson(share, words / design_effect(last, share))
     return {"share": round(share, 4), "low": round(low, 4), "high": round(high, 4), "words": words}
 
 
@@ -143,39 +122,6 @@ def wilson(share: float, count: float) -> tuple[float, float]:
     centre = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
     half = _Z / (1 + _Z**2 / count) * sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2))
     return max(centre - half, 0.0), min(centre + half, 1.0)
-
-
-def _design_effect(passed: Sequence[Passed], share: float) -> float:
-    """Return the variance of a share over sentences, relative to that over independent words; at least 1."""
-    words, count = sum(one.words for one in passed), len(passed)
-    if count < 2 or not 0.0 < share < 1.0:
-        return 1.0
-    squares = sum((one.kept - share * one.words) ** 2 for one in passed)
-    return max(squares / words**2 * count / (count - 1) / (share * (1 - share) / words), 1.0)
-
-
-def expected_gain(passed: Sequence[Passed], minutes: float) -> tuple[float, float]:
-    """Return the expected gain of accuracy in the next AHEAD minutes, and its deviation, as shares.
-
-    A line through the accuracy of drafts over log(1 + minutes / SCALE), with the prior of its slope: SLOPE
-    and SLOPE_DEVIATION, in points.
-    """
-    ahead = log(1 + (minutes + AHEAD) / SCALE) - log(1 + minutes / SCALE)
-    precision, slope = (100.0 / SLOPE_DEVIATION) ** 2, SLOPE / 100.0
-    words = sum(one.words for one in passed)
-    if words:
-        share = sum(one.kept for one in passed) / words
-        places = [log(1 + one.minutes / SCALE) for one in passed]
-        mean = sum(one.words * place for one, place in zip(passed, places, strict=True)) / words
-        # At least the variance of one word in a hundred wrong: a line through two points is no certainty.
-        variance = max(share * (1 - share), 0.01) * _design_effect(passed, share)
-        rows = [(one, place - mean) for one, place in zip(passed, places, strict=True)]
-        spread = sum(one.words * away**2 for one, away in rows)
-        product = sum((one.kept - share * one.words) * away for one, away in rows)
-        seen = spread / variance
-        slope = (precision * slope + product / variance) / (precision + seen)
-        precision += seen
-    return max(slope, 0.0) * ahead, ahead / sqrt(precision)
 
 
 def in_words(standing: dict[str, Any]) -> str:
@@ -190,7 +136,7 @@ def in_words(standing: dict[str, Any]) -> str:
             f"{high:.0f}%)",
             f"{AHEAD:.0f} more minutes: about {expected} points ({least} to {most})",
         ]
-    advice = "next: words (key w)" if standing["next"] == "words" else "next: sentences"
+    advice = "next: words (key w)" if standing["next"] == WORDS else "next: sentences"
     parts.append("stopping now loses little" if standing["stop"] else advice)
     fresh, fresh_words = standing["fresh"]
     if fresh or fresh_words:

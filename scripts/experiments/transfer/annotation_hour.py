@@ -17,9 +17,10 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain
+from operator import eq
 from pathlib import Path
 from statistics import mean
 from time import process_time
@@ -51,6 +52,8 @@ from qsproj.pipelines.bootstrap.suggestions import (
     suggested_words,
 )
 from qsproj.pipelines.bootstrap.workspace import Workspace
+from qsproj.pipelines.bootstrap.worth import WORDS as NEXT_WORDS
+from qsproj.pipelines.bootstrap.worth import Passed, worth_a_minute
 from qsproj.pipelines.suggest import Costs
 from qsproj.pipelines.tagging.raw_text import count_unknown
 from qsproj.serve.review.inference import Fixed, infer_rest
@@ -66,10 +69,6 @@ TARGETS = ("uk", "wo", "hy", "et", "ru", "ar")
 BATCH = 10
 # From 60 minutes on, models are farther apart.
 LATER = 20
-# The share of the minutes that goes to words is the share of the text's words that the bitext lacks, times this.
-# LAS after the hour, halves of development files exchanged, by share of the minutes: Armenian (.63 unknown) 51.2 (.22),
-# 51.3 (.4), 52.7 (.6); Estonian (.39) 47.7 (.15), 48.9 (.4), 49.2 (.6); Wolof (.21) 63.4 (.11), 61.8 (.4), 62.5 (.6).
-SHARE_OF_UNKNOWN = 1.0
 BOTH, SOURCES, CHANCE, SENTENCES, WORDS, MISTAKES, NOTHING = (
     "words and sentences",
     "words and sentences, five sources",
@@ -125,10 +124,11 @@ class Speaker:
     pool: Sequence[Sentence]
     lexicon: dict[str, tuple[str, ...]]  # all words of the treebank, lower case, with their tags
     costs: Costs
-    share: float  # of the minutes, for words
-    asked: dict[str, tuple[str, ...]]
-    corrected: dict[int, Sentence]
-    answered: set[str]  # questions, each of which is asked once
+    share: float | None  # of the minutes, for words; None: words or sentences, whichever teaches more
+    asked: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    corrected: dict[int, Sentence] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)  # questions, each of which is asked once
+    passed: list[Passed] = field(default_factory=list)
 
     def settle(self, suggested: Iterable[Asked | SuggestedWord | str], seconds: float) -> float:
         """Answer questions and tag words while time is left; return the rest of it."""
@@ -169,6 +169,9 @@ class Speaker:
             if cost > seconds:
                 break
             self.corrected[index] = self.pool[index]
+            minutes = self.passed[-1].minutes if self.passed else 0.0
+            kept = words_kept(drafts[index], self.pool[index])
+            self.passed.append(Passed(minutes + cost / 60.0, len(drafts[index]), kept))
             seconds -= cost
         return seconds
 
@@ -176,6 +179,15 @@ class Speaker:
     def words(self) -> dict[str, tuple[str, ...]]:
         """The words of the list that the speaker's text has, with their tags."""
         return {word: tags for word, tags in self.asked.items() if tags}
+
+
+def words_kept(draft: Sentence, gold: Sentence) -> int:
+    """Return the number of words whose tag, head and relation are right in the draft."""
+    cells = [
+        zip(one.upos, one.heads.tolist()[1:], map(bare_relation, one.deprels), strict=True)
+        for one in (draft, gold)
+    ]
+    return sum(map(eq, *cells))
 
 
 def corrections(model: TextParser | None, draft: Sentence, gold: Sentence) -> int:
@@ -306,8 +318,8 @@ def curve(lab: Lab, target: str, way: str, costs: Costs) -> dict[str, Any]:
         every = sorted({tag for tags in lexicon.values() for tag in tags})
         wrong = [form for form in sorted(lexicon) if rng.random() < WRONG]
         lexicon = lexicon | {form: (str(rng.choice(every)),) for form in wrong}
-    share = {WORDS: 1.0, SENTENCES: 0.0, NOTHING: 0.0}.get(way, SHARE_OF_UNKNOWN * start.unknown)
-    speaker = Speaker(pool, lexicon, costs, share, {}, {}, set())
+    share = {WORDS: 1.0, SENTENCES: 0.0, NOTHING: 0.0, CHANCE: start.unknown}.get(way)
+    speaker = Speaker(pool, lexicon, costs, share)
     learn = learned_alone if way == NOTHING else learned_above
     model = None if way == NOTHING else start.model
     found: dict[str, Any] = {}
@@ -342,40 +354,64 @@ def ask(
     chance: np.random.Generator,
 ) -> float:
     """Ask questions, words and sentences in a number of seconds; return the rest of these."""
-    share, left = speaker.share, 0.0
-    if share and model is not None:
-        left = share * seconds
-        if way == CHANCE:
-            every = [
-                lower_form(form) for one in start.text for form in one.forms if any(map(str.isalpha, form))
-            ]
-            listed: Sequence[Asked | SuggestedWord | str] = [
-                every[at] for at in chance.permutation(len(every))
-            ]
-        else:
-            given: dict[str, Any] = {"text": start.text, "bitext": start.bitext, "linked": start.linked}
-            listed = by_the_second(
-                asked_questions(model.tagger, **given), suggested_words(model.tagger, **given), speaker.costs
+    listed = [] if model is None or speaker.share == 0.0 else words_to_ask(speaker, way, model, start, chance)
+    wrong = [one.wrong for one in listed if not isinstance(one, str)]
+    tokens = sum(map(len, start.text))
+    drafts, order = sentences_to_correct(speaker, way, model, start, chance)
+    left, of_words, at_word, at_sentence = seconds, 0.0, 0, 0
+    while left >= speaker.costs.listed_word:
+        if speaker.share is None:
+            worth = worth_a_minute(
+                wrong[at_word:], speaker.costs.listed_word, tokens=tokens, passed=speaker.passed
             )
-        left = speaker.settle(listed, left)
-    left += (1.0 - share) * seconds
-    if share == 1.0:
-        return left
+            words_next = worth.next == NEXT_WORDS
+        else:
+            words_next = of_words < speaker.share * seconds
+        before = left
+        if words_next and at_word < len(listed):
+            left = speaker.settle(listed[at_word : at_word + 1], left)
+            at_word, of_words = at_word + 1, of_words + before - left
+        elif speaker.share == 1.0:
+            break
+        else:
+            left = speaker.correct(order[at_sentence : at_sentence + 1], drafts, model, left)
+            at_sentence += 1
+            if left == before:
+                break  # The next sentence takes longer than is left.
+    return left
+
+
+def words_to_ask(
+    speaker: Speaker, way: str, model: TextParser, start: Start, chance: np.random.Generator
+) -> Sequence[Asked | SuggestedWord | str]:
+    """Return questions and words in the order in which they are asked, without those that were answered."""
+    if way == CHANCE:
+        every = [lower_form(form) for one in start.text for form in one.forms if any(map(str.isalpha, form))]
+        return [every[at] for at in chance.permutation(len(every))]
+    given: dict[str, Any] = {"text": start.text, "bitext": start.bitext, "linked": start.linked}
+    questions = [one for one in asked_questions(model.tagger, **given) if one.name not in speaker.answered]
+    words = [one for one in suggested_words(model.tagger, **given) if one.form not in speaker.asked]
+    return by_the_second(questions, words, speaker.costs)
+
+
+def sentences_to_correct(
+    speaker: Speaker, way: str, model: TextParser | None, start: Start, chance: np.random.Generator
+) -> tuple[Sequence[Sentence], list[int]]:
+    """Return the drafts of all sentences, and the places of those to correct, in this order."""
     order = [i for i in chance.permutation(len(speaker.pool)).tolist() if i not in speaker.corrected]
     if model is None:
-        drafts: Sequence[Sentence] = blank(speaker.pool)
-    elif model is start.model:
-        drafts = start.drafts
-    else:
+        return blank(speaker.pool), order
+    drafts = start.drafts
+    if model is not start.model:
         of_open = model.parse_all([blank(speaker.pool)[i] for i in sorted(order)], confidence=True)
         by_place = {int(one.sent_id or 0): one for one in of_open}
         drafts = [by_place.get(i, one) for i, one in enumerate(speaker.pool)]
-    if model is not None and way not in (CHANCE, NOTHING):
-        open_ = [drafts[i] for i in order]
+    if way not in (CHANCE, NOTHING):
         annotated = list(speaker.corrected.values())
+        open_ = [drafts[i] for i in order]
         ranked = suggested_sentences(open_, model.tagger, annotated, count=max(len(open_), 1))
         order = [int(one.sent_id or 0) for one in ranked]
-    return speaker.correct(order, drafts, model, left)
+    return drafts, order
 
 
 def learned_above(start: Start, speaker: Speaker) -> TextParser:
