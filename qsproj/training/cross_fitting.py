@@ -78,18 +78,32 @@ def helpful_share(items: Sequence[HeldOut]) -> float:
 
 
 def _likeliest_share(items: Sequence[HeldOut]) -> float:
+    before, change = _likeliest_sizes(
+        [(one.objective, [one.before, one.after - one.before]) for one in items]
+    )
+    return float(min(change / before, 1.0))
+
+
+def likeliest_temperature(items: Sequence[HeldOut], share: float) -> float:
+    """Return the divisor of the scores after a share of a change that is likeliest for held-out items."""
+    after = [(one.objective, [one.before + share * (one.after - one.before)]) for one in items]
+    return float(1.0 / _likeliest_sizes(after)[0])
+
+
+def _likeliest_sizes(items: Sequence[tuple[Objective, Sequence[Scores]]]) -> Floats:
+    """Return the factors, none negative, of the parts of the scores that make them likeliest."""
     from scipy.optimize import minimize
 
     def loss(sizes: Floats) -> tuple[float, Floats]:
-        """Return the loss at some sizes of the scores before and of their change."""
-        total, slopes = 0.0, np.zeros(2)
-        for objective, before, after in items:
-            parts = np.stack([before, after - before])
+        total, slopes = 0.0, np.zeros(len(sizes))
+        for objective, of_item in items:
+            parts = np.stack(of_item)
             value, slope = objective.value_and_gradient(np.tensordot(sizes, parts, 1))
             total += value
             slopes += (parts * slope).sum(axis=(1, 2))
         return total, slopes
 
-    bounds = [(np.finfo(np.float64).eps, None), (0.0, None)]
-    before, change = minimize(loss, [1.0, 0.5], jac=True, method="L-BFGS-B", bounds=bounds).x
-    return float(min(change / before, 1.0))
+    start = [1.0, 0.5][: len(items[0][1])]
+    bounds = [(np.finfo(np.float64).eps, None), (0.0, None)][: len(start)]
+    found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return found

@@ -136,8 +136,8 @@ class CrossEntropy:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationLikelihood:
-    """Negative log-probability of relations int32[n+1], -1 for unknown, by scores float64[n+1, L]."""
+class LabelLikelihood:
+    """Negative log-probability of words' labels int32[n], -1 for unknown, by scores float64[n, L]."""
 
     known: NDArray[np.int32]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share, in_order
-from qsproj.training.objectives import RelationLikelihood
+from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share, in_order, likeliest_temperature
+from qsproj.training.objectives import LabelLikelihood
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def held_out(rng, *, help_, noise=1.0, words=60):
     change = noise * rng.normal(size=(words, 3))
     change[np.arange(words), right] += help_
     # Much too confident: without a temperature of its own, any change that blurs would be welcome.
-    return [HeldOut(RelationLikelihood(right), 8.0 * before, 8.0 * (before + change))]
+    return [HeldOut(LabelLikelihood(right), 8.0 * before, 8.0 * (before + change))]
 
 
 @pytest.mark.parametrize("help_", [-1.0, 0.0, 0.3, 3.0])
@@ -66,6 +66,19 @@ def test_the_share_is_the_best_of_a_grid_at_the_best_temperature(help_):
     shares, scales = np.linspace(0.0, 1.0, 51), np.exp(np.linspace(-6.0, 2.0, 161))
     best = min(shares, key=lambda share: min(loss(share, scale) for scale in scales))
     assert helpful_share(items) == pytest.approx(best, abs=0.02)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_the_temperature_is_the_likeliest_of_a_grid(share):
+    items = held_out(np.random.default_rng(2), help_=0.5)
+    grid = np.exp(np.linspace(-1.0, 4.0, 501))
+
+    def loss(temperature):
+        scores = (one.before + share * (one.after - one.before) for one in items)
+        each = zip(items, scores, strict=True)
+        return sum(one.objective.value_and_gradient(of / temperature)[0] for one, of in each)
+
+    assert likeliest_temperature(items, share) == pytest.approx(min(grid, key=loss), rel=0.02)
 
 
 def test_a_change_that_harms_is_not_made_and_one_that_helps_is_made_in_full():

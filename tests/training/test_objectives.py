@@ -11,8 +11,8 @@ from qsproj.training.objectives import (
     CrossEntropy,
     Entropy,
     EvidenceLikelihood,
+    LabelLikelihood,
     Mistakes,
-    RelationLikelihood,
     Risk,
     TreeLikelihood,
     Weighed,
@@ -191,7 +191,7 @@ def test_no_evidence_teaches_nothing_and_certain_evidence_is_a_partial_tree(scor
 def test_relations_that_are_known_are_judged_word_by_word():
     rng = np.random.default_rng(4)
     scores, known = rng.normal(size=(4, 3)), np.array([-1, 2, -1, 0])
-    loss = RelationLikelihood(known)
+    loss = LabelLikelihood(known)
     value, slopes = loss.value_and_gradient(scores)
     rows = [np.log(np.exp(scores[word]).sum()) - scores[word, known[word]] for word in (1, 3)]
     assert value == pytest.approx(sum(rows))

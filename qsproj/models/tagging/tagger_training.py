@@ -280,16 +280,17 @@ def _supported_in_sets(
     return np.delete(supported, np.nonzero(supported == 0))
 
 
-def mean_tagger(taggers: Sequence[Tagger]) -> Tagger:
+def mean_tagger(taggers: Sequence[Tagger], shares: Sequence[float] = ()) -> Tagger:
     """Return the tagger of the mean potentials of taggers with the same tags and extractor.
 
-    A missing feature counts 0; all else is that of the first. The product of experts averages out sampling
-    noise.
+    ``shares``: of each tagger, equal by default. A missing feature counts 0; all else is that of the first.
+    The product of experts averages out sampling noise.
     """
     index = FeatureIndex(np.unique(np.concatenate([tagger.index.keys for tagger in taggers])))
     weights = np.zeros((len(index.keys), len(taggers[0].tags)), dtype=np.float32)
     transitions = np.zeros_like(taggers[0].transitions)
-    for tagger in taggers:
-        weights[index.rows(tagger.index.keys[:, None])[:, 0]] += tagger.weights / np.float32(len(taggers))
-        transitions += tagger.transitions / len(taggers)
+    divisors = [1.0 / share if share else np.inf for share in shares] or [float(len(taggers))] * len(taggers)
+    for tagger, divisor in zip(taggers, divisors, strict=True):
+        weights[index.rows(tagger.index.keys[:, None])[:, 0]] += tagger.weights / np.float32(divisor)
+        transitions += tagger.transitions / divisor
     return replace(taggers[0], index=index, weights=in_half_the_bytes(weights), transitions=transitions)

@@ -35,24 +35,21 @@ from qsproj.models.tagging.tagger_training import (
     train_on_sets,
 )
 from qsproj.models.text.text_parser import TextParser
+from qsproj.pipelines.bootstrap.tuned_parser import OwnTags, tuned_parser
 from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.self_training import as_tagged, with_temperature
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags
 from qsproj.pipelines.tagging.votes import Sets
+from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share, likeliest_temperature
+from qsproj.training.objectives import LabelLikelihood
 
 # Lower bound of the probability of an unknown tag.
 LEAST_PROBABILITY = 1e-5
 # Fine-tuning of the tagger before it tags raw text, then rounds of learning from that text and the answers.
 # The tagger is the mean of some, which differ by .7 UPOS. Chosen on halves of development files of Wolof and
 # Armenian; on the other halves, and in Estonian, no other value was better by more than chance.
-FIRST = SetTrainingOptions(rate=0.15)
-# Epochs of fine-tuning: one for five sentences, within these. UPOS that ten trees add, on the mean of draws
-# of Estonian, Wolof, Armenian and Ukrainian: 2.0 with 4 and with 10 epochs, but Estonian lost .6 in one of
-# five draws with 10 and nothing with 4; that fifty trees add: 4.9 with 4, 5.3 with 10.
-SENTENCES_AN_EPOCH = 5
-FEWEST_EPOCHS = 4
-MOST_EPOCHS = 10
+FIRST = SetTrainingOptions(epochs=10, rate=0.15)
 TRAINING = SetTrainingOptions(epochs=4)
 ROUNDS = 2
 DRAWS = 3
@@ -62,8 +59,14 @@ RAW_STRENGTH = 3.0
 STRENGTH = 20.0
 # See qsproj.pipelines.tagging.self_training.balanced.
 BALANCE = 0.4
-# Divisor of the tagger's potentials.
+# Divisor of the tagger's potentials before it learns.
 TEMPERATURE = 2.2
+# Divisor that makes probabilities right after it has learned: assumed of ENOUGH_WORDS, times or divided by
+# MOST at most. In use it is smaller, times SHARPER, since trees overrule a doubtful tagger too often; the
+# errors that this hides are the undoubted ones. LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
+AFTER, ENOUGH_WORDS, MOST, SHARPER = 1.5, 100, 3.0, 0.75
+# Parts of the sentences, each judged by a tagger of the others; raw sentences that show how sure a tagger is.
+FOLDS, JUDGED = 3, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,57 +90,129 @@ def learn_answers(
     """
     if not answers.sentences and not answers.lexicon:
         return model
-    tagger = learned_tagger(model.tagger, answers, raw=raw, rng=rng)
-    trees = [with_known_tags(tagger, one, answers.lexicon) for one in answers.sentences if has_tree(one)]
+    tagger, own = learned_tagger(model.tagger, answers, raw=raw, rng=rng)
+    places = [at for at, one in enumerate(answers.sentences) if has_tree(one)]
+    trees = [with_known_tags(tagger, answers.sentences[at], answers.lexicon) for at in places]
     parser = model.base
     if trees and not parser.refuses_training:
         # Trees none of which the parser can build teach it nothing.
         with suppress(NothingToLearnError):
-            parser = parser.fine_tuned(trees, rng=rng)
+            parser = tuned_parser(parser, trees, [own.get(at) for at in places], rng=rng)
     return replace(model, tagger=tagger, base=parser)
 
 
 def learned_tagger(
     tagger: Tagger, answers: Answers, *, raw: Iterable[Sequence[str]], rng: np.random.Generator
-) -> Tagger:
-    """Return a tagger that has learned from answers and from raw text as it tags it."""
+) -> tuple[Tagger, dict[int, OwnTags]]:
+    """Return a tagger that has learned from answers and from raw text as it tags it.
+
+    Also return the tags of each sentence, by its place, by a tagger of the others. As far as held-out
+    sentences gain from it, the tagger learns from sentences; it is as sure as they are right.
+    """
     lexicon = answers.lexicon
     shown = {tag for one in answers.sentences for tag in one.upos} - {UNSPECIFIED}
     listed = {tag for tags in lexicon.values() for tag in tags}
     # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.
-    current = with_tags(with_temperature(tagger, 1.0 / TEMPERATURE), shown, listed)
-    known = [one for one in answers.sentences if set(one.upos) != {UNSPECIFIED}]
+    sharp = with_temperature(tagger, 1.0 / TEMPERATURE)
+    current = with_tags(sharp, shown, listed)
+    places = [at for at, one in enumerate(answers.sentences) if set(one.upos) != {UNSPECIFIED}]
+    known = [answers.sentences[at] for at in places]
     contractions = {**tagger.contractions, **learn_contractions(known)}
     text = RawText.of(
         raw, tags=current.tags, lexicon=lexicon, contractions=contractions, most=RAW_SENTENCES, rng=rng
     )
     if not known and not text.sentences:
-        return tagger
-    train = partial(train_on_sets, tags=current.tags, extractor=current.extractor, rng=rng)
+        return tagger, {}
+
+    taught = partial(_taught, text=text, lexicon=lexicon, rng=rng)
+    learned = with_tags(sharp, set(), shown | listed)
+    if lexicon:
+        learned = taught(learned, (), draws=DRAWS)
+    changes, held_out = [], []
+    if len(known) > 1:
+        fitted = cross_fit(
+            len(known),
+            lambda rest: taught(current, [known[at] for at in rest], draws=1),
+            lambda one, _: one,
+            folds=FOLDS,
+        )
+        held_out = [(at, _change(learned, after, known[at])) for at, after in fitted]
+        changes = [change for _, change in held_out]
+    share = helpful_share(changes)
+    if known:
+        learned = mean_tagger([learned, taught(current, known, draws=DRAWS)], [1.0 - share, share])
+    likeliest = _likeliest_temperature(changes, share)
+    flat, sharp = (with_temperature(learned, factor * likeliest) for factor in (1.0, SHARPER))
+    found = replace(
+        tagger,
+        tags=sharp.tags,
+        index=sharp.index,
+        weights=sharp.weights,
+        transitions=sharp.transitions,
+        undoubted=max(1.0 - _sureness(flat, text) / _sureness(sharp, text), 0.0),
+        contractions=tagger.contractions if tagger.tokenizer else contractions,
+    )
+    return found, {places[at]: _own_tags(found, one, share, SHARPER * likeliest) for at, one in held_out}
+
+
+def _likeliest_temperature(changes: Sequence[HeldOut], share: float) -> float:
+    """Return the temperature that makes tags of held-out sentences likeliest; of a few, nearer to AFTER."""
+    words = sum(len(one.before) for one in changes)
+    if not words:
+        return AFTER
+    factor = np.clip(likeliest_temperature(changes, share) / AFTER, 1.0 / MOST, MOST)
+    return float(AFTER * factor ** (words / (words + ENOUGH_WORDS)))
+
+
+def _own_tags(tagger: Tagger, change: HeldOut, share: float, temperature: float) -> OwnTags:
+    scores = (change.before + share * (change.after - change.before)) / temperature
+    sure = np.exp(scores.max(axis=1) - np.logaddexp.reduce(scores, axis=1))
+    tags = tuple(tagger.tags[number] for number in scores.argmax(axis=1).tolist())
+    return OwnTags(tags, np.concatenate([[0.0], 1.0 - (1.0 - tagger.undoubted) * sure]))
+
+
+def _sureness(tagger: Tagger, text: RawText) -> float:
+    """Return the mean probability of the most probable tags of words; 1 without text."""
+    found = [tagger.tag_distribution(Sentence.from_words(one)).max(axis=1) for one in text.sentences[:JUDGED]]
+    return float(np.concatenate(found).mean()) if found else 1.0
+
+
+def _taught(
+    tagger: Tagger,
+    known: Sequence[Sentence],
+    *,
+    text: RawText,
+    lexicon: WordTags,
+    draws: int,
+    rng: np.random.Generator,
+) -> Tagger:
+    """Return a tagger tuned on sentences, then trained in rounds on these and on raw text as it tags it."""
+    train = partial(train_on_sets, tags=tagger.tags, extractor=tagger.extractor, rng=rng)
 
     def corrected(strength: float) -> list[SetExample]:
         return [
             SetExample(one.forms, _believed(current, one, lexicon), strength, trusted=True) for one in known
         ]
 
+    current = tagger
     if known:
-        epochs = min(max(len(known) // SENTENCES_AN_EPOCH, FEWEST_EPOCHS), MOST_EPOCHS)
-        current = train(corrected(1.0), options=replace(FIRST, epochs=epochs), start=current)
+        current = train(corrected(1.0), options=FIRST, start=current)
     tuned = current
     for _ in range(ROUNDS):
         read = as_tagged(current, text, text.sentences, strength=RAW_STRENGTH, balance=BALANCE)
         examples = [*read, *corrected(STRENGTH)]
-        current = mean_tagger([train(examples, options=TRAINING) for _ in range(DRAWS)])
-    current = with_unseen_features(current, tuned, text.sentences)
-    learned = with_temperature(current, TEMPERATURE)
-    return replace(
-        tagger,
-        tags=learned.tags,
-        index=learned.index,
-        weights=learned.weights,
-        transitions=learned.transitions,
-        contractions=tagger.contractions if tagger.tokenizer else contractions,
+        current = mean_tagger([train(examples, options=TRAINING) for _ in range(draws)])
+    return with_unseen_features(current, tuned, text.sentences)
+
+
+def _change(before: Tagger, after: Tagger, sentence: Sentence) -> HeldOut:
+    """Return the log probabilities of a sentence's tags before and after a tagger learned from others."""
+    numbers = {tag: number for number, tag in enumerate(before.tags)}
+    right = np.array([numbers.get(tag, -1) for tag in sentence.upos], dtype=np.int32)
+    old, new = (
+        np.log(np.maximum(one.tag_distribution(sentence), LEAST_PROBABILITY)) for one in (before, after)
     )
+    return HeldOut(LabelLikelihood(right), old, new)
 
 
 def with_tags(tagger: Tagger, shown: set[str], listed: set[str]) -> Tagger:

@@ -52,3 +52,17 @@ def test_the_mean_of_one_is_itself():
     together = mean_tagger([tagger])
     np.testing.assert_array_equal(together.weights, tagger.weights)
     np.testing.assert_array_equal(together.transitions, tagger.transitions)
+
+
+def test_taggers_count_by_their_shares():
+    one, two, three = SENTENCES
+    first, second = taggers = [learned(one), learned(two, three)]
+    together = mean_tagger(taggers, [0.25, 0.75])
+    for forms in SENTENCES:
+        expected = np.average([potentials(tagger, forms) for tagger in taggers], axis=0, weights=[1, 3])
+        np.testing.assert_allclose(potentials(together, forms), expected, atol=2e-3)
+    alone = mean_tagger(taggers, [0.0, 1.0])
+    for forms in SENTENCES:
+        np.testing.assert_allclose(potentials(alone, forms), potentials(second, forms), atol=2e-3)
+    np.testing.assert_allclose(alone.transitions, second.transitions)
+    assert not np.allclose(alone.transitions, first.transitions)

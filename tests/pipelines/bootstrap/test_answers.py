@@ -14,7 +14,15 @@ from qsproj.corpus.sentence import has_tree
 from qsproj.errors import DataError
 from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import text_parser
-from qsproj.pipelines.bootstrap.answers import Answers, given_answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap import answers
+from qsproj.pipelines.bootstrap.answers import (
+    Answers,
+    given_answers,
+    learn_answers,
+    learned_tagger,
+    text_to_parse,
+)
+from qsproj.pipelines.bootstrap.tuned_parser import OwnTags, tuned_parser
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +38,8 @@ def gold():
 
 
 def learned(model, sentences=(), lexicon=None, raw=()):
-    answers = Answers(sentences=sentences, lexicon=lexicon or {})
-    return learn_answers(model, answers, raw=raw, rng=np.random.default_rng(1))
+    given = Answers(sentences=sentences, lexicon=lexicon or {})
+    return learn_answers(model, given, raw=raw, rng=np.random.default_rng(1))
 
 
 def right(model, gold):
@@ -89,6 +97,63 @@ def test_words_that_only_the_bitext_has_are_not_forgotten(model, gold):
     assert len(kept) > 0.9 * len(of_bitext)
     before, after = right(model, gold[10:])[0], right(replace(model, tagger=better), gold[10:])[0]
     assert after >= 0.98 * before
+
+
+def test_the_tagger_is_kept_where_held_out_sentences_do_not_gain(model, gold, monkeypatch):
+    asked = []
+
+    def share(items):
+        asked.append(items)
+        return 0.0
+
+    monkeypatch.setattr(answers, "helpful_share", share)
+    better, _ = learned_tagger(
+        model.tagger,
+        Answers(sentences=gold[:6]),
+        raw=[one.forms for one in gold[:6]],
+        rng=np.random.default_rng(1),
+    )
+    for one in gold[6:20]:
+        assert better.tag_words(one.forms) == model.tagger.tag_words(one.forms)
+    # What is asked about a sentence is what the others teach.
+    (items,) = asked
+    assert sorted(len(one.before) for one in items) == sorted(map(len, gold[:6]))
+    # Each sentence is learned in full if there is no other.
+    learned_tagger(
+        model.tagger,
+        Answers(sentences=gold[:1]),
+        raw=[one.forms for one in gold[:6]],
+        rng=np.random.default_rng(1),
+    )
+    assert asked[1] == []
+
+
+def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model, gold):
+    raw, rng = [one.forms for one in gold], np.random.default_rng(1)
+    given = Answers(sentences=gold[:20])
+    flat = replace(model.tagger, weights=model.tagger.weights / 4, transitions=model.tagger.transitions / 4)
+    for before in (flat, replace(model.tagger, undoubted=0.5)):
+        after, own = learned_tagger(before, given, raw=raw, rng=rng)
+        assert sorted(own) == list(range(20))
+        right = sum(a == b for at, tags in own.items() for a, b in zip(tags.tags, gold[at].upos))
+        words = sum(map(len, gold[:20]))
+        expected = words - sum(tags.doubts.sum() for tags in own.values())
+        assert expected / words == pytest.approx(right / words, abs=0.06)
+        assert after.undoubted < 0.2
+
+
+def test_arcs_are_less_sure_where_the_tags_of_new_text_are_wrong(model, gold):
+    trees, parser = gold[:6], model.base
+    nothing = [np.zeros(len(one) + 1) for one in trees]
+    right = [OwnTags(one.upos, doubts) for one, doubts in zip(trees, nothing)]
+    wrong = [OwnTags(("PUNCT",) * len(one), doubts) for one, doubts in zip(trees, nothing)]
+    known, other, unknown = (
+        tuned_parser(parser, trees, own, rng=np.random.default_rng(1))
+        for own in (right, wrong, [None] * len(trees))
+    )
+    assert other.temperature > 1.5 * known.temperature
+    assert unknown.temperature == parser.temperature
+    assert np.array_equal(known.scorer.weights, other.scorer.weights)
 
 
 def test_a_tag_that_the_model_never_saw(model, gold):
