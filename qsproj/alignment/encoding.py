@@ -55,8 +55,7 @@ class EncodedPairs:
     """Consecutive sentence pairs as arrays; pairs with an empty side, or too long, have no tokens.
 
     ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens, those of each sentence from
-    ``source_offsets``, ``target_offsets`` int64[S+1]. ``lengths`` int64[S, 2]: words of each sentence pair,
-    whether encoded or not.
+    ``source_offsets``, ``target_offsets`` int64[S+1]. ``lengths`` int64[S, 2]: words of all pairs.
     """
 
     source_words: NDArray[np.int32]

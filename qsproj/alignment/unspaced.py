@@ -20,8 +20,7 @@ from qsproj.corpus.characters import belongs_to_neighbour
 # Whether to cut each side: (source, target).
 SIDES = {"source": (True, False), "target": (False, True), "both": (True, True)}
 
-# Blocks of the Unicode standard: Chinese characters; hiragana; katakana except the middle dot; Thai to
-# Tibetan, Myanmar, Khmer.
+# Unicode blocks: Chinese; hiragana; katakana except the middle dot; Thai to Tibetan, Myanmar, Khmer.
 _IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _LETTERS = (
     "\u3041-\u309f",

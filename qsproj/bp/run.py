@@ -55,9 +55,6 @@ class MessageState:
         messages.flags.writeable = False
         return messages
 
-    def all_incoming(self) -> tuple[Messages, ...]:
-        return tuple(self.incoming(index) for index in range(len(self.groups)))
-
     def news(self, index: int, incoming: Messages) -> float:
         """Return the largest change of ``incoming`` since the group's last update; inf before the first."""
         heard = self._heard[index]
@@ -340,7 +337,7 @@ def run(
         status=status,
         residuals=np.array(monitor.residuals),
         log_ratios=state.log_ratios(),
-        incoming=state.all_incoming(),
+        incoming=tuple(map(state.incoming, range(len(graph.groups)))),
         outgoing=tuple(state.outgoing),
         maximised=maximise,
     )

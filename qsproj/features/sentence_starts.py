@@ -1,7 +1,6 @@
 """Features of sentence starts: pieces of a text, their attributes, and templates over neighbours.
 
-Pieces are words, numbers, addresses, and runs of one sign: a segmentation that works in any language before
-sentences are known.
+Pieces are words, numbers, addresses, and runs of one sign: known in any language before sentences are.
 """
 
 import re

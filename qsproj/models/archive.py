@@ -1,8 +1,7 @@
 """Safe reading of model files: only the arrays that a model needs, within limits of size.
 
 A file may come from anywhere. Its declared entries, sizes, shapes and types are checked before memory is
-allocated; :mod:`qsproj.models.schema` checks their meaning. Arrays are read lazily: an array that no model
-knows costs nothing.
+allocated; :mod:`qsproj.models.schema` checks their meaning. Arrays are read lazily.
 """
 
 import io

@@ -30,8 +30,7 @@ class FunctionWordRule:
         """Make every such function word the head of its head. Changes ``tree``.
 
         Of several, those on the right are the innermost, then the nearer ones ("has been built": has heads
-        been, and been heads built). Dependents beyond the function word, with outer relations, and the full
-        stop move along.
+        been, and been heads built). Dependents beyond it, with outer relations, and full stops move along.
         """
         own = (node for node in range(len(tree.heads)) if tree.base(node) == self.relation)
         contents = dict.fromkeys(tree.heads[node] for node in own if tree.heads[node] > 0)

@@ -24,8 +24,7 @@ class Style:
     ``coordination``: the head of a coordination and the attachment of its conjuncts. ``stanford``: the first
     conjunct heads all others; ``conll``: the last heads all others; ``moscow`` (Mel'cuk): each conjunct heads
     the next; ``reverse-moscow``: each heads the one before; ``prague``: the last conjunction between
-    conjuncts heads all of them; without a conjunction, the last separating punctuation mark; without either,
-    the first conjunct.
+    conjuncts heads all of them; without one, the last separating mark; without either, the first conjunct.
 
     ``conjunctions``, ``punctuation``: the attachment of conjunctions and separating punctuation that do not
     head the coordination: to the ``following`` or ``previous`` conjunct, or ``between`` conjuncts: a link of

@@ -26,8 +26,7 @@ LEAST_SCALE = 0.01
 class SenseRows:
     """The senses of a sentence's words: ``words`` int32[E], ascending.
 
-    ``chances`` float64[E], with a sum of at most 1 for a word. ``rows`` int32[E, T]: features, as rows of the
-    weights.
+    ``chances`` float64[E], with a sum of at most 1 for a word. ``rows`` int32[E, T]: their rows of weights.
     """
 
     words: NDArray[np.int32]

@@ -56,8 +56,7 @@ class TreePosterior:
 
     ``log_z``: natural log of the normaliser, the sum over trees. ``marginals`` float64[n+1, n+1]: probability
     of each arc [head, dependent]; columns 1..n sum to 1; column 0 and the diagonal are 0. ``log_marginals``:
-    their natural logs, -inf only where no tree has the arc; accurate also where the probability underflows.
-    Both are read-only.
+    their natural logs, -inf only where no tree has the arc; accurate also below underflow. Read-only.
     """
 
     log_z: float

@@ -101,8 +101,7 @@ def summed_out(scores: Floats) -> tuple[Scores, Floats]:
 class ClusterTrainer(Trainer[arc_scorer.ArcExample, ClusterScorer]):
     """Trains the weights of arcs in clusters by gradients, one sentence a step.
 
-    The clusters of an arc have the same probabilities with and without the tree, so any objective of arc
-    scores can be used.
+    The tree does not change the probabilities of an arc's clusters, so any objective of arc scores will do.
     """
 
     def __init__(self, start: ClusterScorer, support: NDArray[np.uint64], *, rule: Rule) -> None:

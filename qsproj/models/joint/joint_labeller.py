@@ -169,8 +169,7 @@ def relation_senses(
 def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) -> NDArray[np.int32]:
     """Return the indices of a tree's relations in ``relations``, int32[n+1]; -1 where not to learn.
 
-    Namely where the word's head differs from ``heads`` int32[n+1], the tree of the graph, and at the root's
-    children.
+    Where the word's head differs from ``heads`` int32[n+1], the graph's tree, and at the root's children.
     """
     known = labeller.known_relations(sentence, relations)
     known[heads != sentence.heads] = -1

@@ -107,8 +107,7 @@ class BiparseOptions:
     ``order`` of the target parser: 1, or 2 with factors over several arcs, which join those of the pair.
     ``labels``: ``joint``, relations are predicted with those of the source as evidence, or ``after``, by the
     target's labeller. ``tags``: ``given``, those of the target's file; ``links``, the model tags untagged
-    target words, and is trained on trees with such tags; ``joint``, uncertain tags are decoded together with
-    the trees.
+    target words, and is trained on trees with such tags; ``joint``, unsure tags are decoded with the trees.
     """
 
     joint: JointOptions = field(default_factory=JointOptions)

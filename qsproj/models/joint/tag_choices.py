@@ -300,8 +300,7 @@ class PreparedTags:
 
     ``tagger``, ``trees`` float64[U, K]: the tagger's scores relative to the first tag, natural log, 0 where
     there is none; and minus the growth of the sum over trees. ``arcs`` float64[F, K, K]: the parser's, under
-    other tags. ``links`` float64[L, K]: those of links by the tagger's table. ``buckets`` int32[L * K, T]:
-    features of links.
+    other tags. ``links`` float64[L, K]: by the tagger's table. ``buckets`` int32[L * K, T]: features.
     """
 
     tagger: Floats

@@ -204,8 +204,7 @@ class TextParser(Wrapper[Parser]):
 
     The tagger's tokeniser or the rules of its language cut plain text; ``base`` is any model that parses.
     ``readings``: number of uncertain tags tried with a first-order parser where a sentence comes without
-    tags; see :mod:`qsproj.models.text.text_parser`. 0: the best sequence alone. ``retags``: whether tags of
-    sentences are replaced.
+    tags; see :mod:`qsproj.models.text.text_parser`. 0: the best alone. ``retags``: replaces given tags.
     """
 
     tagger: Tagger

@@ -20,8 +20,7 @@ from qsproj.models.tokens import tokenizer
 from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import learn
 
-# A script counts as written without spaces above this share of tokens that begin with a letter directly after
-# a letter.
+# A script is unspaced above this share of tokens that begin with a letter directly after a letter.
 UNSPACED_SHARE = 0.2
 # Features whose weights all stay below the first are dropped, and weights below the second; then the number
 # of features, the commonest.
