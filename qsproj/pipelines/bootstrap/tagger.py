@@ -13,7 +13,6 @@ from qsproj.corpus.formats import read_all
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import join_same_targets
-from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import UPOS_COLUMN
 from qsproj.parallel import Workers
@@ -21,7 +20,6 @@ from qsproj.pipelines.bootstrap.bitext import track_from
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import tag_stream
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.raw_text import count_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
 from qsproj.pipelines.treebank_weights import read_treebanks
@@ -29,6 +27,10 @@ from qsproj.pipelines.treebank_weights import read_treebanks
 # Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
 # Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
 FAR_APART = 0.25
+OUT_OF_DOMAIN = (
+    "the raw text is out of domain, and tags of unknown words are often wrong; a --lexicon of the words that "
+    "--suggest-words writes, or sentences --tagged, help most"
+)
 
 
 @stage("tagger", version=59)
@@ -62,7 +64,6 @@ def tag_target(
     sentences = list(read_all(tagged))
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
-    compared = unknown_words(raw, corpora) if raw else ""
     projected = project_tags(
         join_same_targets(corpora),
         rng=np.random.default_rng(seed),
@@ -78,23 +79,8 @@ def tag_target(
     tagger.save(paths[0])
     contradicted = [[one.word, one.count, *one.linked, *one.given] for one in projected.contradicted]
     figures = {"unshared": dict(projected.unshared), "contradicted": contradicted}
-    line = "; ".join(filter(None, (*projected.report, compared)))
-    return StageReport(line=line, figures=figures)
-
-
-def unknown_words(raw: Sequence[Sentence], corpora: Sequence[AlignedFiles]) -> str:
-    """Report the share of the words of raw text that are in the target side of no bitext."""
-    known = {form for files in corpora for one in read_conllu(files.target) for form in one.forms}
-    unknown, words = count_unknown((form for one in raw for form in one.forms), known)
-    share = unknown / max(words, 1)
-    unseen = f"{100 * share:.0f}% of its {pluralise(words, 'word')}"
-    report = f"raw text of {pluralise(len(raw), 'sentence')}: {unseen} are not in the bitext"
-    if share > FAR_APART:
-        report += (
-            "; the text is out of domain, and tags of unknown words are often wrong; a --lexicon of the "
-            "words that --suggest-words writes, or sentences --tagged, help most"
-        )
-    return report
+    warning = (OUT_OF_DOMAIN,) if projected.unknown > FAR_APART else ()
+    return StageReport(line="; ".join((*projected.report, *warning)), figures=figures)
 
 
 @stage("tagged", version=2, files=(".conllu",))

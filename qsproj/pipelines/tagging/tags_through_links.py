@@ -72,6 +72,7 @@ class ProjectedTagger:
     report: tuple[str, ...]
     # annotation in the target, for conventions of the source that do not hold there
     unshared: Mapping[str, Annotation]
+    unknown: float  # share of the words of raw text that are not in the bitext
     # frequent words whose tags contradict their links
     contradicted: tuple[Contradiction, ...] = ()
 
@@ -162,7 +163,7 @@ def project_tags(
         )
         morphology, lines = learn(tagger.tag_words)
         return ProjectedTagger(
-            replace(tagger, morphology=morphology), (summary(text), *judged, *lines), text.unshared
+            replace(tagger, morphology=morphology), (summary(text), *judged, *lines), text.unshared, unknown
         )
 
     linked = [
@@ -232,7 +233,7 @@ def project_tags(
         undoubted=float(np.mean(list(starmap(undoubted_errors, of_held_out)))),
         morphology=morphology,
     )
-    return ProjectedTagger(tagger, (*report, *lines), text.unshared, tuple(contradicted))
+    return ProjectedTagger(tagger, (*report, *lines), text.unshared, unknown, tuple(contradicted))
 
 
 def choose_sentences(
