@@ -17,11 +17,11 @@ from qsproj.pipelines.tagging.type_dictionary import allowed_tags
 from qsproj.pipelines.tagging.votes import Sets
 
 
-def count_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> tuple[int, int]:
-    """Count the words with letters that are not in a vocabulary in any case, and all with letters."""
+def share_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> float:
+    """Return the share of words with letters that are not in a vocabulary in any case; 0 without words."""
     known = set(map(lower_form, vocabulary))
     words = [lower_form(form) for form in forms if any(map(str.isalpha, form))]
-    return sum(word not in known for word in words), len(words)
+    return sum(word not in known for word in words) / max(len(words), 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,12 +52,6 @@ class RawText:
         rows = dict.fromkeys(form for forms in words for form in forms)
         allowed = allowed_tags(tuple(rows), tags, lexicon)
         return cls(tuple(words), dict(zip(rows, allowed, strict=True)))
-
-    def share_unknown(self, vocabulary: Iterable[str]) -> float:
-        """Return the share of words that are not in a vocabulary, whatever their case; 0 without words."""
-        words = [form for forms in self.sentences for form in forms]
-        unknown, words_of_letters = count_unknown(words, vocabulary)
-        return unknown / max(words_of_letters, 1)
 
     def frequent(self, share: float) -> list[str]:
         counts = Counter(lower_form(form) for forms in self.sentences for form in forms)

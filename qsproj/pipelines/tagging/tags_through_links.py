@@ -34,7 +34,7 @@ from qsproj.pipelines.tagging.function_words import (
 )
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
-from qsproj.pipelines.tagging.raw_text import RawText
+from qsproj.pipelines.tagging.raw_text import RawText, share_unknown
 from qsproj.pipelines.tagging.relatives import relative_voter, tagged_sentences
 from qsproj.pipelines.tagging.self_training import (
     SelfTraining,
@@ -131,7 +131,7 @@ def project_tags(
         rng=rng,
     )
     allowed = allowed_tags(text.vocabulary, text.tags, lexicon.tags)
-    unknown = raw_text.share_unknown(text.vocabulary)
+    unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
     classes = class_sets_of(read, lower=options.classes)

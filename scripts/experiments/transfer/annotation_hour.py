@@ -55,7 +55,7 @@ from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.bootstrap.worth import WORDS as NEXT_WORDS
 from qsproj.pipelines.bootstrap.worth import Passed, worth_a_minute
 from qsproj.pipelines.suggest import Costs
-from qsproj.pipelines.tagging.raw_text import count_unknown
+from qsproj.pipelines.tagging.raw_text import share_unknown
 from qsproj.serve.review.inference import Fixed, infer_rest
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
@@ -285,13 +285,12 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
             tags.setdefault(lower_form(form), set()).add(tag)
     bitext = [one for files in made.corpora for one in read_conllu(files.target)]
     known = {form for one in bitext for form in one.forms}
-    unknown, words = count_unknown((form for one in trees for form in one.forms), known)
     return Start(
         model=model,
         text=list(text_to_parse(model, [raw], paragraphs=False, bitext=[])),
         bitext=bitext,
         linked=LinkedTags.of(chain.from_iterable(made.corpora)),
-        unknown=unknown / words,
+        unknown=share_unknown((form for one in trees for form in one.forms), known),
         pool=pool,
         scored=scored,
         lexicon={form: tuple(sorted(of_word)) for form, of_word in tags.items()},

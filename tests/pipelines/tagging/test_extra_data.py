@@ -6,7 +6,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import FIGURES, SetExample, accuracy
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.raw_text import RawText
+from qsproj.pipelines.tagging.raw_text import RawText, share_unknown
 from qsproj.pipelines.tagging.self_training import as_tagged, balanced, in_digits
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
@@ -71,8 +71,8 @@ def raw_text(sentences, lexicon=None, tags=TAGS, most=100, seed=1):
 
 
 def test_words_are_known_composed_or_not():
-    raw = raw_text([["la", "Citt\u00e0", "e\u0300", "grande", "."]])
-    assert raw.share_unknown(["La", "citta\u0300", "\u00e8", "."]) == 0.25
+    (words,) = raw_text([["la", "Citt\u00e0", "e\u0300", "grande", "."]]).sentences
+    assert share_unknown(words, ["La", "citta\u0300", "\u00e8", "."]) == 0.25
 
 
 def test_of_more_raw_text_than_is_kept_each_sentence_is_as_likely():

@@ -17,7 +17,7 @@ from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger import FeatureExtractor
 from qsproj.pipelines.bootstrap.suggestions import counts_of
 from qsproj.pipelines.suggest import word_kinds
-from qsproj.pipelines.tagging.raw_text import count_unknown
+from qsproj.pipelines.tagging.raw_text import share_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.treebank_weights import Treebank
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
@@ -74,7 +74,7 @@ def test_features_links_and_counts_are_the_same():
         assert word_kinds(one) == word_kinds(other)
     assert counts_of(plain) == counts_of(marks)
     words = [form for one in marks for form in one.forms]
-    assert count_unknown(words, [form for one in plain for form in one.forms])[0] == 0
+    assert share_unknown(words, [form for one in plain for form in one.forms]) == 0.0
     encoded = []
     for targets in (plain, marks):
         vocabularies = Vocabularies()
