@@ -33,7 +33,7 @@ OUT_OF_DOMAIN = (
 )
 
 
-@stage("tagger", version=59)
+@stage("tagger", version=60)
 def tag_target(
     paths: Sequence[Path],
     *,
