@@ -21,8 +21,7 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
-from qsproj.features.tagging import class_sets_of, templates_with
-from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging.conventions import Annotation
 from qsproj.pipelines.tagging.features_through_links import learn_features
@@ -42,7 +41,7 @@ from qsproj.pipelines.tagging.self_training import (
     with_temperature,
 )
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags
-from qsproj.pipelines.tagging.unknown_words import prior_of_unknown, with_prior_of_unknown
+from qsproj.pipelines.tagging.unknown_words import link_features, prior_of_unknown, with_prior_of_unknown
 from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.progress import track
 
@@ -134,12 +133,12 @@ def project_tags(
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
-    classes = class_sets_of(read, lower=options.classes)
+    extractor = link_features(read, classes=options.classes)
+    classes = extractor.class_sets.get("lowerclass", {})
     parts = deal_out(chosen, rng=rng, options=options)
-    extractor = FeatureExtractor(templates_with(tuple(classes)), classes)
     learners = [
         SelfTraining(reading, allowed=allowed, parts=parts, extractor=extractor, rng=rng, options=options)
-        for reading in positions.readings(allowed, classes.get("lowerclass", {}), options)
+        for reading in positions.readings(allowed, classes, options)
     ]
     learn = partial(
         learn_features,

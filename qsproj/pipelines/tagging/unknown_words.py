@@ -1,23 +1,26 @@
 """Tags of words that the bitext lacks: words that occur once show how rarely these are of a closed class.
 
-Suffixes of frequent function words otherwise make determiners of adjectives that only raw text has.
+Suffixes of frequent function words otherwise make determiners of adjectives that only raw text has. Where
+neighbours begin alike, beginnings show which words agree.
 
 Source: Baayen and Sproat (1996), "Estimating lexical priors for low-frequency morphologically ambiguous
 forms".
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.features.hashing import FeatureIndex
-from qsproj.features.tagging import word_kind
+from qsproj.features.tagging import class_sets_of, templates_with, word_kind
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.options import FEW
 from qsproj.pipelines.tagging.votes import words_of
 
 CLOSED = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ"})
@@ -25,6 +28,29 @@ CLOSED = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ"})
 KNOWN = "known"
 # A word of each kind that has letters.
 SPELLED = ("a", "A", "AA")
+# First letters of neighbours, where they agree: an Arabic adjective has the article of its noun, +1.3 UPOS.
+AGREEMENT = ("prefix2-1 & prefix2", "prefix2 & prefix2+1")
+
+
+def link_features(sentences: Sequence[Sequence[str]], *, classes: int) -> FeatureExtractor:
+    """Return the features of taggers learned through links, with this many word classes of the sentences."""
+    sets = class_sets_of(sentences, lower=classes)
+    templates = templates_with(tuple(sets))
+    return FeatureExtractor((*templates, *AGREEMENT) if alike(sentences) >= FEW else templates, sets)
+
+
+def alike(sentences: Iterable[Sequence[str]]) -> float:
+    """Return the share of different neighbours of three letters or more that begin with the same two.
+
+    6.3% in Arabic; .8 to 2.0% in the other New Testaments at hand, where such features lose .1 UPOS.
+    """
+    same = [
+        one[:2] == other[:2]
+        for forms in sentences
+        for one, other in pairwise(map(lower_form, forms))
+        if min(len(one), len(other)) > 2 and one[0].isalpha() and other[0].isalpha() and one != other
+    ]
+    return float(np.mean(same)) if same else 0.0
 
 
 def prior_of_unknown(text: LinkedText) -> NDArray[np.float64]:

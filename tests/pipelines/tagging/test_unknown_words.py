@@ -1,4 +1,4 @@
-"""Words that the bitext lacks are rarely of a closed class."""
+"""Words that the bitext lacks are rarely of a closed class, and begin as the words that they agree with."""
 
 import math
 
@@ -10,7 +10,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.unknown_words import prior_of_unknown, with_prior_of_unknown
+from qsproj.pipelines.tagging.unknown_words import alike, prior_of_unknown, with_prior_of_unknown
 
 
 def test_words_that_occur_once_show_how_rare_closed_classes_are():
@@ -76,3 +76,30 @@ def test_projected_taggers_doubt_that_unknown_words_are_determiners(monkeypatch)
     before, known_before = determiners()
     assert unknown < 0.7 * before
     assert known == pytest.approx(known_before, abs=0.01) and known > 0.9
+
+
+def _pair(words, tags):
+    links = make_alignment(len(tags), len(tags), [(at, at) for at in range(1, len(tags) + 1)])
+    source = Sentence.from_words(["w"] * len(tags), upos=tags)
+    return (SentencePair(source, Sentence.from_words(words), links),)
+
+
+def test_neighbours_are_alike_if_they_begin_alike():
+    sentences = [["Albaytu", "alkabir", "al", "alkabir", ".", "alkabir", "Alkabir", "kabir"], ["albaytu"]]
+    # Of Albaytu-alkabir and Alkabir-kabir one; signs, short words and the same word do not count.
+    assert alike(sentences) == 0.5
+    assert alike([["a", "b"], []]) == 0.0
+
+
+def test_the_beginning_of_the_word_before_tells_the_tag_of_an_unknown_word():
+    """An adjective has the article of its noun; a noun after a noun without one is its possessor."""
+    pairs = []
+    for number in range(240):
+        one = "kmn"[number % 3] + "aeiou"[number % 5] + "bdgklmnprstz"[number % 12]
+        other = "bdg"[number // 2 % 3] + "aeiou"[number // 5 % 5] + "bdgklmnprstz"[number // 7 % 12]
+        agrees = number % 2
+        words = ["al" * agrees + one, "al" + other, "ja"]
+        pairs.append(_pair(words, ["NOUN", "ADJ" if agrees else "NOUN", "VERB"]))
+    tagger = project_tags(pairs, rng=np.random.default_rng(1)).tagger
+    assert tagger.tag_words(("alfuz", "alrux", "ja")) == ("NOUN", "ADJ", "VERB")
+    assert tagger.tag_words(("fuz", "alrux", "ja")) == ("NOUN", "NOUN", "VERB")
