@@ -188,7 +188,7 @@ def test_raw_text_without_unknown_words_is_not_learned_from():
 def test_raw_text_that_lowers_agreement_with_links_is_not_learned_from(monkeypatch):
     """Disagreement of the first tagger, of that with raw text, and of the last one, in this order."""
     pairs = made_pairs(200)
-    monkeypatch.setattr(tags_through_links, "disagreement", lambda *_: (next(found), 100))
+    monkeypatch.setattr(tags_through_links, "disagreement", lambda *_: (next(found), 0.0, 100))
     found = iter([10, 16, 11])
     result = projected(pairs, raw=RAW)
     assert "fewer held-out words would be tagged as linked, 84.0% instead of 90.0%" in result.report[0]
