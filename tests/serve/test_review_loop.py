@@ -172,7 +172,7 @@ def test_a_part_of_a_draft_is_kept_and_judged_once(loop, tmp_path):
 def test_standing_says_what_is_next_and_when_to_stop(loop):
     start = loop.standing()
     assert (start["next"], start["accuracy"], start["stop"]) == ("words", None, False)
-    assert start["a_minute"]["words"] == pytest.approx(0.3 * 6.01, abs=0.01)
+    assert start["a_minute"]["words"] == pytest.approx(0.8 * 6.01, abs=0.01)
     # Nothing is answered, so that the model has learned nothing either.
     assert "learned" not in start["text"]
     loop.words.decide("der", ["DET"])
