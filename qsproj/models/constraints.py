@@ -84,6 +84,11 @@ class ConstrainedInference(TreeDecoder):
         ranked = self._of_cases(lambda case: self._trees.best(scores + case, single_root=one_root), 0.0)
         return max(ranked, key=lambda found: found[1])[0]
 
+    def sample(self, scores: Scores, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw trees of the arcs of all cases; one may mix several cases."""
+        within = np.where(self.allowed, scores + self.evidence, -np.inf)
+        return super(ConstrainedInference, self).sample(within, size, rng)
+
     def decode(self, scores: Scores, decode: str) -> Heads:
         check_decoder(decode)
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores + self.evidence)

@@ -48,6 +48,11 @@ class TreeDecoder:
     def ranked(self, scores: Scores, k: int) -> list[Heads]:
         return [heads for heads, _ in self._trees.k_best(scores, k, single_root=self.single_root)]
 
+    def sample(self, scores: Scores, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw trees by their probabilities, int32[size, n+1]."""
+        drawn: NDArray[np.int32] = self._trees.sample(scores, size, rng, single_root=self.single_root)
+        return drawn
+
     def decode(self, scores: Scores, decode: str) -> Heads:
         """Return the most probable tree (``map``), or the one with most expected right heads (``mbr``)."""
         check_decoder(decode)

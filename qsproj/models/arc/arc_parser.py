@@ -13,9 +13,10 @@ from qsproj.features.atoms import EncodedSentence, columns_read
 from qsproj.models import parser
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
 from qsproj.models.arc.labeller import Labeller
+from qsproj.models.arc.punctuation import with_marks_attached
 from qsproj.models.constraints import Given, decode_blocks
 from qsproj.models.packing import joined
-from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number
+from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number, optional
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
 
 Scorer = TypeVar("Scorer", bound=ArcWeights)
@@ -133,10 +134,12 @@ class ArcParser(FirstOrderParser[ArcScorer]):
     """A trained first-order dependency parser.
 
     Reported probabilities are those of arc scores divided by ``temperature``, which is 1 after training.
-    Trees are decoded from the undivided scores, as in training.
+    Trees are decoded from the undivided scores, as in training. ``attaches_marks``: whether the guidelines
+    have a say in how punctuation is attached, see :mod:`qsproj.models.arc.punctuation`.
     """
 
     temperature: float = 1.0
+    attaches_marks: bool = False
     block = parser.BLOCK
 
     def scores(self, sentence: Sentence) -> Scores:
@@ -148,7 +151,16 @@ class ArcParser(FirstOrderParser[ArcScorer]):
 
     def posterior(self, sentence: Sentence, given: Given = None) -> parser.Posterior:
         inference = self.constrained(sentence, given)
-        return parser.ArcPosterior(inference.infer(self.scores(sentence) / self.temperature)[1])
+        scores = self.with_marks(self.scores(sentence), sentence, inference)
+        return parser.ArcPosterior(inference.infer(scores / self.temperature)[1])
+
+    def with_marks(self, scores: Scores, sentence: Sentence, inference: TreeDecoder) -> Scores:
+        """Return arc scores that attach punctuation by the guidelines as well, if the parser does so."""
+        if not self.attaches_marks:
+            return scores
+        return with_marks_attached(
+            scores, sentence.forms, sentence.upos, inference, temperature=self.temperature
+        )
 
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
         return self.inference.decode(scores, decode)
@@ -163,6 +175,11 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         block = self.scorer.encode_block(sentences)
         scores = self.scorer.score_block(block)
         inferences = list(map(self.constrained, sentences, given))
+        if self.attaches_marks:
+            of_sentences = np.split(scores, np.cumsum(block.sizes**2)[:-1])
+            squares = (one.reshape(size, size) for one, size in zip(of_sentences, block.sizes, strict=True))
+            marked = map(self.with_marks, squares, sentences, inferences)
+            scores = np.concatenate([one.reshape(-1) for one in marked])
         heads, chances = decode_blocks(inferences, scores, block.sizes, decode)
         labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, sentences)
         end, end_of_scores = 0, 0
@@ -187,9 +204,10 @@ class ArcParser(FirstOrderParser[ArcScorer]):
 
     def to_archive(self) -> Archive:
         header, arrays = super().to_archive()
-        return {**header, "temperature": self.temperature}, arrays
+        return {**header, "temperature": self.temperature, "attaches_marks": self.attaches_marks}, arrays
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "ArcParser":
-        checked(header, {"temperature": number(1e-3, 1e3)})
-        return ArcParser(*parts_from(header, arrays, ArcScorer), header["temperature"])
+        checked(header, {"temperature": number(1e-3, 1e3), "attaches_marks": optional(flag)})
+        parts = parts_from(header, arrays, ArcScorer)
+        return ArcParser(*parts, header["temperature"], bool(header.get("attaches_marks")))

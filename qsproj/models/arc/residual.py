@@ -19,6 +19,7 @@ from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, aligned_weights
 from qsproj.models.arc.labeller import Labeller, known_relations, relations_in, train_labeller, with_relations
+from qsproj.models.arc.punctuation import PUNCT
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share
 from qsproj.training.loop import Trainer, learn
@@ -65,7 +66,8 @@ def fine_tuned(parser: ArcParser, trees: Sequence[Sentence], *, rng: np.random.G
     Arc weights are added to the parser's, divided by its temperature, by conditional likelihood. Training of
     relations continues from the parser's weights; a new relation starts from that without subtype,
     ``obl:arg`` from ``obl``. Each of both changes is made in part, the :func:`helpful_share` by
-    cross-fitting; a single tree is learned in full. Trees that the parser cannot build are left out;
+    cross-fitting; a single tree is learned in full. Marks are attached as the guidelines say as long as the
+    held-out trees do not contradict it. Trees that the parser cannot build are left out;
     UsageError when none is left.
 
     LAS on dev files of Estonian, Wolof, Armenian and Ukrainian, with the tagger's tags and ten trees, on the
@@ -103,6 +105,7 @@ def tuned_and_judged(
         return learned, []
     held_out = rng.permutation(len(usable))[:MOST_HELD_OUT].tolist()
     arcs, relations, judged = list[HeldOut](), list[HeldOut](), list[tuple[Sentence, Scores, Scores]]()
+    marks_gained = 0
     fitted = cross_fit(
         len(held_out), lambda rest: tuned([held_out[i] for i in rest]), lambda model, _: model, folds=FOLDS
     )
@@ -116,13 +119,24 @@ def tuned_and_judged(
             before, after = (one.scores(encoded, tree.heads) for one in (start.labeller, other.labeller))
             known = np.where(tree.heads > ROOT, known_relations(tree, start.labeller.relations), -1)
             relations.append(HeldOut(LabelLikelihood(known), before, after))
+        if parser.attaches_marks:
+            as_learned = replace(other, attaches_marks=False)
+            marks_gained += _right_marks(other, tree) - _right_marks(as_learned, tree)
     share = helpful_share(arcs)
     scored = [(tree, before + share * (after - before)) for tree, before, after in judged]
     found = with_weights(learned, _between(start.scorer, learned.scorer, share))
+    found = replace(found, attaches_marks=parser.attaches_marks and marks_gained >= 0)
     if start.labeller is None or learned.labeller is None:
         return found, scored
     weights = _between(start.labeller, learned.labeller, helpful_share(relations))
     return replace(found, labeller=replace(learned.labeller, weights=weights)), scored
+
+
+def _right_marks(parser: ArcParser, tree: Sentence) -> int:
+    """Return how many punctuation marks of a tree a parser attaches correctly."""
+    heads = parser.heads(parser.with_marks(parser.scores(tree), tree, parser.inference))
+    marks = np.array([False, *(tag == PUNCT for tag in tree.upos)])
+    return int(np.count_nonzero(marks & (heads == tree.heads)))
 
 
 def _between(before: ArcScorer | Labeller, after: ArcScorer | Labeller, share: float) -> NDArray[np.float32]:

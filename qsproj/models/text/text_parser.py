@@ -23,33 +23,13 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, pluralise
 from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.punctuation import PUNCT, paired_marks
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
 from qsproj.models.storage import kind_of
 from qsproj.models.tagging.tagger import Tagger
-
-# Closing marks by opening mark; German closes with the mark that opens in English, and some print »so«.
-_CLOSING = {
-    **dict(zip("([{«»‹›“‘（「『《【", ")]}»«›‹”’）」』》】", strict=True)),
-    **{"„": "“”", "‚": "‘’", '"': '"', "``": ("''",), "<<": (">>",), ">>": ("<<",)},
-}
-
-
-def paired_marks(forms: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the places 1..n of opening and closing marks; an unclosed mark has no pair."""
-    found: list[tuple[int, int]] = []
-    opened: list[int] = []
-    for place, form in enumerate(forms, start=1):
-        closed = next((i for i in reversed(opened) if form in _CLOSING[forms[i - 1]]), None)
-        if form and closed is not None:
-            found.append((closed, place))
-            del opened[opened.index(closed) :]
-        elif form in _CLOSING:
-            opened.append(place)
-    return found
-
 
 Tags = tuple[str, ...]
 # The tag of each word, by the tagger's numbers.
@@ -70,7 +50,6 @@ FLATTER = 4.0
 # languages. An arc's score does not see the other mark, and closing ones often attach to the root or the next
 # verb. So their arcs gain this times the probability of those of the opening ones; 8 and 16 were alike.
 TOGETHER = 12.0
-PUNCT = "PUNCT"
 # Each tag tried costs O(n^3): sentences up to this length have all readings tried, longer ones as many as
 # take the same time. 17 readings of 600 words took half a minute.
 ALL_READINGS_WORDS = 150
@@ -178,7 +157,9 @@ def read_uncertain(
     weights = np.exp(log_weights - best.log_weight)
     mean: Scores = np.tensordot(weights / weights.sum(), [reading.scores for reading in tried], axes=1)
     tags = words.tags(best.numbers)
-    return Readings(with_paired_marks(parser, mean, sentence.forms, tags), tags, words.expected_errors())
+    mean = parser.with_marks(mean, with_columns(sentence, upos=tags), parser.inference)
+    mean = with_paired_marks(parser, mean, sentence.forms, tags)
+    return Readings(mean, tags, words.expected_errors())
 
 
 def with_paired_marks(parser: ArcParser, scores: Scores, forms: Tags, tags: Tags) -> Scores:

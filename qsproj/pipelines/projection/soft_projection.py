@@ -124,7 +124,7 @@ def project_soft(
     new = [translations[0].target for translations in held_out.chosen]
     temperature *= overconfidence(parser, targets[:: HELD_OUT - 1], new, temperature=temperature)
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()
-    projected = replace(parser, labeller=labeller, temperature=temperature)
+    projected = replace(parser, labeller=labeller, temperature=temperature, attaches_marks=True)
     if annotated:
         projected = fine_tuned(projected, annotated, rng=rng)
     report = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qsproj.models.text.text_parser import paired_marks
+from qsproj.models.arc.punctuation import paired_marks
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""Punctuation marks: attached as the guidelines say, and as far as a parser has learned."""
+
+import numpy as np
+import pytest
+
+from qsproj.models.arc.punctuation import PUNCT, mark_heads, with_marks_attached
+from qsproj.models.tree_decoder import TreeDecoder
+from qsproj.trees import projective
+from qsproj.trees.crossings import crossing_arcs
+
+TREES = TreeDecoder(projective=True, single_root=True)
+# Word, tag, head; heads of marks are those of the guidelines.
+SENTENCES = {
+    "subordinate clause first": "If/SCONJ/3 she/PRON/3 sang/VERB/6 ,/PUNCT/3 we/PRON/6 left/VERB/0 ./PUNCT/6",
+    "subordinate clause last": "They/PRON/2 left/VERB/0 ,/PUNCT/6 because/SCONJ/6 she/PRON/6 sang/VERB/2",
+    "conjuncts": "apples/NOUN/0 ,/PUNCT/3 pears/NOUN/1 ,/PUNCT/6 and/CCONJ/6 nuts/NOUN/1 !/PUNCT/1",
+    "clause between commas": "The/DET/2 man/NOUN/7 ,/PUNCT/5 who/PRON/5 came/VERB/2 ,/PUNCT/5 left/VERB/0",
+    "brackets": "He/PRON/2 met/VERB/0 Ann/PROPN/2 (/PUNCT/6 his/PRON/6 aunt/NOUN/3 )/PUNCT/6 !/PUNCT/2",
+    "after a conjunction": "He/PRON/2 ate/VERB/0 and/CCONJ/7 ,/PUNCT/5 then/ADV/7 ,/PUNCT/5 left/VERB/2",
+    "conjunction alone": "He/PRON/2 ate/VERB/0 and/CCONJ/5 ,/PUNCT/5 left/VERB/2",
+    "a mark first": "—/PUNCT/3 You/PRON/3 came/VERB/0 …/PUNCT/3",
+}
+
+
+def parts(text):
+    rows = [word.rsplit("/", 2) for word in text.split()]
+    forms, tags, heads = zip(*rows, strict=True)
+    return forms, tags, np.array([-1, *map(int, heads)], dtype=np.int32)
+
+
+@pytest.mark.parametrize("text", SENTENCES.values(), ids=SENTENCES)
+def test_marks_are_attached_by_the_guidelines(text):
+    forms, tags, heads = parts(text)
+    marks = [place for place, tag in enumerate(tags, start=1) if tag == PUNCT]
+    assert mark_heads(forms, tags, heads) == {mark: heads[mark] for mark in marks}
+    # Whatever the marks depended on, and even where words depend on a mark.
+    other = heads.copy()
+    other[marks] = 1 if heads[1] == 0 else int(np.flatnonzero(heads == 0)[0])
+    assert mark_heads(forms, tags, other) == mark_heads(forms, tags, heads)
+
+
+def shortest_arc_over(mark, words, heads):
+    """Return the dependent of the shortest arc between words that passes over a mark; None: no arc."""
+    spans = ((min(word, heads[word]), max(word, heads[word]), word) for word in words)
+    over = [(last - first, word) for first, last, word in spans if first < mark < last]
+    return min(over)[1] if over else None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_mark_depends_on_the_dependent_of_the_shortest_arc_over_it(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(3, 16))
+    is_mark = rng.random(size) < 0.3
+    is_mark[rng.integers(size)] = False
+    words = (np.flatnonzero(~is_mark) + 1).tolist()
+    among = np.concatenate([[0], words])
+    scores = rng.normal(size=(len(words) + 1, len(words) + 1))
+    (tree,) = projective.sample(scores, 1, rng, single_root=True)
+    heads = np.zeros(size + 1, dtype=np.int32)
+    heads[0], heads[words] = -1, among[tree[1:]]
+    root = int(np.flatnonzero((heads == 0) & np.isin(np.arange(size + 1), words))[0])
+    heads[1:][is_mark] = root
+    tags = [PUNCT if mark else "NOUN" for mark in is_mark]
+    # Forms differ, so that no two marks enclose anything.
+    found = mark_heads([str(place) for place in range(size)], tags, heads)
+    assert found.keys() == set((np.flatnonzero(is_mark) + 1).tolist())
+    for mark, head in found.items():
+        inside = shortest_arc_over(mark, [word for word in words if heads[word] > 0], heads)
+        assert head == (root if inside is None else inside)
+    attached = heads.copy()
+    attached[list(found)] = list(found.values())
+    assert not crossing_arcs(attached).any()
+
+
+def test_probabilities_of_marks_are_means():
+    forms, tags, heads = parts(SENTENCES["clause between commas"])
+    scores = np.random.default_rng(3).normal(size=(8, 8))
+    sure = scores.copy()
+    for word in (1, 2, 4, 5, 7):
+        sure[heads[word], word] += 60.0
+    own = TREES.infer(sure)[1]
+    mixed = TREES.infer(with_marks_attached(sure, forms, tags, TREES))[1]
+    # The tree of the words is certain; of the arcs into a mark it leaves those that cross nothing.
+    for mark in (3, 6):
+        expected = 0.5 * own[:, mark] + 0.5 * (np.arange(8) == heads[mark])
+        np.testing.assert_allclose(mixed[:, mark], expected, atol=1e-6)
+    np.testing.assert_allclose(mixed[:, [1, 2, 4, 5, 7]], own[:, [1, 2, 4, 5, 7]], atol=1e-6)
+
+
+def test_sentences_without_marks_or_without_words_stay():
+    scores = np.random.default_rng(0).normal(size=(3, 3))
+    assert with_marks_attached(scores, ("a", "b"), ("NOUN", "VERB"), TREES) is scores
+    np.testing.assert_array_equal(with_marks_attached(scores, ("!", "?"), (PUNCT, PUNCT), TREES), scores)
