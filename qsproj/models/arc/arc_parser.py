@@ -204,7 +204,8 @@ class ArcParser(FirstOrderParser[ArcScorer]):
 
     def to_archive(self) -> Archive:
         header, arrays = super().to_archive()
-        return {**header, "temperature": self.temperature, "attaches_marks": self.attaches_marks}, arrays
+        marks = {"attaches_marks": True} if self.attaches_marks else {}
+        return {**header, "temperature": self.temperature, **marks}, arrays
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "ArcParser":

@@ -47,6 +47,7 @@ def tuned_parser(
     for tree, scores in judged:
         if (tags := of_tree[id(tree)]) is not None:
             known = np.flatnonzero(tree.heads >= ROOT)
+            scores = tuned.with_marks(scores, seen(tree), tuned.inference)
             parsed.append((Readings(scores, tags.tags, tags.doubts), tree, tuned.heads(scores)[known], known))
     words = sum(len(known) for *_, known in parsed)
     if not words:
