@@ -134,8 +134,9 @@ class ArcParser(FirstOrderParser[ArcScorer]):
     """A trained first-order dependency parser.
 
     Reported probabilities are those of arc scores divided by ``temperature``, which is 1 after training.
-    Trees are decoded from the undivided scores, as in training. ``attaches_marks``: whether the guidelines
-    have a say in how punctuation is attached, see :mod:`qsproj.models.arc.punctuation`.
+    Trees are decoded from the undivided scores, as in training. ``attaches_marks``: whether punctuation is
+    also attached by the guidelines in trees sampled at the temperature, see
+    :mod:`qsproj.models.arc.punctuation`.
     """
 
     temperature: float = 1.0
