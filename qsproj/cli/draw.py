@@ -138,7 +138,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
             drawn = draw() if is_named and _has_such_arc(sentence, options) else None
         except SentenceError as error:
             # For a pair, the error may be on either side.
-            at: int | None = line + (lines_before(sentence, error.word) if error.word else 0)
+            at: int | None = line + lines_before(sentence, error.word)
             place = options.file, at
             if options.target is not None:
                 place = f"{options.file}, {options.target}", None

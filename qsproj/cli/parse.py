@@ -97,7 +97,8 @@ def run(options: argparse.Namespace) -> None:
             origin=InputSource(name=source.name, is_text=source.is_text),
             workers=workers_of(options),
         )
-        write_sentences(parsed, options.output)
+        # Not before: notices and errors name lines of the file.
+        write_sentences(numbered_by_line(parsed) if source.is_text else parsed, options.output)
 
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
@@ -127,7 +128,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
     how = values_of(options, "language", "paragraphs", "segmentations")
     sentences = tagger.read(lines, split_contractions=True, name=source.name, **how)
     sentences = warn_unknown(sentences, None, tagger, path=options.model, name=source.name)
-    return numbered_by_line(cut_long_lines(sentences, notify=partial(_report_cut, source.name)))
+    return cut_long_lines(sentences, notify=partial(_report_cut, source.name))
 
 
 def _noticing_paragraphs(

@@ -202,9 +202,9 @@ def lines_in(sentence: Sentence) -> int:
 
 
 def lines_before(sentence: Sentence, word: int) -> int:
-    """Return the number of line ends before word 1..n of a sentence; 0 without a layout."""
+    """Return the number of line ends before word 1..n of a sentence; 0 for word 0, or without a layout."""
     layout = sentence.layout
-    return 0 if layout is None else layout.start.count("\n") + layout.word_lines[word - 1]
+    return 0 if layout is None or word == 0 else layout.start.count("\n") + layout.word_lines[word - 1]
 
 
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:

@@ -21,7 +21,7 @@ from qsproj.corpus.editing import misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, pluralise
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in, check_decoder
-from qsproj.trees.crossings import crossing_arcs
+from qsproj.trees.crossings import crossings
 from qsproj.trees.family import NoTreeError
 
 SPAN = "Span"
@@ -194,8 +194,9 @@ class Constraints:
             found = f"the words {', '.join(map(str, roots))} at the root"
             expected = "one, as the model learned it"
             return SentenceError(found=found, expected=expected, remedy=remedy, word=int(roots[1]))
-        if inference.projective and crossing_arcs(heads).any():
-            first, second = np.flatnonzero(crossing_arcs(heads))[:2]
+        pairs = crossings(heads)
+        if inference.projective and len(pairs):
+            first, second = sorted(pairs[0])
             found = f"arcs that cross: {heads[first]} -> {first} and {heads[second]} -> {second}"
             expected = "arcs that do not, as the model builds none"
             remedy = f"{remedy}; or train the model with --nonprojective"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.editing import at_lines, has_deps, lines_in
+from qsproj.corpus.editing import at_lines, has_deps, lines_before, lines_in
 from qsproj.corpus.enhanced import warn_emptied, with_deps_of
 from qsproj.corpus.files import resolved
 from qsproj.corpus.sentence import Sentence
@@ -223,6 +223,6 @@ def _apply_to_block(
             done.extend((*passed[number], result))
         done.extend(passed[-1])
     except SentenceError as error:
-        at = _line_of(taken[-1]) if origin.is_text else line + sum(map(lines_in, taken[:-1]))
-        return done, error.at(origin.name, at)
+        of_rows = line + sum(map(lines_in, taken[:-1])) + lines_before(taken[-1], error.word)
+        return done, error.at(origin.name, _line_of(taken[-1]) if origin.is_text else of_rows)
     return done, None

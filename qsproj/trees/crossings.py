@@ -11,6 +11,16 @@ def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
     return _crossing_counts(heads) > 0
 
 
+def crossings(heads: Heads) -> NDArray[np.int64]:
+    """Return the words int64[k, 2] of every two arcs that cross, the arc further left first; O(n^2)."""
+    words = np.arange(len(heads))
+    known = heads != NO_HEAD
+    low = np.where(known, np.minimum(words, heads), 0)
+    high = np.where(known, np.maximum(words, heads), 0)
+    crossed = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high) & known & known[:, None]
+    return np.argwhere(crossed)
+
+
 def has_crossings(heads: Heads) -> bool:
     """Return whether any of the :func:`crossing_arcs` is True; O(n log n)."""
     arcs = ((word, head) if word < head else (head, word) for word, head in enumerate(heads.tolist()))
@@ -26,12 +36,7 @@ def has_crossings(heads: Heads) -> bool:
 
 
 def _crossing_counts(heads: Heads) -> NDArray[np.int64]:
-    words = np.arange(len(heads))
-    known = heads != NO_HEAD
-    low = np.where(known, np.minimum(words, heads), 0)
-    high = np.where(known, np.maximum(words, heads), 0)
-    crossed = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high) & known & known[:, None]
-    return crossed.sum(axis=0) + crossed.sum(axis=1)
+    return np.bincount(crossings(heads).reshape(-1), minlength=len(heads))
 
 
 def projectivise(heads: Heads) -> Heads:

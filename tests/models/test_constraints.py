@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import lines_in, misc_values, with_columns, with_heads, with_misc
+from qsproj.corpus.editing import (
+    lines_before,
+    lines_in,
+    misc_values,
+    with_columns,
+    with_heads,
+    with_misc,
+)
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
 from qsproj.models.arc.labeller import Labeller
@@ -164,6 +171,7 @@ def test_a_relation_that_all_arcs_hardly_have_still_leaves_the_likeliest(monkeyp
         (partly([(1, 2), (2, 4), (4, 1)]), "heads and relations that no tree of the model has together"),
         (partly([(1, 0), (4, 0)]), "the words 1, 4 at the root"),
         (partly([(1, 3), (2, 5)]), "arcs that cross: 3 -> 1 and 5 -> 2"),
+        (partly([(1, 4), (2, 4), (3, 5)]), "arcs that cross: 4 -> 1 and 5 -> 3"),
         (partly([(2, 1), (3, 5)], span="2-3"), "heads and spans that no tree of the model has together"),
         (partly(span="3-9"), "Span=3-9 in MISC"),
         (partly(span="dog"), "Span=dog in MISC"),
@@ -227,10 +235,12 @@ def test_the_command_completes_a_file_and_names_the_line_that_it_cannot(run_cli,
     assert run_cli(*command).code == 0
     free = list(read_conllu(out))
     assert any((told.heads != one.heads)[one.heads >= 0].any() for one, told in zip(half, free, strict=True))
-    write_conllu([*half[:3], with_misc(half[3], "Span", ["2-99"] + [None] * (len(half[3]) - 1))], path)
+    spoilt = with_misc(half[3], "Span", [None, "2-99"] + [None] * (len(half[3]) - 2))
+    write_conllu([*half[:3], spoilt], path)
     outcome = run_cli(*command, "--fixed")
     assert outcome.code == 2
-    assert f"{path}:{sum(map(lines_in, half[:3])) + 1}: found Span=2-99 in MISC" in outcome.err
+    line = sum(map(lines_in, half[:3])) + lines_before(spoilt, 2) + 1
+    assert f"{path}:{line}: found Span=2-99 in MISC" in outcome.err
     outcome = run_cli(
         "parse", "-m", "tests/kept_models/text-parser.model", "--fixed", stdin="A line of text\n"
     )

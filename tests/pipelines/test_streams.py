@@ -68,10 +68,10 @@ def test_sentences_that_are_too_long_for_all_readings_are_named_by_their_lines(r
     model, text, tagged = tmp_path / "text.model", tmp_path / "text.txt", tmp_path / "tagged.conllu"
     bundled = run_cli("bundle", models / "de.tagger", models / "de.model", "-o", model, "--readings", "16")
     assert bundled.code == 0, bundled.err
-    text.write_text("Ja .\n" + f"{'ja ' * 160}\n" * 5)
+    text.write_text("Ja .\n\n" + f"{'ja ' * 160}\n" * 5)
     outcome = run_cli("parse", "-m", model, text, "-o", tagged)
     told = [line for line in outcome.err.splitlines() if "put one sentence on a line" in line]
-    assert [line.partition("txt:")[2][:2] for line in told] == ["2:", "3:", "4:"]
+    assert [line.partition("txt:")[2][:2] for line in told] == ["3:", "4:", "5:"]
     assert "a sentence of 160 words, with 13 uncertain tags tried, not 16" in told[0]
     assert "2 more sentences are as long" in outcome.err
     assert "uncertain tags tried" not in run_cli("parse", "-m", model, tagged).err
@@ -135,3 +135,15 @@ def test_a_model_that_is_none_is_told_at_once(models, tmp_path):
         sentences = [make_sentence("ein Hund", "DET NOUN")]
         with pytest.raises(UsageError, match=told):
             next(parse_stream(str(models / "de.model"), sentences, decode=decode))
+
+
+def test_an_error_about_a_word_names_its_line(run_cli, tmp_path):
+    row = "{0}\tdogs\t_\tNOUN\t_\t_\t{1}\t_\t_\t_\n"
+    trees = [[2, 0, 2], [0, 1, 0]]
+    given = ["# no crossings\n" + "".join(map(row.format, (1, 2, 3), heads)) + "\n" for heads in trees]
+    (tmp_path / "given.conllu").write_text("".join(given))
+    outcome = run_cli(
+        "parse", "-m", "tests/kept_models/arc-parser.model", tmp_path / "given.conllu", "--fixed"
+    )
+    assert outcome.code == 2
+    assert "given.conllu:9: found the words 1, 3 at the root" in outcome.err
