@@ -40,7 +40,7 @@ class ComputePool:
         self._all = set[_Worker]()
         self._idle: asyncio.Queue[_Worker | None] = asyncio.Queue()
         for _ in range(processes):
-            self._idle.put_nowait(self._forked_ahead())
+            self._idle.put_nowait(None if fresh else self._forked())
         self.waiting = 0
 
     @property
@@ -56,16 +56,15 @@ class ComputePool:
         following: _Worker | None = None
         try:
             if worker is None or not worker.is_alive():
-                # None was forked ahead, or it was killed from outside while idle.
+                # There is none, or it was killed from outside while idle.
                 self._stop(worker)
                 worker = self._forked()
             outcome = await worker.outcome(job)
             following = None if self._fresh else worker
         finally:
             if following is None:
-                # For one job only; or cancelled or dead, so that it cannot take another job.
+                # For one job only; or cancelled or dead, so that it cannot take another job: the next forks.
                 self._stop(worker)
-                following = self._forked_ahead()
             self._idle.put_nowait(following)
         if isinstance(outcome, QsprojError | WorkerError):
             raise outcome
@@ -75,9 +74,6 @@ class ComputePool:
         worker = _Worker(self._work)
         self._all.add(worker)
         return worker
-
-    def _forked_ahead(self) -> _Worker | None:
-        return None if self._fresh else self._forked()
 
     def _stop(self, worker: _Worker | None) -> None:
         if worker is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from functools import partial
 
 import pytest
 
 from qsproj.errors import UsageError
-from qsproj.serve.compute import ComputePool
+from qsproj.serve import compute
+from qsproj.serve.compute import ComputePool, WorkerError
 
 
 def refuse(_, *, pickle_context):
@@ -30,5 +32,34 @@ def test_a_refusal_comes_back_whatever_was_behind_it(pickle_context):
     try:
         with pytest.raises(UsageError, match=r"^found no XML$"):
             asyncio.run(pool.run(1))
+    finally:
+        pool.stop()
+
+
+def doubled(job):
+    """Return twice a number; without one, the process ends."""
+    return os._exit(1) if job is None else 2 * job
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_process_that_cannot_be_forked_leaves_its_place(monkeypatch, fresh):
+    def refuse_to_fork(_):
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    async def jobs():
+        with monkeypatch.context() as patched:
+            if not fresh:
+                patched.setattr(compute, "_Worker", refuse_to_fork)
+            with pytest.raises(WorkerError):
+                await pool.run(None)
+            patched.setattr(compute, "_Worker", refuse_to_fork)
+            with pytest.raises(BlockingIOError):
+                await pool.run(1)
+        assert pool.busy == 0
+        return [await asyncio.wait_for(pool.run(number), 30.0) for number in (1, 2)]
+
+    pool = ComputePool(doubled, processes=1, fresh=fresh)
+    try:
+        assert asyncio.run(jobs()) == [2, 4]
     finally:
         pool.stop()

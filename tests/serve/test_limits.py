@@ -204,6 +204,7 @@ def test_a_fault_of_the_application_is_told_in_the_log_alone(serving):
 def test_a_killed_server_leaves_no_process(patient):
     """Also when one of them was started while connections were open."""
     patient.ask("/process", data={"data": "die"})
+    patient.ask("/process", data={"data": "text"})
     (child,) = children_of(patient.pid)
     os.kill(patient.pid, signal.SIGKILL)
     until(lambda: not is_alive(child))
