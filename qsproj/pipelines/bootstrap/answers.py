@@ -64,9 +64,14 @@ TEMPERATURE = 2.2
 # Divisor that makes probabilities right after it has learned: assumed of ENOUGH_WORDS, times or divided by
 # MOST at most. In use it is smaller, times SHARPER, since trees overrule a doubtful tagger too often; the
 # errors that this hides are the undoubted ones. LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
-AFTER, ENOUGH_WORDS, MOST, SHARPER = 1.5, 100, 3.0, 0.75
-# Parts of the sentences, each judged by a tagger of the others; raw sentences that show how sure a tagger is.
-FOLDS, JUDGED = 3, 200
+AFTER = 1.5
+ENOUGH_WORDS = 100
+MOST = 3.0
+SHARPER = 0.75
+# Parts of the sentences, each judged by a tagger of the others.
+FOLDS = 3
+# Raw sentences that show how sure a tagger is.
+JUDGED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +131,7 @@ def learned_tagger(
 
     taught = partial(_taught, text=text, lexicon=lexicon, rng=rng)
     learned = with_tags(sharp, set(), shown | listed)
-    if lexicon:
+    if lexicon and text.sentences:
         learned = taught(learned, (), draws=DRAWS)
     changes, held_out = [], []
     if len(known) > 1:

@@ -87,6 +87,11 @@ def test_a_word_list_rules_the_tags_of_raw_text(model, gold):
     assert better.base is model.base
 
 
+def test_sentences_and_a_word_list_teach_without_raw_text(model, gold):
+    better = learned(model, gold[:3], lexicon={"doch": ("ADV",)})
+    assert right(better, gold[:3])[0] >= right(model, gold[:3])[0]
+
+
 def test_words_that_only_the_bitext_has_are_not_forgotten(model, gold):
     """Raw text, here of ten sentences, has few of them."""
     raw = [one.forms for one in gold[:10]]
