@@ -18,7 +18,7 @@ from qsproj.conventions import ROOT, Heads, Scores
 from qsproj.models.tree_decoder import TreeDecoder
 
 PUNCT = "PUNCT"
-# Words that marks never depend on.
+# Words that a mark after them does not depend on, unless it ends the sentence.
 FUNCTION_TAGS = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "SCONJ"})
 # Number of trees whose words marks are attached to, drawn from the parser's distribution.
 SAMPLED = 20
@@ -49,9 +49,9 @@ def paired_marks(forms: Sequence[str]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeOfWords:
-    """A tree without its marks. ``heads``: of each word 1..n, marks passed over; 0 for marks.
+    """A tree without its marks. ``heads``: of each word 1..n, marks passed over; those of marks are not read.
 
-    ``first``: the first word under each word; ``tags``: of each word.
+    ``tags``: UPOS of words and marks. ``first``: the first word of each word's subtree.
     """
 
     forms: Sequence[str]

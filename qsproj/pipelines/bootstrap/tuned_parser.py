@@ -13,9 +13,11 @@ from qsproj.models.arc.residual import tuned_and_judged
 from qsproj.models.parser import Parser
 from qsproj.models.text.text_parser import Readings
 
-# Of how many words the temperature before counts as judged; limit of the factor, and steps to find it.
+# The temperature before counts as judged on this many words.
 ENOUGH_WORDS = 100
-MOST, STEPS = 4.0, 12
+# Limit of the factor of the temperature, and steps to find it.
+MOST = 4.0
+STEPS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
