@@ -1,9 +1,15 @@
 """Punctuation marks: attached as the guidelines say, and as far as a parser has learned."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.models.arc.punctuation import PUNCT, mark_heads, with_marks_attached
+from qsproj.models.constraints import known_part
+from qsproj.models.storage import load_model
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.trees import projective
 from qsproj.trees.crossings import crossing_arcs
@@ -91,3 +97,25 @@ def test_sentences_without_marks_or_without_words_stay():
     scores = np.random.default_rng(0).normal(size=(3, 3))
     assert with_marks_attached(scores, ("a", "b"), ("NOUN", "VERB"), TREES) is scores
     np.testing.assert_array_equal(with_marks_attached(scores, ("!", "?"), (PUNCT, PUNCT), TREES), scores)
+
+
+@pytest.mark.parametrize("crossing", [False, True])
+def test_parsers_attach_marks_alike_in_blocks_and_singly_around_known_heads(crossing):
+    parser = replace(load_model("tests/kept_models/arc-parser.model"), attaches_marks=True, temperature=2.0)
+    parser = parser.allowing_crossings() if crossing else parser
+    gold = list(read_conllu("corpora/de.conllu"))[:12]
+    blocks = list(parser.parse_all(gold, confidence=True))
+    for one, other in zip(blocks, gold, strict=True):
+        alone = parser.parse(other, confidence=True)
+        assert one.heads.tolist() == alone.heads.tolist()
+        assert misc_values(one, "ArcProb") == misc_values(alone, "ArcProb")
+    # Known: each second head, with that of a mark that the guidelines attach elsewhere.
+    for sentence in gold:
+        heads = np.where(np.arange(len(sentence) + 1) % 2, -1, sentence.heads)
+        mark = next(place for place in range(len(sentence), 0, -1) if sentence.upos[place - 1] == PUNCT)
+        heads[mark] = mark - 1
+        partial = with_heads(sentence, heads)
+        parsed = parser.parse(partial, given=known_part(partial))
+        (again,) = parser.parse_all([partial], known=known_part)
+        assert parsed.heads[heads >= 0].tolist() == heads[heads >= 0].tolist()
+        assert parsed.heads.tolist() == again.heads.tolist()
