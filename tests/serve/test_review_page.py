@@ -289,9 +289,20 @@ def test_the_rest_follows_a_correction(browser, serving, tmp_path, model_files):
         page.locator("#words tr.moved").first.wait_for()
         after = page.evaluate(shown)
         assert (after[other], after.count("root")) == ("root", 1)
+        assert word(page, root).locator(".relation").inner_text() != "root"
         assert word(page, other).locator(".mark").inner_text().startswith("●")
         page.keyboard.press("u")
         assert page.evaluate(shown) == before
+        # Nor does a relation stay that was passed over before.
+        word(page, root).focus()
+        page.keyboard.press("f")
+        page.keyboard.press("Enter")
+        word(page, other).click()
+        page.locator("#words tr.moved").first.wait_for()
+        assert word(page, root).locator(".head").inner_text().startswith(f"{other} ")
+        assert word(page, root).locator(".relation").inner_text() != "root"
+        page.keyboard.press("u")
+        page.keyboard.press("u")
         # The second head, and what was fixed stays.
         seconds = page.locator("td.second button:visible")
         until(seconds.count)

@@ -3,7 +3,7 @@ import { Refusal, ask } from "./api.js";
 import { drawArcs, markArc } from "./arcs.js";
 import { $, button, cell, element } from "./dom.js";
 import {
-  COLUMNS, INFERRED, attached, before, celled, direction, fixed, fixedHeads, inferred, linked, missing, question, refusal, rooted, same,
+  COLUMNS, INFERRED, attached, before, celled, direction, fixed, fixedHeads, inferred, linked, missing, question, refusal, rooted, same, turned,
 } from "./tree.js";
 
 const UNSURE = 0.75, LEAST = 0.005;
@@ -453,7 +453,7 @@ export class Editor {
   #root(word) {
     const old = this.tree.heads.indexOf(0) + 1, tree = this.#isLive() ? this.tree : rooted(this.tree, word);
     if (!this.#isLive() || old === word) return this.#change(tree, "heads", word, "");
-    const loose = old ? { ...tree.fixed, heads: tree.fixed.heads.with(old - 1, false), relations: tree.fixed.relations.with(old - 1, false) } : tree.fixed;
+    const loose = old ? { ...tree.fixed, heads: tree.fixed.heads.with(old - 1, false) } : tree.fixed;
     const heads = (old ? tree.heads.with(old - 1, word) : tree.heads).with(word - 1, 0);
     return this.#change({ ...tree, heads, fixed: loose }, "heads", word, "");
   }
@@ -470,7 +470,7 @@ export class Editor {
     const earlier = this.tree, open = this.open_;
     const above = INFERRED.includes(column) && $("above").checked ? before(column, word) : [];
     const cells = INFERRED.includes(column) ? [...above, [column, word]] : [];
-    const next = { ...fixed(tree, cells), moved: tree.heads.map(() => false), computed: false };
+    const next = { ...turned(earlier, fixed(tree, cells)), moved: tree.heads.map(() => false), computed: false };
     open.states.push(next);
     this.#update(message);
     if (!this.#isLive() || !cells.length) return;

@@ -51,6 +51,12 @@ export function fixed(tree, cells) {
   return { ...tree, fixed: next };
 }
 
+/** Return the tree with open relations of words that became the root, or ceased to be: those of before are wrong. */
+export function turned(earlier, tree) {
+  const stays = tree.heads.map((head, index) => (head === 0) === (earlier.heads[index] === 0));
+  return { ...tree, fixed: { ...tree.fixed, relations: tree.fixed.relations.map((own, index) => own && stays[index]) } };
+}
+
 /** Return all cells before one in reading order: those of the words above, and of its own word. */
 export function before(column, word) {
   const above = Array.from({ length: word - 1 }, (_, index) => INFERRED.map((one) => [one, index + 1])).flat();
