@@ -15,11 +15,11 @@ more.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,8 +205,14 @@ LEXICON_PAIRS = 20_000
 # A lower-cased word with its UPOS.
 TaggedWord = tuple[str, str]
 LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
-# Translates trees; draws translations and word orders from the generator.
-Translate = Callable[[Iterable[Sentence], np.random.Generator], Iterable[Sentence]]
+
+
+class Translate(Protocol):
+    """Translates trees; draws translations and word orders, and unless ``complete`` words to leave out."""
+
+    def __call__(
+        self, sentences: Iterable[Sentence], rng: np.random.Generator, *, complete: bool
+    ) -> Iterable[Sentence]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,9 +238,12 @@ def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
     observed = missing.observing(order.observing(islice(pairs, LEXICON_PAIRS)))
     lexicon = lexicon_of(linked_words(observed))
 
-    def translate(sentences: Iterable[Sentence], rng: np.random.Generator) -> Iterator[Sentence]:
-        left = (missing.left_out(sentence, rng) for sentence in sentences)
-        return (order.reordered(tree, rng) for tree in translated_trees(left, lexicon, rng=rng))
+    def translate(
+        sentences: Iterable[Sentence], rng: np.random.Generator, *, complete: bool
+    ) -> Iterator[Sentence]:
+        if not complete:
+            sentences = (missing.left_out(sentence, rng) for sentence in sentences)
+        return (order.reordered(tree, rng) for tree in translated_trees(sentences, lexicon, rng=rng))
 
     return translate
 

@@ -126,9 +126,11 @@ def observed(*pairs):
 
 def test_function_words_without_translation_are_left_out():
     translate = way_to_translate([unlinked((2, 1), (4, 2), (5, 3))] * 2000)
-    (made,) = translate([BARKED], np.random.default_rng(1))
+    (made,) = translate([BARKED], np.random.default_rng(1), complete=False)
     assert (made.forms, made.upos) == (("psy", "rymu", "haukayut"), ("NOUN", "PROPN", "VERB"))
     assert (made.heads[1:].tolist(), made.deprels) == ([3, 1, 0], ("b", "d", "root"))
+    (made,) = translate([BARKED], np.random.default_rng(1), complete=True)
+    assert len(made) == len(BARKED)
 
 
 def test_words_are_left_out_as_often_as_they_have_no_link():

@@ -84,17 +84,19 @@ def test_the_parser_of_all_treebanks_believes_the_one_that_is_like_the_target():
         assert prior.members[2].parse(sentence).heads.tolist().index(0) == 4 - root
 
 
-def as_they_are(sentences, rng):
+def as_they_are(sentences, rng, *, complete):
     return sentences
 
 
 def test_each_pass_reads_trees_translated_anew():
     drawn = []
 
-    def translated(sentences, rng):
+    def translated(sentences, rng, *, complete):
         # Words with no affix in common.
-        drawn.append("".join(rng.permutation(list("abcdefgh"))))
-        return [replace(one, forms=(drawn[-1], *one.forms[1:])) for one in sentences]
+        word = "".join(rng.permutation(list("abcdefgh")))
+        if not complete:
+            drawn.append(word)
+        return [replace(one, forms=(word, *one.forms[1:])) for one in sentences]
 
     def prior(draws):
         rng, treebank = np.random.default_rng(1), Treebank("final", FINAL)
@@ -120,21 +122,22 @@ def test_a_pass_reads_half_of_the_trees_of_a_large_treebank(monkeypatch):
     for count, read in ((2, 2), (5, 3), (8, 4)):
         passes = []
 
-        def translated(sentences, rng, passes=passes):
-            passes.append([one.sent_id for one in sentences])
+        def translated(sentences, rng, *, complete, passes=passes):
+            passes.append((complete, [one.sent_id for one in sentences]))
             return sentences
 
         trees = [replace(FINAL[0], sent_id=str(number)) for number in range(count)]
         train_on_draws([(translated, trees)], rng=np.random.default_rng(1), draws=5)
-        assert [len(one) for one in passes] == [read] * 5
-        assert all(one == sorted(one) for one in passes)
-        assert (len({tuple(one) for one in passes}) > 1) == (read < count)
+        # The last one is for the relations.
+        assert [(complete, len(one)) for complete, one in passes] == [(False, read)] * 5 + [(True, read)]
+        assert all(one == sorted(one) for _, one in passes)
+        assert (len({tuple(one) for _, one in passes}) > 1) == (read < count)
 
 
 def test_a_prior_of_translated_trees_reads_their_words():
     words = {"a": "eins", "b": "zwei", "c": "drei"}
 
-    def translated(sentences, rng):
+    def translated(sentences, rng, *, complete):
         return [replace(one, forms=tuple(words[form] for form in one.forms)) for one in sentences]
 
     # Tags alone cannot tell the two apart.

@@ -91,11 +91,12 @@ def train_arc_parser(
 def train_on_passes(
     passes: Iterable[Sequence[Sentence]],
     *,
+    labelled: Callable[[], Sequence[Sentence]],
     rng: np.random.Generator,
     options: training_options.TrainingOptions,
     label_epochs: int,
 ) -> ArcParser:
-    """Train a parser on other trees in each pass, and its relations on those of the first.
+    """Train a parser on other trees in each pass, then its relations on those that ``labelled`` returns.
 
     The ``options`` name an objective with a gradient; all features count.
     """
@@ -103,10 +104,10 @@ def train_on_passes(
     for sentences in passes:
         prepared = prepare(sentences, options=options)
         if trainer is None:
-            first = prepared
-            trainer = arc_scorer.ArcTrainer(first.template_set, first.support, rule=options.rule())
+            trainer = arc_scorer.ArcTrainer(prepared.template_set, prepared.support, rule=options.rule())
         learn(trainer, prepared.lessons, epochs=1, rng=rng, description="training arcs")
-    return finished(ArcParser, trainer.averaged(), first, (), rng=rng, label_epochs=label_epochs)[0]
+    known = prepare(labelled(), options=options)
+    return finished(ArcParser, trainer.averaged(), known, (), rng=rng, label_epochs=label_epochs)[0]
 
 
 def finished(

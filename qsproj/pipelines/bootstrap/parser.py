@@ -26,7 +26,7 @@ class Source:
     pairs: AlignedFiles
 
 
-@stage("prior", version=14)
+@stage("prior", version=15)
 def train_priors(
     paths: Sequence[Path],
     *,

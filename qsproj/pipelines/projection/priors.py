@@ -4,7 +4,7 @@ They read tags alone, or words translated through the links of a bitext as well.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,18 +105,26 @@ def train_on_draws(
 ) -> ArcParser:
     """Train a parser in ``draws`` passes, each over other trees of the sources, translated anew.
 
-    The mean of three parsers, each trained on one draw, takes twice the time.
+    Relations are learned from trees with all function words: without those that have no translation, Wolof
+    loses 2 LAS. The mean of three parsers, each trained on one draw, takes twice the time.
     """
 
-    def translated() -> Iterator[Sentence]:
+    def translated(*, complete: bool) -> list[Sentence]:
+        found = list[Sentence]()
         for translate, trees in sources:
             size = max(len(trees) // 2, min(len(trees), FEW_TREES))
             chosen = np.sort(rng.permutation(len(trees))[:size])
-            yield from translate([trees[i] for i in chosen], rng)
+            found += translate([trees[i] for i in chosen], rng, complete=complete)
+        return found
 
     options = TrainingOptions(template_set=TEMPLATE_SET, projective=True, single_root=True)
-    passes = (list(translated()) for _ in range(draws))
-    return train_on_passes(passes, rng=rng, options=options, label_epochs=DRAWN_LABEL_EPOCHS)
+    return train_on_passes(
+        (translated(complete=False) for _ in range(draws)),
+        labelled=lambda: translated(complete=True),
+        rng=rng,
+        options=options,
+        label_epochs=DRAWN_LABEL_EPOCHS,
+    )
 
 
 class WeightedPrior(NamedTuple):

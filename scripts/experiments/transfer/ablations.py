@@ -81,7 +81,7 @@ ABLATIONS = {
     "self-training": _tags((SelfTraining, "again", lambda _, tagger, *more, **others: tagger)),
     "rounds of raw text": _tag_options(rounds_of_raw=1),
     "translated words": Ablation(
-        train_priors, ((priors, "way_to_translate", lambda pairs: lambda trees, rng: trees),)
+        train_priors, ((priors, "way_to_translate", lambda pairs: lambda trees, rng, complete: trees),)
     ),
     "reordered trees": Ablation(train_priors, ((WordOrder, "reordered", lambda _, tree, rng: tree),)),
     "missing words": Ablation(train_priors, ((MissingWords, "left_out", lambda _, tree, rng: tree),)),
