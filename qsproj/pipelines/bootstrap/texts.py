@@ -170,7 +170,7 @@ def write_words(
     """
     left_out: Counter[str] = Counter()
     seen: set[bytes] = set()
-    read = kept = 0
+    kept = 0
     words = [0, 0]
     named, given = text.named(left_out), dict[str, Sentence]()
     if of_source := list(trees):
@@ -185,7 +185,6 @@ def write_words(
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
         for name, lines, sides in done:
-            read += 1
             reason = _why_not(lines, sides, seen)
             if reason:
                 left_out[reason] += 1
@@ -201,7 +200,8 @@ def write_words(
     split = f", {cuts.reason}" if cuts.reason else ""
     gold = f"; {pluralise(len(given), 'source line')} with given trees" if given else ""
     figures = {"pairs": kept, "source words": words[0], "target words": words[1], "given trees": len(given)}
-    line = f"{pluralise(kept, 'pair')} of {read:,}, {words[0]:,} and {words[1]:,} words{split}{gold}{out}"
+    of_all = f"{pluralise(kept, 'pair')} of {kept + left_out.total():,}"
+    line = f"{of_all}, {words[0]:,} and {words[1]:,} words{split}{gold}{out}"
     return StageReport(line=line, figures=figures)
 
 

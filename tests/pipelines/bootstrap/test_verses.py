@@ -7,9 +7,10 @@ from collections import Counter
 
 import pytest
 
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap.checks import check_pairs
-from qsproj.pipelines.bootstrap.texts import VERSE, SourceText
+from qsproj.pipelines.bootstrap.texts import VERSE, SourceText, write_words
 from qsproj.pipelines.bootstrap.verses import (
     ALONE,
     OTHERWISE,
@@ -144,6 +145,19 @@ def test_too_few_pairs_say_which_verses_are_left_out(tmp_path):
     text = SourceText(treebanks=(), bitext=(source, target), languages=("en", "de"), paired_by=VERSE)
     with pytest.raises(DataError, match=f"found 40 pairs to learn from .left out: 20 for {ALONE}"):
         check_pairs(text)
+
+
+def test_verses_without_a_pair_count_among_all(tmp_path):
+    source = write(tmp_path / "source", [f"MAT 1:{verse}\tword {verse}" for verse in range(1, 61)])
+    target = write(tmp_path / "target", [f"MAT 1:{verse}\tWort {verse}" for verse in range(8, 61)])
+    text = SourceText(treebanks=(), bitext=(source, target), languages=("en", "de"), paired_by=VERSE)
+    paths = tmp_path / "source.conllu", tmp_path / "target.conllu"
+
+    def cut(line):
+        return Sentence.from_words(line.split())
+
+    report = write_words(paths, text, cut=(cut, cut))
+    assert report.line.startswith("53 pairs of 60, ")
 
 
 def test_other_names_of_books_are_told(paired):
