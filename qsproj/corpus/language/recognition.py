@@ -105,11 +105,17 @@ def share_in_scripts(text: str, codes: Iterable[str]) -> float:
 
 def commonest_script(lines: Iterable[str]) -> str:
     """Return the script of most letters by its Unicode name, such as LATIN; empty without letters."""
+    scripts = count_scripts(lines)
+    return max(scripts, key=scripts.__getitem__, default="")
+
+
+def count_scripts(lines: Iterable[str]) -> Counter[str]:
+    """Return the number of letters of each script, by its Unicode name."""
     letters = Counter(character for line in lines for character in line if character.isalpha())
     scripts: Counter[str] = Counter()
     for letter, number in letters.items():
         scripts[_script(letter)] += number
-    return max(scripts, key=scripts.__getitem__, default="")
+    return scripts
 
 
 def _script(letter: str) -> str:

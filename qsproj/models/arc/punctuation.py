@@ -22,6 +22,8 @@ PUNCT = "PUNCT"
 FUNCTION_TAGS = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "SCONJ"})
 # Number of trees whose words marks are attached to, drawn from the parser's distribution.
 SAMPLED = 20
+# Sentences of more words have fewer of them.
+LONG = 150
 # Seed of these draws: parsing a sentence again gives the same tree.
 SEED = 1
 # Smallest probability of an arc into a mark, so that scores stay finite.
@@ -155,9 +157,10 @@ def with_marks_attached(
         return scores
     tempered = scores / temperature
     by_guidelines = np.zeros_like(scores)
-    for heads in inference.sample(tempered, SAMPLED, np.random.default_rng(SEED)):
+    size = max(min(SAMPLED, SAMPLED * LONG // len(forms)), 1)
+    for heads in inference.sample(tempered, size, np.random.default_rng(SEED)):
         for mark, head in mark_heads(forms, tags, heads).items():
-            by_guidelines[head, mark] += 1.0 / SAMPLED
+            by_guidelines[head, mark] += 1.0 / size
     own = inference.infer(tempered)[1]
     marks = np.flatnonzero(by_guidelines.any(axis=0))
     changed = scores.copy()

@@ -126,7 +126,7 @@ def learned_tagger(
     text = RawText.of(
         raw, tags=current.tags, lexicon=lexicon, contractions=contractions, most=RAW_SENTENCES, rng=rng
     )
-    if not known and not text.sentences:
+    if not known and not (lexicon and text.sentences):
         return tagger, {}
 
     taught = partial(_taught, text=text, lexicon=lexicon, rng=rng)
@@ -146,7 +146,8 @@ def learned_tagger(
     share = helpful_share(changes)
     if known:
         learned = mean_tagger([learned, taught(current, known, draws=DRAWS)], [1.0 - share, share])
-    likeliest = _likeliest_temperature(changes, share)
+    judged = sum(tag != UNSPECIFIED for one in known for tag in one.upos) if changes else 0
+    likeliest = _likeliest_temperature(changes, share, words=judged)
     flat, sharp = (with_temperature(learned, factor * likeliest) for factor in (1.0, SHARPER))
     found = replace(
         tagger,
@@ -154,15 +155,14 @@ def learned_tagger(
         index=sharp.index,
         weights=sharp.weights,
         transitions=sharp.transitions,
-        undoubted=max(1.0 - _sureness(flat, text) / _sureness(sharp, text), 0.0),
+        undoubted=_undoubted(flat, sharp, text) if text.sentences else tagger.undoubted,
         contractions=tagger.contractions if tagger.tokenizer else contractions,
     )
     return found, {places[at]: _own_tags(found, one, share, SHARPER * likeliest) for at, one in held_out}
 
 
-def _likeliest_temperature(changes: Sequence[HeldOut], share: float) -> float:
-    """Return the temperature that makes tags of held-out sentences likeliest; of a few, nearer to AFTER."""
-    words = sum(len(one.before) for one in changes)
+def _likeliest_temperature(changes: Sequence[HeldOut], share: float, *, words: int) -> float:
+    """Return the temperature that makes held-out tags likeliest; of few words, nearer to AFTER."""
     if not words:
         return AFTER
     factor = np.clip(likeliest_temperature(changes, share) / AFTER, 1.0 / MOST, MOST)
@@ -176,10 +176,14 @@ def _own_tags(tagger: Tagger, change: HeldOut, share: float, temperature: float)
     return OwnTags(tags, np.concatenate([[0.0], 1.0 - (1.0 - tagger.undoubted) * sure]))
 
 
-def _sureness(tagger: Tagger, text: RawText) -> float:
-    """Return the mean probability of the most probable tags of words; 1 without text."""
-    found = [tagger.tag_distribution(Sentence.from_words(one)).max(axis=1) for one in text.sentences[:JUDGED]]
-    return float(np.concatenate(found).mean()) if found else 1.0
+def _undoubted(flat: Tagger, sharp: Tagger, text: RawText) -> float:
+    """Return the share of errors in a text that a sharper tagger no longer doubts."""
+
+    def sureness(tagger: Tagger) -> float:
+        tags = (tagger.tag_distribution(Sentence.from_words(one)) for one in text.sentences[:JUDGED])
+        return float(np.concatenate([one.max(axis=1) for one in tags]).mean())
+
+    return max(1.0 - sureness(flat) / sureness(sharp), 0.0)
 
 
 def _taught(
@@ -272,7 +276,8 @@ def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvide
 
 def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> LogEvidence:
     """Return 0 for the tags that a word may have, -inf for others, float32[n, T]."""
-    possible: Sets = allowed_tags(sentence.forms, tags, lexicon)
+    # A single sentence does not show which script is foreign.
+    possible: Sets = allowed_tags(sentence.forms, tags, lexicon, latin_is_foreign=False)
     for row, tag in zip(possible, sentence.upos, strict=True):
         if tag != UNSPECIFIED:
             row[:] = [one == tag for one in tags]

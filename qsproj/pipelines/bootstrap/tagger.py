@@ -33,7 +33,7 @@ OUT_OF_DOMAIN = (
 )
 
 
-@stage("tagger", version=61)
+@stage("tagger", version=62)
 def tag_target(
     paths: Sequence[Path],
     *,

@@ -8,50 +8,66 @@ Source: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from qsproj.conventions import Mask
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
-from qsproj.corpus.language.recognition import commonest_script
+from qsproj.corpus.language.recognition import commonest_script, count_scripts
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
-from qsproj.pipelines.tagging.options import ENDING, PRIOR_VOTES
+from qsproj.pipelines.tagging.options import ENDING, HALF, PRIOR_VOTES
 from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, summed
 
 LATIN = "LATIN"
 # Scripts of texts in which words in Latin letters are not foreign.
-WITH_LATIN = frozenset({LATIN, "HIRAGANA", "KATAKANA"})
+WITH_LATIN = ("HIRAGANA", "KATAKANA")
 # Letters that a stem drops; it keeps at least ENDING.
 DROPPED = 3
 # Least share of a tag where shares are weights.
 LEAST_WEIGHT = 0.03
 
 
-def allowed_tags(vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags) -> Sets:
-    """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence."""
-    script = commonest_script(vocabulary)
+def allowed_tags(
+    vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags, *, latin_is_foreign: bool | None = None
+) -> Sets:
+    """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence.
+
+    ``latin_is_foreign``: whether words in Latin letters are; None: as :func:`has_foreign_latin` finds in the
+    vocabulary.
+    """
+    if latin_is_foreign is None:
+        latin_is_foreign = has_foreign_latin(vocabulary)
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
         listed = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form))
-        found = listed or allowed_by_script(form, tags, script)
+        found = listed or allowed_by_script(form, tags, latin_is_foreign=latin_is_foreign)
         row[:] = [tag in found for tag in tags] if found else True
     return allowed
+
+
+def has_foreign_latin(vocabulary: Iterable[str]) -> bool:
+    """Return whether words in Latin letters are foreign in a text of these types: if they are the fewer ones.
+
+    In treebanks of Chinese, Greek, Russian and Ukrainian 97% of them are X, in Japanese ones none.
+    """
+    letters = count_scripts(vocabulary)
+    few = letters[LATIN] < HALF * (letters.total() - letters[LATIN])
+    return few and not any(letters[script] for script in WITH_LATIN)
 
 
 # Roman numerals, which are words of any script.
 _ROMAN = re.compile("[IVXLCDM]+")
 
 
-def allowed_by_script(form: str, tags: Sequence[str], script: str = LATIN) -> frozenset[str]:
+def allowed_by_script(form: str, tags: Sequence[str], *, latin_is_foreign: bool = False) -> frozenset[str]:
     """Return the tags of ``tags`` that the script allows a word; none if its rules exclude them all.
 
     Words made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
-    are NUM; in scripts with capitals, lower-case words are not PROPN. Words in Latin letters in a text
-    in another ``script`` are X: 97% of them in treebanks of Chinese, Greek, Russian and Ukrainian, none in
-    Japanese ones.
+    are NUM; in scripts with capitals, lower-case words are not PROPN. Words in Latin letters are X where
+    these are foreign.
     """
     categories = {unicodedata.category(character) for character in form}
     if all(category[0] in "PSZ" for category in categories):
@@ -59,8 +75,7 @@ def allowed_by_script(form: str, tags: Sequence[str], script: str = LATIN) -> fr
     # 20, 1,5 and 10:30 are numbers; 20. may be an ordinal.
     if form[-1].isdecimal() and all(category == "Nd" or category[0] == "P" for category in categories):
         return frozenset({"NUM"}).intersection(tags)
-    foreign = script not in WITH_LATIN and commonest_script([form]) == LATIN and not _ROMAN.fullmatch(form)
-    if foreign and "X" in tags:
+    if latin_is_foreign and "X" in tags and commonest_script([form]) == LATIN and not _ROMAN.fullmatch(form):
         return frozenset({"X"})
     others = frozenset(tags) - {"PUNCT"}
     return others - {"PROPN"} if form.islower() else others
@@ -98,6 +113,11 @@ def corrected(shares: Shares, text: LinkedText, known: Mapping[str, Mapping[str,
         for tag, count in known.get(form, known.get(lower_form(form), {})).items():
             row[columns[tag]] += count
     return normalised(result)
+
+
+def with_seen_tags(allowed: Sets, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Sets:
+    """Return the allowed tags, and those that words have in tagged sentences; see :func:`corrected`."""
+    return allowed | (corrected(np.zeros(allowed.shape), text, known) > 0.0)
 
 
 def type_weights(shares: Shares, allowed: Sets, weighted: Mask, *, least: float) -> Shares:

@@ -10,7 +10,8 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.sentence import has_tree
+from qsproj.corpus.editing import with_columns
+from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError
 from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import text_parser
@@ -21,6 +22,8 @@ from qsproj.pipelines.bootstrap.answers import (
     learn_answers,
     learned_tagger,
     text_to_parse,
+    with_known_tags,
+    with_tags,
 )
 from qsproj.pipelines.bootstrap.tuned_parser import OwnTags, tuned_parser
 
@@ -90,6 +93,17 @@ def test_a_word_list_rules_the_tags_of_raw_text(model, gold):
 def test_sentences_and_a_word_list_teach_without_raw_text(model, gold):
     better = learned(model, gold[:3], lexicon={"doch": ("ADV",)})
     assert right(better, gold[:3])[0] >= right(model, gold[:3])[0]
+    assert better.tagger.undoubted == model.tagger.undoubted
+
+
+def test_heads_alone_leave_the_tagger(model, gold):
+    trees = [with_columns(one, upos=["_"] * len(one)) for one in gold[:3]]
+    assert learned(model, trees, raw=[one.forms for one in gold]).tagger is model.tagger
+
+
+def test_a_foreign_word_is_no_rule_for_a_sentence(model):
+    partly = Sentence.from_words(["Das", "heißt", "Αριστοτέλησ", "."], upos=["_", "VERB", "X", "PUNCT"])
+    assert with_known_tags(with_tags(model.tagger, {"X"}, set()), partly, {}).upos[0] != "X"
 
 
 def test_words_that_only_the_bitext_has_are_not_forgotten(model, gold):

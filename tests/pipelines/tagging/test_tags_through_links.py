@@ -113,8 +113,9 @@ def test_what_is_held_out_is_not_learned_from():
     assert rows["hält"] == -1
 
 
-def test_links_that_contradict_tags_of_held_out_sentences_show_undoubted_errors(tmp_path):
+def test_links_that_contradict_tags_of_held_out_sentences_show_undoubted_errors(tmp_path, monkeypatch):
     """Of 200 sentences two are held out; their links are made wrong, for tags that other sentences show."""
+    monkeypatch.setattr(tags_through_links, "ENOUGH_WORDS", 0)
     pairs = made_pairs(200)
     before = projected(pairs).tagger
     held_out = [pairs[number] for number in range(99, 200, 100)]
@@ -132,7 +133,8 @@ def test_links_that_contradict_tags_of_held_out_sentences_show_undoubted_errors(
             unexpected += sum(own != other for own, other in zip(best, linked, strict=True))
             unexpected -= float((1.0 - chances.max(axis=1)).sum())
             words += len(best)
-        assert one.undoubted == pytest.approx(min(1.0, 2.5 * ((unexpected + 6) / (words + 12) - 0.015)))
+        expected = min(max(2.5 * (unexpected / words - 0.015), 0.0), 0.5)
+        assert one.undoubted == pytest.approx(expected)
     assert tagger.undoubted > before.undoubted + 0.3
     tagger.save(tmp_path / "tagger")
     assert load_model(tmp_path / "tagger").undoubted == tagger.undoubted
@@ -153,13 +155,9 @@ def test_links_of_the_first_of_several_sources_show_undoubted_errors(monkeypatch
 
 
 def test_few_held_out_words_leave_doubt_and_errors_that_are_expected_none():
-    assert (
-        undoubted_errors(0, 0.0, 0)
-        == undoubted_errors(100, 120.0, 1000)
-        == undoubted_errors(100, 100.0, 1000)
-        == 0.0
-    )
-    assert undoubted_errors(0, 0.0, 30) > undoubted_errors(0, 0.0, 100) > 0.0
+    assert undoubted_errors(100, 120.0, 1000) == undoubted_errors(100, 100.0, 1000) == 0.0
+    by_words = [undoubted_errors(0, 0.0, words) for words in (0, 1, 30, 100, 300)]
+    assert 0.5 == by_words[0] == by_words[1] > by_words[2] > by_words[3] > by_words[4] > 0.0
     assert 0.0 < undoubted_errors(100, 40.0, 300) < undoubted_errors(100, 20.0, 300) < 1.0
 
 

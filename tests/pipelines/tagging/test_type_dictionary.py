@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.tagging.linked_text import read_linked_text
+from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.type_dictionary import (
     allowed_by_script,
     allowed_tags,
@@ -12,6 +12,7 @@ from qsproj.pipelines.tagging.type_dictionary import (
     type_evidence,
     type_shares,
     type_weights,
+    with_seen_tags,
 )
 from tests.pipelines.tagging.made_bitext import made_pairs
 
@@ -38,27 +39,39 @@ def test_scripts_settle_signs_numbers_and_capitals(form, expected):
 
 
 @pytest.mark.parametrize(
-    ("form", "script", "foreign"),
+    ("words", "foreign"),
     [
-        ("the", "CYRILLIC", True),
-        ("IBM", "CJK", True),
-        ("XIV", "CYRILLIC", False),
-        ("год", "CYRILLIC", False),
-        ("1917", "CYRILLIC", False),
-        ("the", "LATIN", False),
-        ("the", "HIRAGANA", False),
+        ("год мир хлеб вода the", True),
+        ("国家 经济 学生 世界 发展 IBM", True),
+        ("год мир хлеб вода XIV", False),
+        ("година мир хлеб voda grad", False),  # two scripts of one language, as in Serbian
+        ("経済 国家 学生 世界 する ので IBM", False),
+        ("year peace bread water год", False),
     ],
 )
-def test_latin_words_in_texts_of_other_scripts_are_foreign(form, script, foreign):
-    found = allowed_by_script(form, (*TAGS, "X"), script)
-    assert (found == {"X"}) == foreign
-    assert allowed_by_script(form, TAGS, script), "tags without X"
+def test_latin_words_in_texts_of_other_scripts_are_foreign(words, foreign):
+    forms = words.split()
+    found = allowed_tags(forms, (*TAGS, "X"), {})[-1]
+    assert (found.tolist() == [False] * len(TAGS) + [True]) == foreign
+    assert allowed_tags(forms, TAGS, {})[-1].any(), "tags without X"
 
 
-def test_most_words_of_a_text_show_its_script():
-    words = ("год", "мир", "the")
-    assert allowed_tags(words, ("NOUN", "X"), {})[2].tolist() == [False, True]
-    assert allowed_tags(words, ("NOUN", "X"), {"the": ("NOUN",)})[2].tolist() == [True, False]
+def test_a_lexicon_and_tagged_sentences_know_foreign_words():
+    words, tags = ("год", "мир", "хлеб", "вода", "the"), ("NOUN", "X")
+    assert allowed_tags(words, tags, {"the": ("NOUN",)})[-1].tolist() == [True, False]
+    votes = np.zeros((5, 2), dtype=np.float32)
+    text = LinkedText(
+        tags=tags,
+        sentences=(words,),
+        starts=np.array([0, 5]),
+        vocabulary=words,
+        types=np.arange(5, dtype=np.int32),
+        votes=votes,
+        first=None,
+        links=0,
+    )
+    seen = with_seen_tags(allowed_tags(words, tags, {}), text, {"the": {"NOUN": 1}})
+    assert seen[-1].tolist() == [True, True]
 
 
 @pytest.fixture(scope="module")
