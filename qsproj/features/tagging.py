@@ -173,16 +173,19 @@ def word_attributes(form: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def likely_tags(form: str) -> tuple[str, ...]:
-    """Return the possible tags of a word with unseen characters, such as n°12; empty: any tag."""
-    if form.isascii():
-        return ()
+    """Return the possible tags of a word with unseen characters, such as n°12; empty: any tag.
+
+    Of a sign, as # or 」, the likelier tag comes first; the second is for models without the first.
+    """
     plain = plain_form(form)
     if _SIGN_AND_NUMBER.fullmatch(plain):
-        return "NUM", "X"
+        return () if form.isascii() else ("NUM", "X")
     categories = {unicodedata.category(character)[0] for character in plain}
     if categories <= {"S", "M", "C"}:
-        return ("SYM",)
-    return ("PROPN", "X") if categories <= {"L", "M", "C"} else ()
+        return "SYM", "PUNCT"
+    if categories <= {"P", "S", "M", "C"}:
+        return "PUNCT", "SYM"
+    return () if form.isascii() or not categories <= {"L", "M", "C"} else ("PROPN", "X")
 
 
 def _kind(form: str) -> str:

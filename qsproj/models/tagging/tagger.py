@@ -27,8 +27,9 @@ from qsproj.models.storage import Stored
 from qsproj.models.tokens.splitter import Splitter
 from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
 
-# Subtracted from the potentials of tags that words of unknown characters rarely have.
+# Subtracted from the potentials of tags that words of unknown characters and unknown signs rarely have.
 FOREIGN = 20.0
+SIGNS = frozenset({"PUNCT", "SYM"})
 # Optional fields of a tagger, each with arrays under its name.
 PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
@@ -237,17 +238,23 @@ class Tagger(Stored):
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)
-        unspelled = self.extractor.unspelled(rows).tolist()
+        unspelled, known = self.extractor.unspelled(rows).tolist(), self._known(rows).tolist()
         for word, form in enumerate(forms):
-            likely = () if form.isascii() else likely_tags(form)
-            if likely and (likely[0] == "NUM" or unspelled[word]):
+            likely = () if form.isascii() and form.isalnum() else likely_tags(form)
+            if likely and likely[0] in SIGNS:
+                likely = () if known[word] else tuple(tag for tag in likely if tag in self.tags)[:1]
+            elif likely and likely[0] != "NUM" and not unspelled[word]:
+                likely = ()
+            if likely:
                 emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
         return emissions
 
     def knows(self, forms: tuple[str, ...]) -> Mask:
         """Return for each word whether it was seen in training, in any casing: bool[n]."""
+        return self._known(self.index.rows(self.extractor.keys(forms)))
+
+    def _known(self, rows: NDArray[np.int32]) -> Mask:
         lower = [at for at, name in enumerate(self.extractor.templates) if name in ("form", "lower")]
-        rows = self.index.rows(self.extractor.keys(forms))
         return np.asarray((rows[:, lower] >= 0).any(axis=1))
 
     def to_archive(self) -> schema.Archive:

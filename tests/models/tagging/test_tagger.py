@@ -240,3 +240,15 @@ def test_words_of_characters_that_were_never_seen_are_symbols_or_names():
     assert tags["\u0418\u0432\u0430\u043d"] in ("PROPN", "X")
     assert tags["n°12"] in ("NUM", "X")
     assert tags["№7"] in ("NUM", "X")
+
+
+@pytest.mark.parametrize(("symbols", "expected"), [((), "PUNCT"), (("%",), "SYM")])
+def test_signs_that_were_never_seen_are_punctuation_or_symbols(symbols, expected):
+    sample = list(read_conllu("corpora/de.conllu"))[:10]
+    known = [Sentence.from_words(list(symbols), upos=["SYM"] * len(symbols))] if symbols else []
+    rng = np.random.default_rng(1)
+    tagger = train_tagger([*sample, *known], rng=rng, options=TaggerOptions(epochs=2))
+    words = ("Der", "[", "Hund", "]", "heißt", "「", "Bello", "」", "+", "...", ":)")
+    tags = dict(zip(words, tagger.tag_words(words), strict=True))
+    assert {tags[sign] for sign in ("[", "]", "「", "」", "...", ":)")} == {"PUNCT"}
+    assert tags["+"] == expected

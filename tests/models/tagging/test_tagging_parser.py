@@ -123,7 +123,7 @@ def test_partial_trees_train_the_tagger_and_what_prunes(sample):
 def test_stopping_early_by_a_dev_set(sample):
     dev = sample[12:30]
     options = TrainingOptions(epochs=6)
-    parser, report = train_tagging_parser(sample[:12], rng=np.random.default_rng(2), dev=dev, options=options)
+    parser, report = train_tagging_parser(sample[:12], rng=np.random.default_rng(1), dev=dev, options=options)
     scores = [record.score for record in report.epochs]
     # Or the parser of the last epoch would do.
     assert scores[-1] < max(scores)
