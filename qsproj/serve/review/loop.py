@@ -131,10 +131,12 @@ def in_words(standing: dict[str, Any]) -> str:
     if (accuracy := standing["accuracy"]) is not None:
         share, low, high = (100.0 * accuracy[name] for name in ("share", "low", "high"))
         expected, least, most = standing["gain"]
+        by_words = round(AHEAD * standing["a_minute"]["words"], 1)
         parts += [
             f"of the last {accuracy['words']} words, {share:.0f}% were right in the draft ({low:.0f} to "
             f"{high:.0f}%)",
-            f"{AHEAD:.0f} more minutes: about {expected} points ({least} to {most})",
+            f"{AHEAD:.0f} more minutes: about {by_words} points by words, {expected} by sentences "
+            f"({least} to {most})",
         ]
     advice = "next: words (key w)" if standing["next"] == WORDS else "next: sentences"
     parts.append("stopping now loses little" if standing["stop"] else advice)
