@@ -125,16 +125,16 @@ def test_links_that_contradict_tags_of_held_out_sentences_show_undoubted_errors(
     tagger = projected(pairs).tagger
     # The links of these sentences are for the right tags, or for those in reverse order.
     for one, reversed_tags in ((before, False), (tagger, True)):
-        unexpected, words = 0.0, 0
+        wrong, expected, words = 0, 0.0, 0
         for pair in held_out:
             chances = one.tag_distribution(pair.target)
             best = [one.tags[column] for column in chances.argmax(axis=1)]
             linked = pair.source.upos[::-1] if reversed_tags else pair.source.upos
-            unexpected += sum(own != other for own, other in zip(best, linked, strict=True))
-            unexpected -= float((1.0 - chances.max(axis=1)).sum())
+            wrong += sum(own != other for own, other in zip(best, linked, strict=True))
+            expected += float((1.0 - chances.max(axis=1)).sum())
             words += len(best)
-        expected = min(max(2.5 * (unexpected / words - 0.015), 0.0), 0.5)
-        assert one.undoubted == pytest.approx(expected)
+        excess = (wrong - max(expected, 0.125 * words)) / words
+        assert one.undoubted == pytest.approx(min(max(4.0 * excess, 0.0), 0.5))
     assert tagger.undoubted > before.undoubted + 0.3
     tagger.save(tmp_path / "tagger")
     assert load_model(tmp_path / "tagger").undoubted == tagger.undoubted
@@ -154,11 +154,14 @@ def test_links_of_the_first_of_several_sources_show_undoubted_errors(monkeypatch
     assert found > 0.15
 
 
-def test_few_held_out_words_leave_doubt_and_errors_that_are_expected_none():
-    assert undoubted_errors(100, 120.0, 1000) == undoubted_errors(100, 100.0, 1000) == 0.0
-    by_words = [undoubted_errors(0, 0.0, words) for words in (0, 1, 30, 100, 300)]
-    assert 0.5 == by_words[0] == by_words[1] > by_words[2] > by_words[3] > by_words[4] > 0.0
-    assert 0.0 < undoubted_errors(100, 40.0, 300) < undoubted_errors(100, 20.0, 300) < 1.0
+def test_only_errors_beyond_those_expected_and_those_of_links_are_undoubted():
+    assert undoubted_errors(0, 0.0, 0) == undoubted_errors(125, 0.0, 1000) == 0.0
+    assert undoubted_errors(200, 200.0, 1000) < 0.01
+    by_expected = [undoubted_errors(200, expected, 1000) for expected in (50.0, 125.0, 150.0, 180.0)]
+    assert by_expected[0] == by_expected[1] > by_expected[2] > by_expected[3] > 0.0
+    assert undoubted_errors(900, 0.0, 1000) == 0.5
+    assert undoubted_errors(4, 0.0, 20) < undoubted_errors(200, 0.0, 1000)
+    assert 0.0 < undoubted_errors(60, 50.0, 300) < undoubted_errors(60, 20.0, 300) < 0.5
 
 
 def test_a_tagger_is_made_less_sure():
