@@ -125,7 +125,7 @@ def test_options_are_those_of_the_command(tmp_path, monkeypatch):
         given.append(options)
         raise UsageError("seen")
 
-    monkeypatch.setattr("qsproj.pipelines.bootstrap.bootstrap.bootstrap", kept)
+    monkeypatch.setattr("qsproj.api.bootstrapping.run", kept)
     with pytest.raises(UsageError, match="seen"):
         qsproj.bootstrap(**PAIR, work=tmp_path, learn_text=False, also="corpora/es.conllu")
     (options,) = given

@@ -238,24 +238,34 @@ class Tagger(Stored):
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)
-        unspelled, known = self.extractor.unspelled(rows).tolist(), self._known(rows).tolist()
+        unspelled = self.extractor.unspelled(rows).tolist()
         for word, form in enumerate(forms):
             likely = () if form.isascii() and form.isalnum() else likely_tags(form)
             if likely and likely[0] in SIGNS:
-                likely = () if known[word] else tuple(tag for tag in likely if tag in self.tags)[:1]
+                likely = self._tags_of_sign(rows[word], likely)
             elif likely and likely[0] != "NUM" and not unspelled[word]:
                 likely = ()
             if likely:
                 emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
         return emissions
 
+    def _tags_of_sign(self, rows: NDArray[np.int32], likely: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the tags of a sign with features ``rows``: PUNCT, SYM or both; empty: any."""
+        of_form = rows[self._forms]
+        learned = self.weights[of_form[of_form >= 0]].sum(axis=0)
+        if not learned.any():
+            return tuple(tag for tag in likely if tag in self.tags)[:1]
+        return likely if self.tags[int(learned.argmax())] in likely else ()
+
     def knows(self, forms: tuple[str, ...]) -> Mask:
         """Return for each word whether it was seen in training, in any casing: bool[n]."""
-        return self._known(self.index.rows(self.extractor.keys(forms)))
+        rows = self.index.rows(self.extractor.keys(forms))
+        return np.asarray((rows[:, self._forms] >= 0).any(axis=1))
 
-    def _known(self, rows: NDArray[np.int32]) -> Mask:
-        lower = [at for at, name in enumerate(self.extractor.templates) if name in ("form", "lower")]
-        return np.asarray((rows[:, lower] >= 0).any(axis=1))
+    @property
+    def _forms(self) -> list[int]:
+        """Columns of the features of a word's form."""
+        return [at for at, name in enumerate(self.extractor.templates) if name in ("form", "lower")]
 
     def to_archive(self) -> schema.Archive:
         header: dict[str, Any] = {

@@ -20,6 +20,7 @@ from qsproj.pipelines.tagging import (
     conventions,
     function_words,
     linked_text,
+    self_training,
     tags_through_links,
     type_dictionary,
 )
@@ -76,7 +77,7 @@ ABLATIONS = {
     "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
     "sureness of links": _tag_options(sureness=1.0),
     "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
-    "noise of links by tag": _tags((tags_through_links, "learn_channel", _same_noise)),
+    "noise of links by tag": _tags((self_training, "learn_channel", _same_noise)),
     "several taggers": _tag_options(taggers=1),
     "self-training": _tags((SelfTraining, "again", lambda _, tagger, *more, **others: tagger)),
     "rounds of raw text": _tag_options(rounds_of_raw=1),
