@@ -132,7 +132,7 @@ def test_where_links_say_nothing_trees_hardly_change_what_the_tagger_says(pairs,
             tags = replace(own, links=np.zeros_like(own.links), trees=scale * own.trees)
             found.append(np.abs(parser.infer(replace(prepared, tags=tags)).tags.words - said).max())
     corrected, uncorrected = map(np.mean, errors.values())
-    assert corrected < 0.6 * uncorrected
+    assert corrected < 0.7 * uncorrected
     assert uncorrected > 0.1
 
 
