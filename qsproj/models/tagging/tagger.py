@@ -51,6 +51,8 @@ class FeatureExtractor:
         self._compiled = compiled(templates, tuple(class_sets))
         self._table = WordTable(class_sets)
         self._spelling = [at for at, name in enumerate(templates) if name in SPELLING]
+        # Columns of the features of a word's whole form.
+        self.of_form = [at for at, name in enumerate(templates) if name in ("form", "lower")]
 
     def keys(self, forms: tuple[str, ...]) -> NDArray[np.uint64]:
         words = self._table.encode(forms)
@@ -251,7 +253,7 @@ class Tagger(Stored):
 
     def _tags_of_sign(self, rows: NDArray[np.int32], likely: tuple[str, ...]) -> tuple[str, ...]:
         """Return the tags of a sign with features ``rows``: PUNCT, SYM or both; empty: any."""
-        of_form = rows[self._forms]
+        of_form = rows[self.extractor.of_form]
         learned = self.weights[of_form[of_form >= 0]].sum(axis=0)
         if not learned.any():
             return tuple(tag for tag in likely if tag in self.tags)[:1]
@@ -260,12 +262,7 @@ class Tagger(Stored):
     def knows(self, forms: tuple[str, ...]) -> Mask:
         """Return for each word whether it was seen in training, in any casing: bool[n]."""
         rows = self.index.rows(self.extractor.keys(forms))
-        return np.asarray((rows[:, self._forms] >= 0).any(axis=1))
-
-    @property
-    def _forms(self) -> list[int]:
-        """Columns of the features of a word's form."""
-        return [at for at, name in enumerate(self.extractor.templates) if name in ("form", "lower")]
+        return np.asarray((rows[:, self.extractor.of_form] >= 0).any(axis=1))
 
     def to_archive(self) -> schema.Archive:
         header: dict[str, Any] = {
