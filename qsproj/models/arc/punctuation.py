@@ -124,12 +124,15 @@ def tree_of_words(forms: Sequence[str], tags: Sequence[str], heads: Heads) -> Tr
 
 def mark_heads(forms: Sequence[str], tags: Sequence[str], heads: Heads) -> dict[int, int]:
     """Return the head of each mark in a tree int32[n+1], by the guidelines; empty without words."""
-    tree = tree_of_words(forms, tags, heads)
+    return _mark_heads(tree_of_words(forms, tags, heads), paired_marks(forms))
+
+
+def _mark_heads(tree: TreeOfWords, pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
     if not tree.words:
         return {}
-    marks = [place for place, tag in enumerate(tags, start=1) if tag == PUNCT]
+    marks = [place for place, tag in enumerate(tree.tags, start=1) if tag == PUNCT]
     found = {mark: tree.attachment(mark) for mark in marks}
-    for opening, closing in paired_marks(forms):
+    for opening, closing in pairs:
         head = tree.enclosed_head(opening, closing)
         if head is not None and opening in found and closing in found:
             found[opening] = found[closing] = head
@@ -158,8 +161,9 @@ def with_marks_attached(
     tempered = scores / temperature
     by_guidelines = np.zeros_like(scores)
     size = max(min(SAMPLED, SAMPLED * LONG // len(forms)), 1)
+    pairs = paired_marks(forms)
     for heads in inference.sample(tempered, size, np.random.default_rng(SEED)):
-        for mark, head in mark_heads(forms, tags, heads).items():
+        for mark, head in _mark_heads(tree_of_words(forms, tags, heads), pairs).items():
             by_guidelines[head, mark] += 1.0 / size
     own = inference.infer(tempered)[1]
     marks = np.flatnonzero(by_guidelines.any(axis=0))
