@@ -83,7 +83,9 @@ class Positions:
         old = named // n_places
         return cls(every.with_types(types, old), first and first.with_types(types, old), after)
 
-    def readings(self, allowed: Sets, classes: Classes, options: TagProjectionOptions) -> "list[Reading]":
+    def readings(
+        self, allowed: Sets, classes: Classes, options: TagProjectionOptions
+    ) -> "list[WeighedVotes]":
         """Return a reading of all votes and, with several translations, one of the first alone.
 
         ``classes``: those of lower-cased words. Treebanks differ in the tags of function words, so that words
@@ -92,18 +94,18 @@ class Positions:
         """
         shares, weighted = with_function_tags(self.every, allowed, self.after, classes, options)
         if self.first is None:
-            return [Reading(self.text, shares, weighted)]
+            return [WeighedVotes(self.text, shares, weighted)]
         by_first, weighted_by_first = with_function_tags(self.first, allowed, self.after, classes, options)
         decided = _decided(self.first)[self.first.words.of_types] & by_first.any(axis=1)
         shares = np.where(decided[:, None], by_first, shares)
         weighted = np.where(decided, weighted_by_first, weighted)
         return [
-            Reading(self.text, shares, weighted),
-            Reading(self.first.text, by_first, weighted_by_first),
+            WeighedVotes(self.text, shares, weighted),
+            WeighedVotes(self.first.text, by_first, weighted_by_first),
         ]
 
 
-class Reading(NamedTuple):
+class WeighedVotes(NamedTuple):
     """Votes of a text, the shares of tags in those of each type, and which are weights: of function words."""
 
     text: LinkedText

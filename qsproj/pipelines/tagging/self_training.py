@@ -20,7 +20,7 @@ from qsproj.models.tagging.tagger_training import (
     train_on_sets,
 )
 from qsproj.pipelines.tagging.few_tagged import FewTagged
-from qsproj.pipelines.tagging.function_words import Reading
+from qsproj.pipelines.tagging.function_words import WeighedVotes
 from qsproj.pipelines.tagging.link_noise import Channel, channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.options import FEW, TagProjectionOptions
@@ -38,7 +38,7 @@ RAREST = 0.03
 class SelfTraining:
     """State shared by all rounds of training from one reading of the votes."""
 
-    reading: Reading
+    reading: WeighedVotes
     allowed: Sets
     parts: Sequence[Sequence[int]]  # sentences of each tagger
     extractor: FeatureExtractor
