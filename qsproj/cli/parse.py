@@ -2,9 +2,9 @@
 
 The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`). A model
 with a tagger (see `qsproj bundle`) also reads plain text: one sentence per line or, with --paragraphs,
-running text with one paragraph per line or blank lines between paragraphs. Blank lines are skipped, and lines
-of more than 1,000 words are split at sentence ends. CoNLL-U words without UPOS are tagged first. A model
-trained with `qsproj train --joint-tags` needs only word forms and fills in UPOS.
+running text with one paragraph per line or blank lines between paragraphs. Blank lines are skipped. CoNLL-U
+words without UPOS are tagged first. A model trained with `qsproj train --joint-tags` needs only word forms
+and fills in UPOS. Sentences of more than 1,000 words are not parsed, but written and counted.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import values_of
 from qsproj.cli.options.files import check_keeps
 from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
-from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
-from qsproj.corpus.language.sentence_ends import cut_long_lines, numbered_by_line, rule_starts
+from qsproj.corpus.language.sentence_ends import numbered_by_line, rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import is_blank
 from qsproj.errors import DataError, UsageError, pluralise
@@ -127,8 +126,7 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
         lines = _noticing_paragraphs(lines, starts, source.name)
     how = values_of(options, "language", "paragraphs", "segmentations")
     sentences = tagger.read(lines, split_contractions=True, name=source.name, **how)
-    sentences = warn_unknown(sentences, None, tagger, path=options.model, name=source.name)
-    return cut_long_lines(sentences, notify=partial(_report_cut, source.name))
+    return warn_unknown(sentences, None, tagger, path=options.model, name=source.name)
 
 
 def _noticing_paragraphs(
@@ -140,8 +138,7 @@ def _noticing_paragraphs(
         yield line
         if not is_blank(line):
             looked_at += 1
-            words = line.split()
-            several += len(words) <= MAX_WORDS and len(starts(" ".join(words))) > 1
+            several += len(starts(" ".join(line.split()))) > 1
             if looked_at == _LINES_LOOKED_AT:
                 break
     if looked_at and several >= _SEVERAL * looked_at:
@@ -151,11 +148,6 @@ def _noticing_paragraphs(
             "sentences, each parsed as one; find them with --paragraphs"
         )
     yield from lines
-
-
-def _report_cut(name: str, line: str, words: int, parts: int) -> None:
-    parsed = f"a line of {pluralise(words, 'word')} is parsed as {pluralise(parts, 'sentence')}"
-    notice(f"{name}:{line}: {parsed}; put one sentence on a line")
 
 
 def _with_tags(sentences: Iterator[Sentence], model: str, name: str) -> Iterator[Sentence]:

@@ -125,12 +125,12 @@ def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSourc
     """Yield sentences; report those that are not parsed, or with fewer readings, for their length."""
     slow = unparsed = first = 0
     for line, sentence in at_lines(sentences):
+        at = _line_of(sentence) if origin.is_text else line
         if len(sentence) > MAX_WORDS:
-            unparsed, first = unparsed + 1, first or line
+            unparsed, first = unparsed + 1, first or at
         elif (readings := parser.readings_of(sentence)) and readings[0] < readings[1]:
             slow += 1
             if slow <= _LONG_ONES_NAMED:
-                at = _line_of(sentence) if origin.is_text else line
                 tried = f"with {readings[0]} uncertain tags tried, not {readings[1]}"
                 words = pluralise(len(sentence), "word")
                 notice(f"{origin.name}:{at}: a sentence of {words}, {tried}; put one sentence on a line")

@@ -109,15 +109,20 @@ def test_from_python(bundled):
     assert probabilities[:, 1:].sum(axis=0) == pytest.approx([1.0, 1.0])
 
 
-def test_a_line_that_is_too_long_is_cut_and_told_by_its_number(run_cli, bundled, tmp_path):
+def test_a_line_that_is_too_long_is_not_parsed_and_counted(run_cli, bundled, tmp_path):
     text = "Haus .\n\n" * 2 + "Das Haus . " * 400 + "\nHaus .\n"
     outcome = run_cli("parse", "-m", bundled, "-", "-o", tmp_path / "out", stdin=text)
     assert outcome.code == 0
-    assert outcome.err == (
-        "<standard stream>:5: a line of 1,200 words is parsed as 400 sentences; put one sentence on a line\n"
-    )
-    names = [one.sent_id for one in qsproj.read_conllu(tmp_path / "out")]
-    assert names == ["1", "2", *(f"3.{part}" for part in range(1, 401)), "4"]
+    notices = outcome.err.splitlines()
+    assert notices[0].endswith("each parsed as one; find them with --paragraphs")
+    assert notices[1:] == [
+        "<standard stream>: 1 sentence of more than 1,000 words (first: line 5) written unchanged, not "
+        "parsed; split them to parse them"
+    ]
+    sentences = {one.sent_id: one for one in qsproj.read_conllu(tmp_path / "out")}
+    assert [(name, one.root is None) for name, one in sentences.items()] == [
+        *(("1", False), ("2", False), ("3", True), ("4", False))
+    ]
 
 
 def test_text_needs_a_model_that_tags(run_cli, words_parser):

@@ -1,4 +1,4 @@
-"""Sentence splitting of running text: paragraphs, rules for languages without a treebank, overlong lines.
+"""Sentence splitting of running text: paragraphs, and rules for languages without a treebank.
 
 A full stop after an abbreviation of the language, an initial or a short number does not end a sentence, nor
 does any mark before a lower-case letter.
@@ -11,13 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice, pairwise
 
-from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.characters import INVISIBLE
-from qsproj.corpus.contractions import tokens_of
-from qsproj.corpus.editing import begins_paragraph
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import is_blank, sentence_from_tokens
-from qsproj.corpus.token import NO_SPACE, multiword_tokens, spelled
+from qsproj.corpus.text import is_blank
 from qsproj.errors import DataError
 
 # Sentence-final marks with closing quotes and brackets: before a space, or anywhere in scripts without
@@ -147,15 +143,6 @@ def _abbreviations(language: str) -> frozenset[str]:
     return frozenset(MosesTokenizer(language).NONBREAKING_PREFIXES)
 
 
-# Sentence-final marks, marks that may follow them, and pauses within sentences.
-_ENDS = frozenset({".", "!", "?", "…", "...", "。", "！", "？", "।", "؟", "۔"})
-_QUOTES = frozenset({'"', "'", "”", "“", "’", "»", "«", ")", "]", "」", "』"})
-_PAUSES = frozenset({";", ":", ",", "；", "：", "，", "、", "،"})
-
-# Callback with the number of a line, its number of words and its number of sentences.
-Notify = Callable[[str, int, int], None]
-
-
 def numbered_by_line(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     """Number the lines of sentences one after the other: blank lines do not count."""
     number, line = 0, None
@@ -164,65 +151,3 @@ def numbered_by_line(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         number += at != line
         line = at
         yield replace(sentence, sent_id=f"{number}{point}{part}")
-
-
-def cut_long_lines(
-    sentences: Iterable[Sentence], *, longest: int = MAX_WORDS, notify: Notify = lambda *_: None
-) -> Iterator[Sentence]:
-    """Yield sentences without annotation, those of more than ``longest`` words in parts, *7.1*, *7.2* ..."""
-    for sentence in sentences:
-        if len(sentence) <= longest:
-            yield sentence
-            continue
-        bounds = _bounds(sentence, longest)
-        notify(sentence.sent_id or "", len(sentence), len(bounds) - 1)
-        for number, (begin, end) in enumerate(pairwise(bounds), start=1):
-            yield _part(sentence, begin, end, f"{sentence.sent_id}.{number}")
-
-
-def _bounds(sentence: Sentence, longest: int) -> list[int]:
-    """Return the starts of parts, and the number of words: all sentence ends, and further cuts if needed."""
-    # 0-based words that are not the first of their multiword token.
-    inner = {word for span in multiword_tokens(sentence) for word in range(span.first, span.last)}
-    bounds = [0]
-    for end in [*_sentence_ends(sentence.forms, inner), len(sentence)]:
-        while end - bounds[-1] > longest:
-            bounds.append(_last_pause(sentence.forms, inner, bounds[-1], bounds[-1] + longest))
-        bounds.append(end)
-    return bounds
-
-
-def _sentence_ends(forms: tuple[str, ...], inner: set[int]) -> Iterator[int]:
-    """Yield the number of words up to the end of each sentence except the last."""
-    at = 0
-    while at < len(forms):
-        ended = forms[at] in _ENDS
-        at += 1
-        while ended and at < len(forms) and (forms[at] in _ENDS or forms[at] in _QUOTES):
-            at += 1
-        if ended and at < len(forms) and at not in inner and not forms[at][0].islower():
-            yield at
-
-
-def _last_pause(forms: tuple[str, ...], inner: set[int], begin: int, end: int) -> int:
-    for at in range(end, begin, -1):
-        if forms[at - 1] in _PAUSES and at not in inner:
-            return at
-    while end in inner and end > begin + 1:
-        end -= 1
-    return end
-
-
-def _part(sentence: Sentence, begin: int, end: int, name: str) -> Sentence:
-    """Return words ``begin`` to ``end`` as a sentence with the given name."""
-    tokens: list[tuple[str, tuple[str, ...]]] = []
-    for first, form, count in tokens_of(sentence):
-        words = sentence.forms[max(first - 1, begin) : min(first - 1 + max(count, 1), end)]
-        # The rest of a token of more words than a part may have is written as words.
-        tokens += [(form, words)] * bool(words) if first > begin else [(word, (word,)) for word in words]
-    is_first = begin == 0 and begins_paragraph(sentence)
-    text = spelled(sentence, begin + 1, end)
-    part = sentence_from_tokens(tokens, text, sent_id=name, begins_paragraph=is_first)
-    last = next((span for span in multiword_tokens(sentence) if span.last == end), sentence[end])
-    key, value = NO_SPACE
-    return _without_space_after(part) if last.misc.get(key) == value else part

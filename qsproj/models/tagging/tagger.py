@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
-from qsproj.corpus.language.sentence_ends import cut_long_lines, read_running_text, rule_starts
+from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import SentenceError, UsageError, check_name
@@ -215,7 +215,7 @@ class Tagger(Stored):
                 "train it with language=CODE, or call it with sentences: qsproj.Sentence.from_words(words)"
             )
             raise UsageError(f"found a text, and the tagger does not know its language; {remedy}")
-        return cut_long_lines(self.read(text.splitlines(), paragraphs=True, split_contractions=True))
+        return self.read(text.splitlines(), paragraphs=True, split_contractions=True)
 
     def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.language.sentence_ends import cut_long_lines
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, pluralise
 from qsproj.models import storage
@@ -289,7 +288,7 @@ class TextParser(Wrapper[Parser]):
         return sentence
 
     def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
-        sentences = cut_long_lines(self.read(text.splitlines(), paragraphs=paragraphs))
+        sentences = self.read(text.splitlines(), paragraphs=paragraphs)
         return list(self.parse_all(sentences, confidence=confidence))
 
     # The tags of the sentence need no check, as they are filled in.

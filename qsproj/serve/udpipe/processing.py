@@ -9,7 +9,7 @@ from pathlib import Path
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import Format, sentence_formats
-from qsproj.corpus.language.sentence_ends import cut_long_lines, numbered_by_line
+from qsproj.corpus.language.sentence_ends import numbered_by_line
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
 from qsproj.models.parser import Parser, load_alone
@@ -179,7 +179,7 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
         sentences = model.tagger.read(
             data.split("\n"), split_contractions=True, paragraphs=running, name=NAME
         )
-        return numbered_by_line(cut_long_lines(sentences))
+        return numbered_by_line(sentences)
     read_data = readers().get(given)
     if read_data is None:
         raise unknown_name("input", given, [*readers(), _TOKENIZER_INPUTS[0]])
