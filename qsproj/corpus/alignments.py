@@ -1,4 +1,4 @@
-"""Word alignments: Pharaoh, Talp, NAACL, aligned TSV, weighted triples, GIZA++.
+"""Word alignments: Pharaoh, which is also written, Talp, NAACL, aligned TSV, weighted triples, GIZA++.
 
 ============== ======================================================= =================================
 format         a link                                                  words count from
@@ -18,7 +18,7 @@ and ``giza`` (``A3.final`` of GIZA++) three lines per sentence. The source comes
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby, zip_longest
 from os import PathLike, fspath
@@ -31,7 +31,7 @@ from qsproj.corpus.cells import COLUMN_COUNT
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.messages import number_of, probability_in
 from qsproj.corpus.sentence import Alignment, make_alignment
-from qsproj.errors import DataError, check_name, pluralise
+from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
@@ -58,47 +58,49 @@ class Base(NamedTuple):
     other: str | None
 
 
-class Links(NamedTuple):
-    """The k links of a sentence pair, with 1-based words, and the number of their first line."""
+class Row(NamedTuple):
+    """A link and its line; words count from 1. ``weight``: its probability, None without."""
 
     line: int
-    lines: list[int]
-    sources: list[int]
-    targets: list[int]
-    sure: list[bool]
-    weights: list[float] | None
+    source: int
+    target: int
+    sure: bool = True
+    weight: float | None = None
+
+
+class Links(NamedTuple):
+    """The links of a sentence pair, the number of their first line, and the sizes of both sides if known."""
+
+    line: int
+    rows: list[Row]
     sizes: tuple[int, int] | None = None
 
 
 _NO_GIZA = "check that it is A3.final of GIZA++"
 # Of this many pairs with links, at least one links its first word.
 ENOUGH_PAIRS = 20
-_NO_LINKS = Links(0, [], [], [], [], None)
 
 
 def write_alignments(
     alignments: Iterable[Alignment],
     path: PathOrFile | None,
     *,
-    format: str = "pharaoh",
     with_weights: bool = False,
     with_counts: bool = False,
 ) -> None:
     """Write alignments one at a time; ``with_counts``: also a file of word counts, which readers check."""
-    check_name("alignment format to write", format, WRITERS)
     if with_counts and isinstance(path, str | PathLike) and path != "-":
         with open_output(_counts_beside(path)) as counts:
-            write_alignments(_noted(alignments, counts), path, format=format, with_weights=with_weights)
+            write_alignments(_noted(alignments, counts), path, with_weights=with_weights)
         return
-    (write_link, separator, end), first_word = WRITERS[format], READERS[format][1].first_word
     with open_output(path) as handle:
-        for number, alignment in enumerate(alignments, start=1):
-            weights = alignment.weights if with_weights else None
-            probabilities = [None] * len(alignment.links) if weights is None else weights.tolist()
-            words = (alignment.links - 1 + first_word).tolist()
-            rows = zip(words, alignment.sure.tolist(), probabilities)
-            links = [write_link(number, *link, sure, probability) for link, sure, probability in rows]
-            handle.write(separator.join(links) + end)
+        for alignment in alignments:
+            words, marks = (alignment.links - 1).tolist(), np.where(alignment.sure, "-", "p").tolist()
+            links = [f"{source}{mark}{target}" for (source, target), mark in zip(words, marks, strict=True)]
+            if with_weights and alignment.weights is not None:
+                weights = alignment.weights.tolist()
+                links = [f"{link}:{weight:.6g}" for link, weight in zip(links, weights, strict=True)]
+            handle.write(" ".join(links) + "\n")
 
 
 def read_alignment_lines(
@@ -119,8 +121,8 @@ def read_alignment_lines(
                 if size is None:
                     raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
                 _check_counts(links, next(counts, None), size, name)
-            linked += bool(links.sources)
-            first += 1 in links.sources or 1 in links.targets
+            linked += bool(links.rows)
+            first += any(1 in (row.source, row.target) for row in links.rows)
             yield _alignment(links, size, name, base)
     if linked >= ENOUGH_PAIRS and not first and base.first_word == 0 and base.other is not None:
         remedy = f"if words count from 1, name the format {base.other}"
@@ -130,7 +132,7 @@ def read_alignment_lines(
             pairs = count + 1 + sum(1 for _ in expected or ())
             end = f"the end of the file after {pluralise(count, 'line')}"
             raise _count_error(name, count + 1, end, pairs)
-        yield _alignment(_NO_LINKS, missing, name, base)
+        yield _alignment(Links(0, []), missing, name, base)
 
 
 def _counts_beside(path: str | PathLike[str]) -> Path:
@@ -153,8 +155,8 @@ def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
 
 
 def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int], name: str) -> None:
-    own = [len(links.sources), sum(links.sources) + sum(links.targets)]
-    if links.sources and counts is not None and counts[2:] == own and (counts[0], counts[1]) != size:
+    own = [len(links.rows), sum(row.source + row.target for row in links.rows)]
+    if links.rows and counts is not None and counts[2:] == own and (counts[0], counts[1]) != size:
         found = f"links that were made of {counts[0]} and {counts[1]} words"
         expected = f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words"
         remedy = "align the tokens that qsproj tokenize writes, or CoNLL-U"
@@ -168,20 +170,42 @@ def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
 
 
 def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base) -> Alignment:
-    last_source, last_target = max(links.sources, default=0), max(links.targets, default=0)
+    if not links.rows:
+        return make_alignment(*(size or (0, 0)), [])
+    _, sources, targets, sure, weights = zip(*links.rows, strict=True)
+    last_source, last_target = max(sources), max(targets)
+    if min(*sources, *targets) < 1 or max(last_source, last_target) > _MAX_WORD:
+        raise _base_error(links.rows, name, base)
     n_source, n_target = size or (last_source, last_target)
     if last_source > n_source or last_target > n_target:
-        rows = zip(links.lines, links.sources, links.targets)
-        line, source, target = next(row for row in rows if row[1] > n_source or row[2] > n_target)
+        row = next(row for row in links.rows if row.source > n_source or row.target > n_target)
         remedy = "check that source comes first and that words are counted as in the format"
         one_off = last_source <= n_source + 1 and last_target <= n_target + 1
         if one_off and base.first_word == 0 and base.other is not None:
             remedy = f"if words count from 1, name the format {base.other}; source comes first"
-        found = f"a link of word {source} with word {target}, counted from 1"
+        found = f"a link of word {row.source} with word {row.target}, counted from 1"
         expected = f"words of a pair of {n_source} by {n_target}"
-        raise DataError(name, line, found, expected, remedy)
-    pairs = np.array([links.sources, links.targets], dtype=np.int32).T
-    return make_alignment(n_source, n_target, pairs, links.sure, links.weights)
+        raise DataError(name, row.line, found, expected, remedy)
+    pairs = np.array([sources, targets], dtype=np.int32).T
+    return make_alignment(n_source, n_target, pairs, sure, weights_of(weights))
+
+
+def _base_error(rows: Sequence[Row], name: str, base: Base) -> DataError:
+    """Return the error for the first word below 1, or too large for an array."""
+    words = ((row.line, word) for row in rows for word in (row.source, row.target))
+    line, bad = next((line, word) for line, word in words if not 1 <= word <= _MAX_WORD)
+    remedy = "check the format"
+    if bad < 1 and base.other is not None:
+        remedy = f"if they count from 0, name the format {base.other}"
+    found = f"a link of word {bad - 1 + base.first_word}"
+    return DataError(name, line, found, f"words that count from {base.first_word}", remedy)
+
+
+def weights_of(stated: Sequence[float | None]) -> list[float] | None:
+    """Return the weights of links; one without among weighted links is certain. None if none is stated."""
+    if stated.count(None) == len(stated):
+        return None
+    return [1.0 if weight is None else weight for weight in stated]
 
 
 def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
@@ -192,13 +216,11 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
         bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
         expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
         raise DataError(name, line, repr(bad[:40]), expected, _other_format(text))
-    sources, targets = ([number_of(one[side]) + 1 - base.first_word for one in matches] for side in (1, 3))
-    sure = [match[2] == "-" for match in matches]
-    weights = [link_weight(match[4], line, name) for match in matches] if ":" in text else None
-    links = Links(line, [line] * len(tokens), sources, targets, sure, weights)
-    if tokens:
-        check_first_and_last(links.sources + links.targets, line, name, base=base)
-    return links
+    shift, rows = 1 - base.first_word, list[Row]()
+    for source, mark, target, weight in (match.groups() for match in matches):
+        words = number_of(source) + shift, number_of(target) + shift
+        rows.append(Row(line, *words, mark == "-", weight_in(weight, line, name)))
+    return Links(line, rows)
 
 
 def _other_format(text: str) -> str:
@@ -210,21 +232,10 @@ def _other_format(text: str) -> str:
     return _OTHER_FORMAT
 
 
-def check_first_and_last(words: list[int], line: int, name: str, *, base: Base) -> None:
-    """Check that 1-based words are not below 1 and not too large for an array."""
-    if min(words) < 1 or max(words) > _MAX_WORD:
-        bad = (min(words) if min(words) < 1 else max(words)) - 1 + base.first_word
-        expected = f"words that count from {base.first_word}"
-        remedy = "check the format"
-        if min(words) < 1 and base.other is not None:
-            remedy = f"if they count from 0, name the format {base.other}"
-        raise DataError(name, line, f"a link of word {bad}", expected, remedy)
-
-
-def link_weight(text: str | None, line: int, name: str) -> float:
-    """Return the probability of a link; one without weight among weighted links is certain."""
-    weight = 1.0 if text is None else probability_in(text)
-    if weight is None:
+def weight_in(text: str | None, line: int, name: str) -> float | None:
+    """Return the stated probability of a link, None without."""
+    weight = None if text is None else probability_in(text)
+    if weight is None and text is not None:
         raise DataError(name, line, f"weight {text}", "a probability", "scale the weights to 0..1")
     return weight
 
@@ -249,36 +260,18 @@ def _read_naacl(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     """Yield the links of sentences 1, 2, ...; a skipped number is a pair without links."""
     following = 1
     rows = _naacl_rows(handle, name, base=base)
-    for number, group in groupby(rows, key=lambda row: row.sentence):
-        found = list(group)
+    for number, group in groupby(rows, key=lambda numbered: numbered[0]):
+        found = [row for _, row in group]
+        line = found[0].line
         if number < following:
             expected = f"{following} or later"
             remedy = "sort the file by sentence, counted from 1"
-            line = found[0].line
             raise DataError(name, line, f"sentence {number}", expected, remedy)
         for _ in range(following, number):
-            yield _NO_LINKS._replace(line=found[0].line)
-        # In a row with word 0 after the shift, the other word is aligned to NULL.
-        linked = [row for row in found if row.source and row.target]
-        yield _of_rows(found[0].line, linked, name, weighed=any(row.weight is not None for row in linked))
+            yield Links(line, [])
+        # In a row with word 0 after the shift, the other word is aligned to NULL; a row 0 0 is an error.
+        yield Links(line, [row for row in found if bool(row.source) == bool(row.target)])
         following = number + 1
-
-
-class _Row(NamedTuple):
-    """A link on a line of its own, with 1-based words and 0 for NULL."""
-
-    line: int
-    sentence: int
-    source: int
-    target: int
-    sure: bool
-    weight: str | None
-
-
-def _of_rows(line: int, rows: list[_Row], name: str, *, weighed: bool) -> Links:
-    weights = [link_weight(row.weight, row.line, name) for row in rows] if weighed else None
-    sources, targets = [row.source for row in rows], [row.target for row in rows]
-    return Links(line, [row.line for row in rows], sources, targets, [row.sure for row in rows], weights)
 
 
 def _matches(
@@ -293,25 +286,12 @@ def _matches(
         yield line, match
 
 
-def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[_Row]:
+def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[tuple[int, Row]]:
     for line, match in _matches(handle, name, _NAACL_LINK, "sentence source target [S|P] [weight]"):
-        if match is None:
-            continue
-        number, source, target, kind, weight = match.groups()
-        words = [number_of(word) + 1 - base.first_word for word in (source, target)]
-        # NULL occurs on one side only: a row 0 0 is from a file with 0-based words.
-        check_first_and_last([max(words)], line, name, base=base)
-        yield _Row(line, number_of(number), words[0], words[1], kind != "P", weight)
-
-
-def _pharaoh_link(_: int, source: int, target: int, sure: bool, weight: float | None) -> str:
-    suffix = "" if weight is None else f":{weight:.6g}"
-    return f"{source}{'-' if sure else 'p'}{target}{suffix}"
-
-
-def _naacl_link(number: int, source: int, target: int, sure: bool, weight: float | None) -> str:
-    suffix = "" if weight is None else f" {weight:.6g}"
-    return f"{number} {source} {target} {'S' if sure else 'P'}{suffix}\n"
+        if match is not None:
+            number, source, target, kind, weight = match.groups()
+            words = [number_of(word) + 1 - base.first_word for word in (source, target)]
+            yield number_of(number), Row(line, words[0], words[1], kind != "P", weight_in(weight, line, name))
 
 
 def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
@@ -361,8 +341,7 @@ def _giza_links(text: str, n_target: int, line: int, name: str) -> Links:
     outside = next((target for _, target in pairs if not 1 <= target <= n_target), None)
     if outside is not None:
         raise _giza_error(name, line, f"a link of target word {outside}", f"words 1 to {n_target}")
-    rows = [_Row(line, 0, source, target, True, None) for source, target in pairs if source]
-    return _of_rows(line, rows, name, weighed=False)._replace(sizes=(len(words) - 1, n_target))
+    return Links(line, [Row(line, *pair) for pair in pairs if pair[0]], (len(words) - 1, n_target))
 
 
 def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
@@ -371,22 +350,16 @@ def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
 
 def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
     expected = "source target weight, three numbers, or a blank line after a pair"
-    first, rows = 1, list[_Row]()
+    first, rows = 1, list[Row]()
     for line, match in _matches(handle, name, _TRIPLE, expected):
         if match is None:
-            yield _of_rows(first, rows, name, weighed=True)
+            yield Links(first, rows)
             first, rows = line + 1, []
             continue
         words = [number_of(word) + 1 - base.first_word for word in match.groups()[:2]]
-        check_first_and_last(words, line, name, base=base)
-        rows.append(_Row(line, 0, words[0], words[1], True, match[3]))
+        rows.append(Row(line, words[0], words[1], weight=weight_in(match[3], line, name)))
     if rows:
-        yield _of_rows(first, rows, name, weighed=True)
-
-
-def _triple(_: int, source: int, target: int, sure: bool, weight: float | None) -> str:
-    """Format a link; a missing weight is written as 1, and ``sure`` is lost."""
-    return f"{source} {target} {1.0 if weight is None else weight:.6g}\n"
+        yield Links(first, rows)
 
 
 READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
@@ -398,13 +371,4 @@ READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
     "triples": (_read_triples, Base(0, "triples-one")),
     "triples-one": (_read_triples, Base(1, "triples")),
     "giza": (_read_giza, Base(1, None)),
-}
-# Formatter of a link, separator of links, and terminator of a pair.
-WRITERS: dict[str, tuple[Callable[..., str], str, str]] = {
-    "pharaoh": (_pharaoh_link, " ", "\n"),
-    "talp": (_pharaoh_link, " ", "\n"),
-    "naacl": (_naacl_link, "", ""),
-    "naacl-zero": (_naacl_link, "", ""),
-    "triples": (_triple, "", "\n"),
-    "triples-one": (_triple, "", "\n"),
 }

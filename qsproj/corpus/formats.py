@@ -52,9 +52,10 @@ class Format:
 
 
 def _links(name: str) -> Format:
-    read = partial(alignments.read_alignment_lines, format=name)
-    write = partial(alignments.write_alignments, format=name, with_weights=True)
-    return Format(name, ALIGNMENTS, read, write if name in alignments.WRITERS else None)
+    write = (
+        partial(alignments.write_alignments, with_weights=True) if name == DEFAULT_ALIGNMENT_FORMAT else None
+    )
+    return Format(name, ALIGNMENTS, partial(alignments.read_alignment_lines, format=name), write)
 
 
 FORMATS = (

@@ -7,7 +7,7 @@ of one link and marks the other as possible. Words are numbered as in column ID,
 import re
 from collections.abc import Iterable, Iterator
 
-from qsproj.corpus.alignments import link_weight
+from qsproj.corpus.alignments import weight_in, weights_of
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import lines_before, lines_in, misc_values, with_misc, without_misc
 from qsproj.corpus.files import PathOrFile, name_of
@@ -34,7 +34,7 @@ def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
 
 def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, line: int = 1) -> Alignment:
     """Return the links in MISC of a target sentence; without ``n_source``, source words are not checked."""
-    links, sure, weights = list[tuple[int, int]](), list[bool](), list[tuple[str | None, int]]()
+    links, sure, weights = list[tuple[int, int]](), list[bool](), list[float | None]()
     for word, value in enumerate(misc_values(target, LINKS), start=1):
         for text in value.split(",") if value is not None else ():
             match, place = _LINK.fullmatch(text), line + lines_before(target, word)
@@ -45,11 +45,9 @@ def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, l
                 raise DataError(name, place, f"{LINKS}={value}", expected, remedy)
             links.append((int(match[1]), word))
             sure.append(match[2] is None)
-            weights.append((match[3], place))
+            weights.append(weight_in(match[3], place, name))
     size = n_source or max((source for source, _ in links), default=0)
-    weighted = any(weight is not None for weight, _ in weights)
-    chances = [link_weight(weight, place, name) for weight, place in weights] if weighted else None
-    return make_alignment(size, len(target), links, sure, chances)
+    return make_alignment(size, len(target), links, sure, weights_of(weights))
 
 
 def read_links_in_misc(
