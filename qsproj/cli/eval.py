@@ -13,7 +13,6 @@ by sentence. --by groups words by the gold trees ("left 2": the dependent is two
 
 import argparse
 import json
-from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -32,7 +31,7 @@ from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDiffe
 from qsproj.evaluation.calibration import confidences_of, relations_can_be_judged, reliability, share_stated
 from qsproj.evaluation.common_sentences import Files, on_common_sentences
 from qsproj.evaluation.conll18 import CutScores, cut_scores
-from qsproj.progress import notice, notices
+from qsproj.progress import notice
 
 EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu
@@ -78,7 +77,8 @@ def add_arguments(parser: CommandParser) -> None:
     instead.option("--validate FILE", "report the errors that the UD validator finds in FILE", action=_Alone)
     level = kinds.option(
         "--level N",
-        "for --validate: 1 columns, 2 format, 3 guidelines, 4 and 5 guidelines of the language",
+        "for --validate: 1 columns, 2 format (most where words lack relations), 3 guidelines, 4 and 5 "
+        "guidelines of the language",
         default=2,
         most=5,
     )
@@ -237,24 +237,15 @@ def _print_conll18(options: argparse.Namespace, scores: CutScores) -> None:
 
 def _run_alignments(options: argparse.Namespace) -> None:
     gold_format = options.gold_format or formats.DEFAULT_ALIGNMENT_FORMAT
-    lines: list[str] = []
-    with notices(lines.append):
-        gold = list(formats.read_alignments(options.gold, gold_format))
-        # If GOLD holds the words, links outside them are errors.
-        sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in formats.WITH_WORDS else None
-        system = formats.read_alignments(
-            options.system, options.alignment_format or formats.DEFAULT_ALIGNMENT_FORMAT, sizes
-        )
-        scores = alignment_scores(gold, system, names=(options.gold, options.system))
+    gold = list(formats.read_alignments(options.gold, gold_format))
+    # If GOLD holds the words, links outside them are errors.
+    sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in formats.WITH_WORDS else None
+    system_format = options.alignment_format or formats.DEFAULT_ALIGNMENT_FORMAT
+    system = formats.read_alignments(options.system, system_format, sizes)
+    scores = alignment_scores(gold, system, names=(options.gold, options.system))
     if scores.possible == 0:
         remedy = "check that GOLD is the file with the right links"
         raise DataError(options.gold, None, "no link", "links to score against", remedy)
-    if scores.found_one_off > scores.found_possible:
-        shifted = f"{scores.found_one_off:,} if word numbers are shifted by one"
-        remedy = "check whether words count from 0 or from 1: --gold-format, --alignment-format"
-        notice(f"{options.system}: {scores.found_possible:,} of its links are right, {shifted}; {remedy}")
-    else:  # Notices about the format of one file, unless the scores already suggest it.
-        deque(map(notice, lines), maxlen=0)
     paths = (options.gold, options.system)
     as_json, as_table = score_tables.alignment_scores_as_json, score_tables.alignment_scores_as_table
     _print(as_json(scores) if options.json else as_table(paths, scores))

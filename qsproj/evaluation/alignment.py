@@ -19,9 +19,6 @@ class AlignmentScores:
     possible: int  # |P|, sure or possible gold links
     found_sure: int  # |A and S|
     found_possible: int  # |A and P|
-    # links that would be possible with both words shifted by one, the same way: if above ``found_possible``,
-    # one side probably counts words from 0 and the other from 1
-    found_one_off: int = 0
 
     @property
     def precision(self) -> float:
@@ -49,7 +46,7 @@ def alignment_scores(
     gold: Iterable[Alignment], system: Iterable[Alignment], *, names: tuple[str, str] = ("gold", "system")
 ) -> AlignmentScores:
     """Score links of the same pairs in the same order; sure links of ``gold`` are also possible."""
-    sentences = found = sure = possible = found_sure = found_possible = further = before = 0
+    sentences = found = sure = possible = found_sure = found_possible = 0
     for right, guess in zip_longest(gold, system):
         if right is None or guess is None:
             shorter, longer = names if right is None else names[::-1]
@@ -64,6 +61,4 @@ def alignment_scores(
         possible += len(possible_links)
         found_sure += len(links & sure_links)
         found_possible += len(links & possible_links)
-        further += len({(i + 1, j + 1) for i, j in links} & possible_links)
-        before += len({(i - 1, j - 1) for i, j in links} & possible_links)
-    return AlignmentScores(sentences, found, sure, possible, found_sure, found_possible, max(further, before))
+    return AlignmentScores(sentences, found, sure, possible, found_sure, found_possible)

@@ -6,18 +6,17 @@ import subprocess
 import sys
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.cells import COLUMN_COUNT, DEPREL, UNSPECIFIED
 from qsproj.corpus.files import PathOrFile, open_text
 from qsproj.errors import UsageError, pluralise
 
 PROGRAM = "udvalidate"
 # The highest level without tests of relations.
 FORMAT_LEVEL = 2
-COLUMNS, DEPREL = 10, 7
 _FAULT = re.compile(r"^\[(?:File \S+ )?Line (\d+) Sent (.*?)\]: \[(L\d) \w+ ([\w-]+)\] (.*)", re.MULTILINE)
 _VERDICT = re.compile(r"^\*\*\* (PASSED|FAILED) \*\*\*", re.MULTILINE)
 
@@ -34,12 +33,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All faults of a file, the first lines of its sentences, and the number of those without relations."""
+    """All faults of a file at a level, and the first lines of its sentences."""
 
     level: int
     begins: Sequence[int]
     faults: Sequence[Fault]
-    unlabelled: int = 0
 
     def by_test(self) -> dict[str, list[Fault]]:
         found: dict[str, list[Fault]] = {}
@@ -53,7 +51,7 @@ class Validation:
 
 
 def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
-    """Validate a file at a strictness ``level``; sentences without relations are tested at level 2."""
+    """Validate a file at a strictness ``level``, 2 at most where words lack relations."""
     beside = Path(sys.executable).with_name(PROGRAM)
     program = str(beside) if beside.exists() else shutil.which(PROGRAM)
     if program is None:
@@ -63,30 +61,10 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
         text = handle.read()
     lines = ["", *(line.strip() for line in text.split("\n"))]
     begins = [number for number in range(1, len(lines)) if lines[number] and not lines[number - 1]]
-    labelled = _labelled_lines(text.split("\n")) if level > FORMAT_LEVEL else [True]
-    unlabelled = sum(not labelled[number - 1] for number in begins) if not all(labelled) else 0
-    if not unlabelled:
-        return Validation(level, begins, _faults(program, text, level, language))
-    faults = _faults(program, text, FORMAT_LEVEL, language)
-    kept = [number for number, is_labelled in enumerate(labelled, start=1) if is_labelled]
-    if unlabelled < len(begins):
-        some = "\n".join(text.split("\n")[number - 1] for number in kept)
-        above = (one for one in _faults(program, some, level, language) if one.test > f"L{FORMAT_LEVEL + 1}")
-        faults += [replace(one, line=kept[one.line - 1]) for one in above]
-    return Validation(level, begins, faults, unlabelled)
-
-
-def _labelled_lines(lines: Sequence[str]) -> list[bool]:
-    labelled: list[bool] = []
-    block: list[str] = []
-    for number, line in enumerate(lines, start=1):
-        block.append(line)
-        if not line.strip() or number == len(lines):
-            rows = (row for row in (one.split("\t") for one in block) if len(row) == COLUMNS)
-            bare = any(row[0].isdigit() and row[DEPREL] == UNSPECIFIED for row in rows)
-            labelled += [not bare] * len(block)
-            block = []
-    return labelled
+    rows = (row for row in (line.split("\t") for line in lines) if len(row) == COLUMN_COUNT)
+    if any(row[0].isdigit() and row[DEPREL] == UNSPECIFIED for row in rows):
+        level = min(level, FORMAT_LEVEL)
+    return Validation(level, begins, _faults(program, text, level, language))
 
 
 def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
@@ -103,9 +81,6 @@ def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
 def validation_as_table(path: str, found: Validation) -> list[str]:
     sentences = pluralise(len(found.begins), "sentence")
     lines = [f"{path} at level {found.level} of UD: of {sentences}, {found.failing:,} fail"]
-    if found.unlabelled:
-        bare = pluralise(found.unlabelled, "sentence")
-        lines.append(f"{bare} without relations: tested at level {FORMAT_LEVEL}")
     if found.faults:
         lines += ["", f"{'faults':>7}  test"]
     for test, faults in found.by_test().items():
@@ -123,7 +98,6 @@ def validation_as_json(found: Validation) -> dict[str, Any]:
     return {
         "level": found.level,
         "sentences": len(found.begins),
-        "without_relations": found.unlabelled,
         "failing": found.failing,
         "faults": tests,
     }
