@@ -51,7 +51,7 @@ def add_arguments(parser: CommandParser) -> None:
     forest = parser.option(
         "--source-forest NAME",
         "source trees that the channel of --method noisy-channel generates: best: the source parser's "
-        "best tree (default); ranked: its five best; agreement: all, weighted by probability",
+        "best tree (default); agreement: all, weighted by probability",
         default="best",
     )
     rounds = parser.option(

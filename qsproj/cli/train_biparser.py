@@ -16,14 +16,14 @@ from qsproj.cli.options.shared import add_checkpoint, add_order, add_seed, check
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.errors import check_name
-from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
+from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import joint_options
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
 from qsproj.progress import notice
 
 # Factors of two trees by the values of --factors; only SYNCH has no weights to learn.
-FACTORS = {"all": FAMILIES, "pairs": EVERY_FAMILY, "mono": ("MONO",), "synch": (joint_options.SYNCH,)}
+FACTORS = {"all": FAMILIES, "mono": ("MONO",), "synch": (joint_options.SYNCH,)}
 
 LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:
@@ -47,8 +47,7 @@ def add_arguments(parser: CommandParser) -> None:
     group = parser.add_argument_group("the model")
     group.option(
         "--factors NAME",
-        "all (default); pairs: also factors of two arcs on either side; mono: reward parallel arcs "
-        "only; synch: two parsers under a hard constraint",
+        "all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint",
         default="all",
     )
     labels = group.option(

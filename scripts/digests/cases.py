@@ -223,7 +223,7 @@ CASES: dict[str, Case] = {
     "em": projected("em", "--method em --iterations 3"),
     # Both sides of a bitext.
     "joint": joint("joint", f"--epochs 1 {WORDS}"),
-    "joint-pairs": joint_of_given("joint-pairs", "--factors pairs --source-tree best"),
+    "joint-best": joint_of_given("joint-best", "--source-tree best"),
     "joint-mono": joint_of_given("joint-mono", "--factors mono --labels after --source-tree observed"),
     "joint-synch": joint("joint-synch", f"--factors synch {WORDS}"),
     "joint-order-2": joint(

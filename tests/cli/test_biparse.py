@@ -15,7 +15,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.formats import read_alignments
 from qsproj.evaluation.alignment import alignment_scores
-from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES
+from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.joint.joint_options import (
     LINK_THRESHOLD,
     MIN_PROBABILITY,
@@ -123,7 +123,6 @@ def test_two_processes_give_the_bytes_of_one(run_cli, models, tmp_path):
     [
         (("--factors", "synch"), (SYNCH,), True),
         (("--labels", "after", "--tags", "joint", "--epochs", "1"), FAMILIES, False),
-        (("--factors", "pairs", "--epochs", "1"), EVERY_FAMILY, True),
     ],
 )
 def test_other_ways_to_train_give_models_that_parse(
@@ -137,7 +136,7 @@ def test_other_ways_to_train_give_models_that_parse(
     assert (usual.options.families, usual.options.source_tree) == (("MONO",), "best")
     assert usual.labeller is not None
     assert (trained.tagger is not None) == (trained.options.tag_threshold is not None) == ("--tags" in option)
-    assert (trained.labeller is not None) == ("pairs" in option)
+    assert trained.labeller is None
     same = np.array_equal(trained.target.scorer.weights, usual.target.scorer.weights)
     assert same == as_trees_teach
     outcome = run_cli("biparse", "-m", model, *PAIRS, *LINKS, "-o", output)
@@ -371,10 +370,10 @@ def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, t
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (("--source-forest", "x"), "unknown source forest 'x'; known: best, ranked, agreement"),
+        (("--source-forest", "x"), "unknown source forest 'x'; known: best, agreement"),
         (
-            ("--source-tree", "observed", "--source-forest", "ranked"),
-            "found observed source trees and source forest ranked",
+            ("--source-tree", "observed", "--source-forest", "agreement"),
+            "found observed source trees and source forest agreement",
         ),
         (("--source-tree", "bogus"), "unknown source tree 'bogus'; known: joint, best, observed"),
         (("--source-tree", "joint"), "a noisy channel needs a known source tree"),

@@ -38,18 +38,6 @@ def fires(family, words, source_heads, target_heads, links):
         "SSIB": on_target and siblings(source_heads, source_head, source_dependent),
         "TGRAND": on_source and grandparent(target_heads, head, dependent),
         "TSIB": on_source and siblings(target_heads, head, dependent),
-        "STGRAND": grandparent(source_heads, source_head, source_dependent)
-        and grandparent(target_heads, head, dependent),
-        "SWAPGRAND": grandparent(source_heads, source_dependent, source_head)
-        and grandparent(target_heads, head, dependent),
-        # A symmetric one counts once: heads are what stands first.
-        "STSIB": head < dependent
-        and siblings(source_heads, source_head, source_dependent)
-        and siblings(target_heads, head, dependent),
-        "SSIBTGRAND": siblings(source_heads, source_head, source_dependent)
-        and grandparent(target_heads, head, dependent),
-        "SGRANDTSIB": grandparent(source_heads, source_head, source_dependent)
-        and siblings(target_heads, head, dependent),
     }[family]
 
 

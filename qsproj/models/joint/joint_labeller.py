@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT, Floats, Heads, Scores
 from qsproj.corpus.cells import UNIVERSAL_TAGS, bare_relation
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.features.joint_templates import EVERY_FAMILY
+from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc import labeller
 from qsproj.models.joint.joint_graph import JointBeliefs
 from qsproj.models.joint.joint_structure import JointStructure
@@ -60,7 +60,7 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
     A chance is the expected number of ways to be in a configuration, divided by their sum where above 1.
     """
     heads, words, source_heads, sources = structure.words.T
-    numbers = np.array([_NUMBERS.get(name, -1) for name in EVERY_FAMILY], dtype=np.int8)[structure.families]
+    numbers = np.array([_NUMBERS.get(name, -1) for name in FAMILIES], dtype=np.int8)[structure.families]
     turned = numbers == CONFIGURATIONS.index("SWAP")
     carried = (numbers >= 0) & (words > 0) & (target_heads[words] == heads)
     # The root of the source has no relation.

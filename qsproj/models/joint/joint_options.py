@@ -5,7 +5,7 @@ from typing import Any
 
 from qsproj.bp.run import BPOptions
 from qsproj.errors import UsageError
-from qsproj.features.joint_templates import EVERY_FAMILY, FAMILIES, LINK_FAMILIES
+from qsproj.features.joint_templates import FAMILIES, LINK_FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.schema import anything, checked, names, text
 from qsproj.models.spec import check, option_field, restored
@@ -49,9 +49,7 @@ class JointOptions:
     two or more tags this probable has a TAG variable.
     """
 
-    families: tuple[str, ...] = option_field(
-        FAMILIES, known=("factor", (*EVERY_FAMILY, *LINK_FAMILIES, SYNCH))
-    )
+    families: tuple[str, ...] = option_field(FAMILIES, known=("factor", (*FAMILIES, *LINK_FAMILIES, SYNCH)))
     source_tree: str = option_field("joint", known=("source tree", SOURCE_TREES))
     propagation: Propagation = field(default_factory=Propagation)
     least_probability: float = option_field(MIN_PROBABILITY, least=0.0, most=1.0)

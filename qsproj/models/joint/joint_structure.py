@@ -6,8 +6,7 @@ the variable of each arc [head, dependent], NO_VARIABLE where the arc is impossi
 A quasi-synchronous factor concerns two links, that of a head and that of a dependent. It fires if both hold
 and the two source words, and the two target words, are related as its family requires (FACTORS).
 
-*Source*: thesis 4.7.1, 4.7.2; pruning as in 4.7.2.5. Families of grandparents or siblings on both sides are
-ours: the factors of a second-order target parser are over pairs of arcs, too.
+*Source*: thesis 4.7.1, 4.7.2; pruning as in 4.7.2.5.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from qsproj.bp.graph import FactorGroup
 from qsproj.bp.links import NO_LINK
 from qsproj.bp.run import odds_of
 from qsproj.conventions import Floats, Heads, Mask
-from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, EVERY_FAMILY, FAMILIES
+from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, FAMILIES
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, MOST_ITG_WORDS, SYNCH
 from qsproj.models.tree_decoder import TreeDecoder
@@ -206,14 +205,6 @@ GRANDPARENT = NodeRelation(
     lambda side, heads, dependents, variables: _ask_relation(side, side.grand, heads, dependents, variables),
 )
 SIBLINGS = NodeRelation(lambda side, words: _spread(side.siblings.possible, words), _ask_siblings)
-TURNED_GRANDPARENT = NodeRelation(
-    lambda side, words: _spread(side.grand.possible, words).T,
-    lambda side, heads, dependents, variables: _ask_relation(side, side.grand, dependents, heads, variables),
-)
-# Each pair of siblings once.
-SIBLINGS_IN_ORDER = NodeRelation(
-    lambda side, words: SIBLINGS.possible(side, words) & (words[:, None] < words), _ask_siblings
-)
 
 
 class RelationPair(NamedTuple):
@@ -223,7 +214,7 @@ class RelationPair(NamedTuple):
     target: NodeRelation
 
 
-# By the names of qsproj.features.joint_templates.EVERY_FAMILY, which model files hold.
+# By the names of qsproj.features.joint_templates.FAMILIES, which model files hold.
 FACTORS = {
     "MONO": RelationPair(ARC, ARC),
     "SWAP": RelationPair(TURNED_ARC, ARC),
@@ -233,11 +224,6 @@ FACTORS = {
     "SSIB": RelationPair(SIBLINGS, ARC),
     "TGRAND": RelationPair(ARC, GRANDPARENT),
     "TSIB": RelationPair(ARC, SIBLINGS),
-    "STGRAND": RelationPair(GRANDPARENT, GRANDPARENT),
-    "SWAPGRAND": RelationPair(TURNED_GRANDPARENT, GRANDPARENT),
-    "STSIB": RelationPair(SIBLINGS, SIBLINGS_IN_ORDER),
-    "SSIBTGRAND": RelationPair(SIBLINGS, GRANDPARENT),
-    "SGRANDTSIB": RelationPair(GRANDPARENT, SIBLINGS),
 }
 
 
@@ -277,7 +263,7 @@ class JointStructure:
     ``links`` int32[k, 2], ``link_variables`` int32[k]: candidate links, source and target word.
     ``results`` int32[P], ``pairs`` int32[P, 2]: variables of grandparents and siblings, sorted, once for each
         pair of arcs that makes them true; and these pairs.
-    ``families`` int8[F]: index of each quasi-synchronous factor's family in EVERY_FAMILY.
+    ``families`` int8[F]: index of each quasi-synchronous factor's family in FAMILIES.
     ``rows`` int32[F, 4]: the booleans of each factor, padded with ALWAYS_TRUE.
     ``words`` int32[F, 4]: target head, target dependent, and the source words linked to them.
     ``tags``: of target words with uncertain tags; None: all are certain.
@@ -321,7 +307,7 @@ def joint_structure(
         heads, dependents = np.nonzero(possible)
         ends = targets[heads], targets[dependents], sources[heads], sources[dependents]
         asked = on_source.ask(source, *ends[2:], variables), on_target.ask(target, *ends[:2], variables)
-        numbers.append(np.full(len(heads), EVERY_FAMILY.index(name), dtype=np.int8))
+        numbers.append(np.full(len(heads), FAMILIES.index(name), dtype=np.int8))
         words.append(np.stack(ends, axis=1))
         rows.append(np.stack([owners[heads], owners[dependents], *asked], axis=1))
     results, pairs = variables.ties()

@@ -35,7 +35,6 @@ PARTS = {"dev": "dev", "held out": "training file"}
 EXPLAINED = {
     ALONE: None,
     BEST: NoisyChannelOptions(),
-    "its five best trees": NoisyChannelOptions(source_forest="ranked"),
     "agreement with all of its trees": NoisyChannelOptions(source_forest="agreement"),
     GOLD: NoisyChannelOptions(),
 }

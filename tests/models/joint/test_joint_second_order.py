@@ -13,7 +13,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import UsageError
-from qsproj.features.joint_templates import EVERY_FAMILY, PAIR_FAMILIES
+from qsproj.features.joint_templates import FAMILIES
 from qsproj.features.second_order import LARGEST_COUNT
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import arc_log_odds, propagate, sentence_graph
@@ -104,7 +104,7 @@ class Pair:
 
     def families(self):
         """Return the family of each quasi-synchronous factor."""
-        return [EVERY_FAMILY[number] for number in self.structure.families]
+        return [FAMILIES[number] for number in self.structure.families]
 
     def infer(self, **observed):
         known = known_states(self.structure, **observed)
@@ -179,41 +179,6 @@ def test_clamped_beliefs_are_those_given_the_target_tree():
         counted = set(second_order_parts(list(tree), LARGEST_COUNT))
         for names, found in zip(pair.names, beliefs.target_factors, strict=True):
             np.testing.assert_array_equal(found, [name in counted for name in names])
-
-
-def errors_of_factors(beliefs, truth):
-    """Return what is believed of quasi-synchronous factors, less how often they fire."""
-    exact = [truth.probability(lambda s, t, links, f, k=k: f[k]) for k in range(len(beliefs.factors))]
-    return np.abs(beliefs.factors - exact)
-
-
-@pytest.mark.parametrize("family", PAIR_FAMILIES)
-def test_factors_of_two_arcs_on_either_side_are_near_the_truth(family):
-    """Free, beside second-order factors and without; and with the target tree known, when some cannot fire.
-
-    As near as TGRAND and SGRAND are: grandparents of four arcs in two trees make loops.
-    """
-    for target, bound in (((), 0.015), (SECOND_ORDER, 0.02)):
-        pair = Pair(np.random.default_rng(21), source=(), target=target, scale=0.1, joining=("MONO", family))
-        own = np.array(pair.families()) == family
-        scores = replace(pair.scores, factors=np.where(own, 1.0, 0.5))
-        pair.scores = scores
-        truth, beliefs = pair.truth(), pair.infer()
-        assert beliefs.status is Status.CONVERGED
-        error = np.mean(errors_of_arcs(beliefs, truth, pair))
-        assert error < bound
-        assert errors_of_factors(beliefs, truth).mean() < 0.04
-        if not target:
-            pair.scores = replace(scores, factors=np.where(own, 0.0, 0.5))
-            assert error < 0.8 * np.mean(errors_of_arcs(pair.infer(), truth, pair))
-    for tree in EVERY_TREE[::5]:
-        truth = pair.truth(target_trees=[list(tree)])
-        beliefs = pair.infer(target_heads=np.array(tree, dtype=np.int32))
-        assert errors_of_arcs(beliefs, truth, pair)[0].mean() < 0.025
-        found = errors_of_factors(beliefs, truth)
-        assert found.mean() < 0.04
-        exact = np.array([truth.probability(lambda s, t, links, f, k=k: f[k]) for k in range(len(own))])
-        np.testing.assert_array_equal(found[exact == 0.0], 0.0)
 
 
 def test_a_source_tree_that_is_given_has_no_factors():

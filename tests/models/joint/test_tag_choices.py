@@ -11,7 +11,7 @@ import pytest
 from qsproj.bp.run import Status, bethe_log_z, run
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.joint_templates import EVERY_FAMILY
+from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.joint.joint_graph import JointScores, joint_graph, mixed, pass_messages
 from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
@@ -104,7 +104,7 @@ class Tagged:
             (scores.source.tolist(), scores.target.tolist()),
             dict(zip(map(tuple, self.structure.links.tolist()), scores.links.tolist())),
             scores.fertility.tolist(),
-            [(EVERY_FAMILY[family], words, score) for family, words, score in rows],
+            [(FAMILIES[family], words, score) for family, words, score in rows],
         )
         possible = np.where(self.structure.tags.possible, scores.tags.words, -np.inf)
         return TagEnumeration(
