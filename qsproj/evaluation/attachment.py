@@ -43,10 +43,8 @@ def exact_paired_test(differences: ArrayLike) -> float:
     O(u T + T log T) for u distinct absolute differences; memory O(T). Absolute error at most 1e-12; the
     p-value is at least 2^(1-S), the minimum for S non-zero differences.
     """
-    array = np.asarray(differences)
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(f"differences are {array.dtype}{list(array.shape)}, expected int[S]")
-    array = array[array != 0].astype(np.int64)
+    array = np.asarray(differences, dtype=np.int64)
+    array = array[array != 0]
     sizes, repeats = np.unique(np.abs(array), return_counts=True)
     reach, observed = int(sizes @ repeats), abs(int(array.sum()))
     if observed == 0:

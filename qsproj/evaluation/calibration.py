@@ -35,10 +35,6 @@ def reliability(confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS) -
     """Sort predictions, float64[k] in 0..1 and bool[k], into bins of equal width by their confidence."""
     probabilities = np.asarray(confidences, dtype=np.float64)
     outcomes = np.asarray(right, dtype=np.bool_)
-    if probabilities.shape != outcomes.shape or probabilities.ndim != 1:
-        raise ValueError(f"{probabilities.shape} confidences for {outcomes.shape} outcomes")
-    if not ((probabilities >= 0) & (probabilities <= 1)).all():
-        raise ValueError("a confidence is outside 0..1, expected probabilities")
     places = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
     counts = np.bincount(places, minlength=bins)
     with np.errstate(invalid="ignore"):

@@ -42,14 +42,6 @@ def test_nothing_predicted_has_no_error():
     assert math.isnan(expected_calibration_error(reliability([], [])))
 
 
-@pytest.mark.parametrize(
-    ("confidences", "right"), [([0.5], [True, False]), ([1.5], [True]), ([-0.1], [True])]
-)
-def test_what_is_no_probability_is_refused(confidences, right):
-    with pytest.raises(ValueError):
-        reliability(confidences, right)
-
-
 def test_a_labelled_arc_is_right_where_its_relation_is_too():
     gold = make_sentence("a b c", "DET NOUN VERB", [2, 3, 0], relations="det nsubj root")
     parsed = make_sentence("a b c", "DET NOUN VERB", [2, 3, 2], relations="det obj root")

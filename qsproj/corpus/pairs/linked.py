@@ -21,8 +21,6 @@ _LINK = re.compile(r"([0-9]{1,9})(\?)?(?::([0-9.eE+-]+))?")
 
 def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
     """Return a target sentence with the links of each word in MISC, replacing older links."""
-    if alignment.n_target != len(target):
-        raise ValueError(f"an alignment of {alignment.n_target} target words, expected {len(target)}")
     links = alignment.links.tolist()
     weights = [None] * len(links) if alignment.weights is None else alignment.weights.tolist()
     cells: list[list[str]] = [[] for _ in range(len(target))]
