@@ -46,9 +46,9 @@ IMPERFECT = "IPFV"
 _FEATURE = re.compile(r"[A-Z0-9][A-Za-z0-9]*(\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9,]*")
 # Header of the words suggested by a bootstrap; the first two cells of each line are a lexicon.
 SUGGESTIONS_HEADER = "# word\ttags\tin text\tin bitext\texpected wrong\texample"
-# Beginning of a question of convention among these lines; its cells: name, tags, counts, words in question.
+# Beginning of a question of convention among these lines.
 QUESTION = "# question: "
-_QUESTION_CELLS = 6
+_QUESTION_CELLS = 7
 # Third cell of a line of a word.
 _NUMBER = re.compile(r"\d+")
 # Placeholders for missing forms.
@@ -62,6 +62,34 @@ class Inflection(NamedTuple):
     lemma: str
     upos: tuple[str, ...]
     feats: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """A question of convention about words: possible tags, words, and counts in text and bitext.
+
+    ``place``: the number of its line. ``counts``: as text, the last the expected number of wrong words.
+    """
+
+    place: int
+    name: str
+    tags: tuple[str, ...]
+    counts: tuple[str, ...]
+    words: tuple[str, ...]
+    practice: str
+
+    def line(self) -> str:
+        """Return the question as a line of suggested words."""
+        words = " ".join(self.words)
+        return "\t".join((QUESTION + self.name, " ".join(self.tags), *self.counts, words, self.practice))
+
+
+def question_in(line: str, place: int = 0) -> QuestionRow | None:
+    """Return the question of a line of suggested words, None if it has none."""
+    if not line.startswith(QUESTION) or line.count("\t") < _QUESTION_CELLS - 1:
+        return None
+    name, tags, *counts, words, practice = line.removeprefix(QUESTION).split("\t")[:_QUESTION_CELLS]
+    return QuestionRow(place, name, tuple(tags.split()), tuple(counts), tuple(words.split()), practice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +132,11 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
         lines = [(number, line) for number, line in enumerate(stripped, start=1) if line.strip()]
     answers = dict[str, tuple[str, ...]]()
     for number, line in lines:
-        answers |= _answered(name, number, line) if line.startswith(QUESTION) else {}
+        question = question_in(line)
+        for tag in question.tags if question else ():
+            _check_tag(name, number, tag)
+        if question and len(question.tags) == 1:
+            answers |= dict.fromkeys(question.words, question.tags)
     rows = [(number, line) for number, line in lines if not line.startswith("# ")]
     if not rows and not answers:
         raise DataError(name, None, "no line", "word TAB tags", "check that it is the right file")
@@ -114,17 +146,6 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     if rows and _lists_lemmas(rows[0][1]):
         return Lexicon(inflections=tuple(_inflections(name, rows)), tags=answers)
     return Lexicon(tags=_word_tags(name, rows)).corrected(answers)
-
-
-def _answered(name: str, number: int, line: str) -> dict[str, tuple[str, ...]]:
-    """Return the tags of the words of a question with one answer, nothing without."""
-    _, *cells = line.split("\t")
-    if len(cells) < _QUESTION_CELLS - 1:
-        return {}
-    tags = tuple(_tags_in(cells[0]))
-    for tag in tags:
-        _check_tag(name, number, tag)
-    return dict.fromkeys(cells[_QUESTION_CELLS - 2].split(), tags) if len(tags) == 1 else {}
 
 
 def _lists_lemmas(line: str) -> bool:

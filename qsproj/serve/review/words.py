@@ -8,14 +8,13 @@ from typing import Any
 from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.files import open_output, open_text
-from qsproj.corpus.language.lexicon import QUESTION, read_lexicon
+from qsproj.corpus.language.lexicon import QuestionRow, question_in, read_lexicon
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, UsageError, check_name
 from qsproj.serve.review.session import Session
 
 _MOST_TAGS = 2
 _CONTEXTS, _AROUND = 30, 8  # lines of a concordance, and words on each side
-_CELLS = 7  # of a question: name, tags, counts in text and bitext, expected wrong words, words, practice
 
 Context = dict[str, Any]
 
@@ -28,22 +27,6 @@ class Word:
     form: str
     tags: tuple[str, ...]
     more: tuple[str, ...]  # counts in text and bitext, expected wrong words, an example
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
-    """A question of convention about words: its line, possible tags, words, and the remaining cells."""
-
-    place: int
-    name: str
-    tags: tuple[str, ...]
-    words: tuple[str, ...]
-    counts: tuple[str, ...]
-    practice: str
-
-    def line(self) -> str:
-        words = " ".join(self.words)
-        return "\t".join((QUESTION + self.name, " ".join(self.tags), *self.counts, words, self.practice))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,7 +64,9 @@ class WordList:
             remedy = "name another file for decisions"
             raise DataError(self.lexicon, 1, "forms with lemmas", "word TAB tags", remedy)
         self.decided = {word: tuple(tags) for word, tags in known.tags.items()}
-        self.answers = {one.name: one for one in map(_question, self._lines()) if one and len(one.tags) == 1}
+        self.answers = {
+            one.name: one for one in map(question_in, self._lines()) if one and len(one.tags) == 1
+        }
 
     def rows(self) -> dict[str, Any]:
         decided = self.decided
@@ -133,7 +118,7 @@ class WordList:
         self.passed.update(one.name for one in self.questions.values() if one.place < place)
         kept = [
             replace(one, words=tuple(word for word in one.words if word != form)).line()
-            if (one := _question(line)) and len(one.tags) == 1
+            if (one := question_in(line)) and len(one.tags) == 1
             else line
             for line in self._lines()
             if plain_form(line.partition("\t")[0]) != form
@@ -148,7 +133,7 @@ class WordList:
         asked, chosen = self.questions[name], set(words)
         for word in chosen:
             check_name("word", word, asked.words)
-        kept = [line for line in self._lines() if not ((one := _question(line)) and one.name == name)]
+        kept = [line for line in self._lines() if not ((one := question_in(line)) and one.name == name)]
         own = replace(asked, tags=tuple(tags), words=tuple(word for word in asked.words if word in chosen))
         self._write([*kept, *([own.line()] if tags and own.words else [])])
 
@@ -181,7 +166,7 @@ def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
     words, questions = [], {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
-            question = _question(line.rstrip("\r\n"), number)
+            question = question_in(line.rstrip("\r\n"), number)
             if question is not None:
                 questions[question.name] = question
             if line.startswith("# ") or not line.strip():
@@ -193,14 +178,6 @@ def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
                 raise DataError(path, number, found, "word TAB tags", remedy)
             words.append(Word(number, plain_form(form), tags, tuple(cells[1:5])))
     return words, questions
-
-
-def _question(line: str, place: int = 0) -> QuestionRow | None:
-    cells = line.removeprefix(QUESTION).split("\t")
-    if not line.startswith(QUESTION) or len(cells) < _CELLS:
-        return None
-    name, tags, *counts, words, practice = cells[:_CELLS]
-    return QuestionRow(place, name, tuple(tags.split()), tuple(words.split()), tuple(counts), practice)
 
 
 def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
