@@ -3,12 +3,12 @@
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import comment_value
-from qsproj.corpus.formats import Format, sentence_formats
+from qsproj.corpus.files import Replayed
+from qsproj.corpus.formats import sentence_formats
 from qsproj.corpus.language.sentence_ends import numbered_by_line
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
@@ -81,26 +81,13 @@ def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
 NAME = "data"
 
 
-class _Data(io.StringIO):
-    """A text as an open file, with a name for error messages."""
-
-    name = NAME
+def _read_horizontal(lines: Iterable[str]) -> Iterator[Sentence]:
+    return (Sentence.from_words(words) for words in map(str.split, lines) if words)
 
 
-def _read_format(format: Format, text: str) -> Iterator[Sentence]:
-    if not text.strip():
-        return iter(())
-    return format.read(_Data(text, newline="\n"))
-
-
-def _read_horizontal(text: str) -> Iterator[Sentence]:
-    lines = (line.split() for line in text.split("\n"))
-    return (Sentence.from_words(words) for words in lines if words)
-
-
-def _read_vertical(text: str) -> Iterator[Sentence]:
+def _read_vertical(lines: Iterable[str]) -> Iterator[Sentence]:
     words = list[str]()
-    for line in (*text.split("\n"), ""):
+    for line in (*lines, ""):
         # Text after a tab is annotation of another tool, such as a tag.
         word = line.split("\t", 1)[0].strip()
         if word:
@@ -110,14 +97,8 @@ def _read_vertical(text: str) -> Iterator[Sentence]:
             words = []
 
 
-def _write_format(format: Format, sentences: Iterable[Sentence]) -> str:
-    assert format.write is not None
-    handle = _Data(newline="\n")
-    format.write(sentences, handle)
-    return handle.getvalue()
-
-
-# Writers of a sentence, for formats that only this server has.
+# Readers of lines, and writers of a sentence, for formats that only this server has.
+_READ = {"horizontal": _read_horizontal, "vertical": _read_vertical}
 _WRITTEN: Mapping[str, Callable[[Sentence], str]] = {
     "horizontal": lambda sentence: " ".join(sentence.forms) + "\n",
     "vertical": lambda sentence: "\n".join(sentence.forms) + "\n\n",
@@ -125,18 +106,28 @@ _WRITTEN: Mapping[str, Callable[[Sentence], str]] = {
 }
 
 
-def _write_by(write: Callable[[Sentence], str], sentences: Iterable[Sentence]) -> str:
-    return "".join(map(write, sentences))
+def _sentences_in(data: str, format: str) -> Iterator[Sentence]:
+    known = {one.name: one.read for one in sentence_formats()}
+    if format not in (*known, *_READ):
+        raise unknown_name("input", format, [*known, *_READ, _TOKENIZER_INPUTS[0]])
+    if format in _READ:
+        return _READ[format](data.split("\n"))
+    return known[format](Replayed.of(io.StringIO(data, newline="\n"), NAME)) if data.strip() else iter(())
 
 
-def readers() -> dict[str, Callable[[str], Iterator[Sentence]]]:
-    known = {format.name: partial(_read_format, format) for format in sentence_formats()}
-    return {**known, "horizontal": _read_horizontal, "vertical": _read_vertical}
+def _writer(format: str) -> Callable[[Iterable[Sentence]], str]:
+    known = {one.name: one.write for one in sentence_formats() if one.write is not None}
+    if format not in (*known, *_WRITTEN):
+        raise unknown_name("output", format, [*known, *_WRITTEN])
 
+    def written(sentences: Iterable[Sentence]) -> str:
+        if format in _WRITTEN:
+            return "".join(map(_WRITTEN[format], sentences))
+        handle = io.StringIO(newline="\n")
+        known[format](sentences, handle)
+        return handle.getvalue()
 
-def writers() -> dict[str, Callable[[Iterable[Sentence]], str]]:
-    known = {format.name: partial(_write_format, format) for format in sentence_formats() if format.write}
-    return {**known, **{name: partial(_write_by, write) for name, write in _WRITTEN.items()}}
+    return written
 
 
 CONFIDENCE, PRESEGMENTED = "confidence", "presegmented"
@@ -159,9 +150,7 @@ def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
     model = chosen_model(models, fields.get("model"))
     output = fields.get("output") or "conllu"
     # In UDPipe options follow the name of a format.
-    write = writers().get(output.partition("=")[0].partition(";")[0])
-    if write is None:
-        raise unknown_name("output", output, list(writers()))
+    write = _writer(output.partition("=")[0].partition(";")[0])
     for ability in (TOKENIZER, TAGGER, PARSER):
         if ability in fields and ability not in model.abilities:
             raise model.unable(ability)
@@ -180,10 +169,7 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
             data.split("\n"), split_contractions=True, paragraphs=running, name=NAME
         )
         return numbered_by_line(sentences)
-    read_data = readers().get(given)
-    if read_data is None:
-        raise unknown_name("input", given, [*readers(), _TOKENIZER_INPUTS[0]])
-    return read_data(data)
+    return _sentences_in(data, given)
 
 
 def _predicted(
