@@ -5,7 +5,6 @@ spaCy finds it through the entry point ``spacy_factories`` of the installed pack
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from spacy.language import Language
@@ -104,18 +103,6 @@ class QsprojComponent:
                 begin, size = end, size - sizes.pop(0)
         if begin < end:
             yield _part(words, begin, end)
-
-    def to_bytes(self, **_: Any) -> bytes:
-        """Return the model file."""
-        with TemporaryDirectory() as folder:
-            self.to_disk(folder)
-            return (Path(folder) / MODEL_FILE).read_bytes()
-
-    def from_bytes(self, data: bytes, **_: Any) -> "QsprojComponent":
-        """Load the model from the bytes of its file."""
-        with TemporaryDirectory() as folder:
-            (Path(folder) / MODEL_FILE).write_bytes(data)
-            return self.from_disk(folder)
 
     def to_disk(self, path: str | Path, **_: Any) -> None:
         """Write the model to a folder, for :meth:`from_disk`."""
