@@ -25,7 +25,7 @@ def present_spelling(words: Sequence[str]) -> tuple[str, str] | None:
         return "tag --train", _line("train-tagger", *treebanks, *others)
     if command == "tag" and "--project" in rest:
         return "tag --project", _line("project-tags", *(word for word in rest if word != "--project"))
-    if command == "adapt" and _has(rest, "-m", "--model"):
+    if command == "adapt" and any(word.startswith("-m") or word.startswith("--model") for word in rest):
         source, others = _taken(rest, "--source") or ([], rest)
         return "adapt -m", _line("convert", *source, *others)
     return None
@@ -33,10 +33,6 @@ def present_spelling(words: Sequence[str]) -> tuple[str, str] | None:
 
 def _line(command: str, *words: str) -> str:
     return shlex.join(["qsproj", command, *words])
-
-
-def _has(words: Sequence[str], *options: str) -> bool:
-    return any(word.partition("=")[0] in options or word.startswith("-m") for word in words)
 
 
 def _taken(words: Sequence[str], option: str) -> tuple[list[str], list[str]] | None:

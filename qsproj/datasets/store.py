@@ -85,11 +85,6 @@ def download(
         accept(partial)
 
 
-def forget(path: Path) -> None:
-    for suffix in (".partial", ".partial.tag"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
 @contextmanager
 def _owned(partial: Path) -> Iterator[IO[bytes]]:
     try:
@@ -288,7 +283,8 @@ def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
         fault = _fault(file, arrived)
         if fault is None:
             arrived.replace(path)
-        forget(path)
+        for suffix in (".partial", ".partial.tag"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
         if fault is not None:
             raise fault
 

@@ -154,12 +154,8 @@ def in_words(measure: str, gain: float, p_value: float) -> str:
     better = "OTHER" if gain > 0 else "SYSTEM"
     said = f"{better} has the better {measure}, by {abs(gain):.2f} points"
     verdict = "significant" if p_value < SIGNIFICANT else "not significant"
-    return f"{said}; the difference is {verdict} (p {_equals(p_value)})."
-
-
-def _equals(p_value: float) -> str:
-    text = p_text(p_value)
-    return text if text.startswith("<") else f"= {text}"
+    shown = p_text(p_value) if p_value < 0.0001 else f"= {p_text(p_value)}"
+    return f"{said}; the difference is {verdict} (p {shown})."
 
 
 def _compared(one: float, other: float) -> str:

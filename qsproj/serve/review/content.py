@@ -6,7 +6,7 @@ from typing import Any
 
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.characters import lower_form
-from qsproj.corpus.editing import TAG_PROBABILITY, comment_value
+from qsproj.corpus.editing import TAG_PROBABILITY
 from qsproj.corpus.sentence import Sentence, layout_of
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import check_name
@@ -87,7 +87,7 @@ def page(session: Session, *, order: str, shown: str, query: str, offset: int, l
 
 def _holds(session: Session, index: int, query: str) -> bool:
     sentence, wanted = session.draft.sentences[index], lower_form(query)
-    texts = (sentence.sent_id or "", text_of(sentence)) if query else ("",)
+    texts = (sentence.sent_id or "", sentence.text) if query else ("",)
     return any(wanted in lower_form(text) for text in texts) or query in session.belief(index).tree.relations
 
 
@@ -96,7 +96,7 @@ def _row(session: Session, index: int) -> dict[str, Any]:
     return {
         "index": index,
         "id": sentence.sent_id or str(index + 1),
-        "text": text_of(sentence)[:_PREVIEW],
+        "text": sentence.text[:_PREVIEW],
         "words": len(sentence),
         "unsure": round(correction.unsureness(session.belief(index).chances), 4),
         "reviewed": session.is_reviewed(index),
@@ -110,7 +110,7 @@ def shown_sentence(session: Session, index: int) -> dict[str, Any]:
     tag_chances = zip(correction.chances(sentence, TAG_PROBABILITY), belief.upos, sentence.upos, strict=True)
     return {
         **_row(session, index),
-        "text": text_of(sentence),
+        "text": sentence.text,
         "version": draft.version(index),
         "proposed": session.is_proposed(index),
         "undo": draft.can_undo(index),
@@ -141,7 +141,3 @@ def _translation(session: Session, index: int) -> dict[str, Any]:
 def _tree_cells(sentence: Sentence) -> dict[str, Sequence[Any]]:
     heads: list[int] = sentence.heads.tolist()[1:]
     return {"heads": heads, "relations": sentence.deprels, "upos": sentence.upos}
-
-
-def text_of(sentence: Sentence) -> str:
-    return comment_value(sentence, "text") or Tokens.of(sentence).text

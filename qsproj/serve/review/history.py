@@ -220,19 +220,17 @@ class History:
 
 def _steps(content: bytes) -> list[_Step]:
     """Parse the lines of a history; lines truncated by a crash are skipped."""
-    steps, end, after = list[_Step](), 0, 0
+    steps, end = list[_Step](), 0
     for line in content.splitlines(keepends=True):
         end += len(line)
         try:
             record = json.loads(line)
             if "undone" in record:
-                undone = record["undone"]
-                numbers = undone if isinstance(undone, list) else [undone]
-                steps.append(_Step(end, undone=list(map(int, numbers))))
+                steps.append(_Step(end, undone=list(map(int, record["undone"]))))
                 continue
-            number = int(record.get("number", after))
+            number = int(record["number"])
             before, made = ([text.encode() for text in record[key]] for key in ("before", "after"))
-            batch = int(record.get("batch", number))
+            batch = int(record["batch"])
             change = Change(int(record["at"]), before, made, record["when"], record.get("who"), batch)
             if "judged" in record:
                 change = replace(change, judged=Judged(*map(int, record["judged"])))
@@ -240,7 +238,6 @@ def _steps(content: bytes) -> list[_Step]:
             continue
         if change.at < 0 or not before or not made:
             continue
-        after = number + 1
         if steps and batch in steps[-1].made:
             steps[-1].end = end
         else:
