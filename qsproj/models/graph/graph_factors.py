@@ -1,7 +1,4 @@
-"""The factor graph of one sentence: factors over its candidate arcs, their scores, and message passing.
-
-Relaxation starts from first order and adds, in one pass, the factors whose gain is largest (thesis 5.6).
-"""
+"""The factor graph of one sentence: factors over its candidate arcs, their scores, and message passing."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +13,7 @@ from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle,
 from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
 from qsproj.bp.factors.trees import Forest, Tree, forest, hidden_tree, projective_tree, tree
 from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph, rescored
-from qsproj.bp.run import Beliefs, BPOptions, odds_of, probability, run
+from qsproj.bp.run import Beliefs, BPOptions, probability, run
 from qsproj.conventions import Floats, Mask, Scores
 from qsproj.features import second_order
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
@@ -294,30 +291,6 @@ def propagate(
         schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=damping
     )
     return run(graph.with_scores(link_scores, scores), options, maximise=maximise)
-
-
-def gains(chances: Floats, scores: Floats) -> Floats:
-    """Return how far each factor alone would move the beliefs: float64[F], in nats.
-
-    The divergence of the belief with the factor from that without (Riedel and Smith 2010).
-    """
-    with np.errstate(divide="ignore"):
-        fired, missed = np.log(chances) + scores, np.log1p(-np.minimum(chances, 1.0))
-    log_z = np.logaddexp(fired, missed)
-    return np.exp(fired - log_z) * scores - log_z
-
-
-def by_gain(graph: SentenceGraph, chances: Floats, scores: Sequence[Floats], *, least: float) -> list[Floats]:
-    """Return the scores of each family, with 0 for factors of a gain below ``least``, which removes them.
-
-    ``chances`` float64[E]: of the arcs; gains are computed as if arcs, but not chains, were independent.
-    """
-    log_odds = odds_of(chances)
-    kept = []
-    for family, values in zip(graph.families, scores, strict=True):
-        fired = family.expected(family.group, log_odds[family.group.edges])
-        kept.append(np.where(gains(fired, values) >= least, values, 0.0))
-    return kept
 
 
 def arc_log_odds(beliefs: Beliefs) -> Floats:

@@ -40,8 +40,7 @@ class GraphOptions:
     ``families``: None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross. ``hidden`` among them: a
     hidden projective tree scores the arcs that both trees have (thesis 5.1.1). ``iterations``: in training,
     four at most. ``threshold``: minimum first-order probability of a candidate arc outside the best tree.
-    ``max_factors``: a sentence with more is parsed first-order. ``gain``: see
-    :func:`qsproj.models.graph.graph_factors.by_gain`. Raises UsageError.
+    ``max_factors``: a sentence with more is parsed first-order. Raises UsageError.
     """
 
     families: tuple[str, ...] | None = option_field(None, known=("factors", graph_factors.FAMILIES))
@@ -49,7 +48,6 @@ class GraphOptions:
     threshold: float = option_field(3e-3, least=0.0, most=1.0, within=True)
     max_factors: int = 200_000
     constraint: str = option_field("tree", known=("constraint", graph_factors.CONSTRAINTS))
-    gain: float = option_field(0.0, least=0.0)
 
     def __post_init__(self) -> None:
         check(self)
@@ -80,13 +78,11 @@ class ArcBeliefs:
         first-order parser at its temperature.
     ``order``: 2, or 1 where the graph was too large or messages ended in a contradiction.
     ``status``: how message passing ended; None where it did not start.
-    ``n_factors``: number of nonzero scores other than those of LINK; 0 where message passing did not finish.
     """
 
     probabilities: Scores
     order: int
     status: Status | None
-    n_factors: int = 0
 
 
 @dataclass(frozen=True)
@@ -136,13 +132,9 @@ class GraphParser(Wrapper[ArcParser]):
         marginals = inference.infer(first_order)[1]
         candidates = graph_factors.candidate_arcs(marginals, inference, threshold=options.threshold)
         graph = options.layout(candidates, inference, spans=spans)
-        beliefs, n_factors = None, 0
+        beliefs = None
         if graph.n_factors <= options.max_factors:
             scores = self.factors.scores(self.factors.features(encoded, graph.families))
-            if options.gain > 0.0:
-                chances = marginals[graph.heads, graph.dependents]
-                scores = graph_factors.by_gain(graph, chances, scores, least=options.gain)
-            n_factors = sum(int(np.count_nonzero(values)) for values in scores)
             links = self.links.scores_of(features, graph.heads, graph.dependents)
             if isinstance(inference, ConstrainedInference):
                 links = links + inference.evidence[graph.heads, graph.dependents]
@@ -154,7 +146,7 @@ class GraphParser(Wrapper[ArcParser]):
         probabilities = np.zeros_like(marginals)
         chances = probability(np.clip(graph_factors.arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
-        return ArcBeliefs(probabilities, 2, beliefs.status, n_factors)
+        return ArcBeliefs(probabilities, 2, beliefs.status)
 
     def parsed_block(
         self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool
@@ -183,7 +175,7 @@ class GraphParser(Wrapper[ArcParser]):
             return None
         scores, single_root = self.base.scorer.score_block(block), inference.single_root
         found = possible_arcs(scores, block.starts, sizes, single_root, options.threshold)
-        heads_in_block, dependents, chances, counts, exact = found
+        heads_in_block, dependents, _, counts, exact = found
         if not exact:
             return None
         arcs, sentence_of = _arcs_of_block(block, heads_in_block, dependents)
@@ -200,8 +192,6 @@ class GraphParser(Wrapper[ArcParser]):
         if (np.bincount(np.concatenate([[0], *owners])) > options.max_factors).any():
             return None
         factors = self.factors.scores(self.factors.features(block.words, graph.families))
-        if options.gain > 0.0:
-            factors = graph_factors.by_gain(graph, chances, factors, least=options.gain)
         links = self.links.scores_of(self.links.features(block.words), arcs.heads, arcs.dependents)
         beliefs = graph_factors.propagate(graph, links, factors, iterations=options.iterations, tolerance=0.0)
         if beliefs.status is Status.CONTRADICTION:
@@ -249,8 +239,8 @@ class GraphParser(Wrapper[ArcParser]):
         base = ArcParser.from_archive(header["base"], arrays)
         links = ArcScorer.from_archive(header["links"], unnested("link_", arrays))
         factors = graph_factors.FactorScorer.from_archive(header["factors"], arrays)
-        # ``doubt``: a criterion for leaving out factors.
-        options = restored(GraphOptions(), header["options"], former=("doubt",))
+        # Criteria for leaving out factors.
+        options = restored(GraphOptions(), header["options"], former=("doubt", "gain"))
         return GraphParser(base, links, factors, options)
 
 

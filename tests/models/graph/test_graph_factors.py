@@ -1,12 +1,8 @@
-"""Which factors are left out by their gain, and what weaker hard constraints make of the beliefs."""
-
-import dataclasses
-from itertools import product
+"""What weaker hard constraints make of the beliefs, and where training of the factors starts."""
 
 import numpy as np
 import pytest
 
-from qsproj.bp.graph import rescored
 from qsproj.bp.run import probability
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
@@ -16,15 +12,12 @@ from qsproj.models.graph.graph_factors import (
     CONSTRAINTS,
     FAMILIES,
     arc_log_odds,
-    by_gain,
-    gains,
     propagate,
     sentence_graph,
 )
 from qsproj.models.graph.graph_parser import GraphOptions
 from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_graph_parser
 from qsproj.models.tree_decoder import TreeDecoder
-from tests.oracles.factors import log_score
 
 ALL_TREES = TreeDecoder(projective=False, single_root=False)
 N = 5
@@ -33,45 +26,6 @@ CANDIDATES = np.ones((N + 1, N + 1), dtype=bool)
 
 def layout(*, constraint="tree", families=tuple(FAMILIES)):
     return sentence_graph(CANDIDATES, ALL_TREES, families=families, constraint=constraint)
-
-
-def divergence(chances, variables, group, place, score):
-    """Return by enumeration how far a score moves independent booleans, and how likely it is to fire."""
-    alone = np.zeros(group.scores.size)
-    alone[place] = 1.0
-    alone = rescored(group, alone.reshape(group.scores.shape))
-    before, after = [], []
-    for states in product((0, 1), repeat=len(chances)):
-        probability_of = np.prod([p if on else 1.0 - p for p, on in zip(chances, states)])
-        fires = log_score(alone, np.array(states, dtype=np.int32)[variables])
-        before.append(probability_of)
-        after.append(probability_of * np.exp(score * fires))
-    before, after = np.array(before), np.array(after) / sum(after)
-    return float(after @ np.log(after / before))
-
-
-@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("nocross", "hidden")])
-def test_the_gain_of_a_factor_is_how_far_it_moves_the_beliefs(name):
-    rng = np.random.default_rng(5)
-    everything = np.ones((4, 4), dtype=bool)
-    graph = sentence_graph(everything, ALL_TREES, families=(name,))
-    (family,) = graph.families
-    chances = rng.uniform(0.02, 0.98, size=len(graph.heads))
-    scores = 3.0 * rng.normal(size=len(family.scored))
-    expected = [
-        divergence(chances, family.group.edges, family.group, place, score)
-        for place, score in zip(family.scored.tolist(), scores.tolist(), strict=True)
-    ]
-    for least in np.quantile(expected, [0.2, 0.5, 0.9]) + 1e-9:
-        (kept,) = by_gain(graph, chances, [scores], least=least)
-        assert kept.tolist() == np.where(np.array(expected) >= least, scores, 0.0).tolist()
-
-
-def test_what_is_certain_has_nothing_to_gain():
-    scores = np.array([-50.0, -2.0, 0.0, 2.0, 50.0, 800.0])
-    for chance in (0.0, 1.0, 1.0 + 1e-15):
-        np.testing.assert_allclose(gains(np.full(6, chance), scores), 0.0, atol=1e-9)
-    np.testing.assert_allclose(gains(np.full(6, 0.3), scores)[[2, 5]], [0.0, -np.log(0.3)], atol=1e-9)
 
 
 def test_exactly_one_head_is_a_softmax_and_weaker_constraints_are_weaker():
@@ -116,30 +70,6 @@ def arcs_of_tree(heads):
     return arcs
 
 
-def test_a_relaxed_parser_agrees_with_the_full_one(sample):
-    parser, _ = train_graph_parser(sample, rng=np.random.default_rng(1), options=TrainingOptions(epochs=5))
-    sentences = list(read_conllu("corpora/en.conllu"))
-
-    def beliefs(**options):
-        changed = dataclasses.replace(parser, options=dataclasses.replace(parser.options, **options))
-        return [changed.arc_beliefs(sentence) for sentence in sentences]
-
-    def distance(some, others):
-        """Return the mean over sentences of the total variation of the head of a word."""
-        pairs = zip(some, others, strict=True)
-        return np.mean(
-            [np.abs(a.probabilities - b.probabilities)[:, 1:].sum(axis=0).mean() / 2 for a, b in pairs]
-        )
-
-    full, relaxed_beliefs = beliefs(), beliefs(gain=1e-7)
-    assert all(believed.order == 2 for believed in relaxed_beliefs)
-    assert sum(b.n_factors for b in relaxed_beliefs) < 0.9 * sum(b.n_factors for b in full)
-    # Heads alone would not tell: without any factor, 98.5% of them are the same.
-    without = distance(full, beliefs(families=()))
-    assert without > 0.01
-    assert distance(full, relaxed_beliefs) < 0.1 * without
-
-
 def test_the_scores_of_arcs_start_from_first_order(sample):
     base, _ = train_arc_parser(sample, rng=np.random.default_rng(1), options=TrainingOptions(epochs=1))
     before = base.scorer.weights.copy()
@@ -164,7 +94,6 @@ def test_the_scores_of_arcs_start_from_first_order(sample):
     ("options", "message"),
     [
         ({"constraint": "forest"}, "unknown constraint 'forest'; known: tree, exactly1"),
-        ({"gain": -0.1}, "gain is -0.1"),
     ],
 )
 def test_wrong_options_are_named(options, message):
