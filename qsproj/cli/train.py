@@ -108,8 +108,8 @@ def add_arguments(parser: CommandParser) -> None:
     fields = dict(zip(FIELDS, add_fields(advanced, usual, *FIELDS, by_way=by_objective), strict=True))
     factors = advanced.option(
         "--factors NAMES",
-        "second-order factors: grand, childseq, valence, nocross, hidden, with commas between them "
-        "(default: the first three, and nocross if arcs may cross)",
+        "second-order factors: grand, childseq, valence, nocross, with commas between them (default: the "
+        "first three, and nocross if arcs may cross)",
     )
     iterations = advanced.option(
         "--bp-iterations N",

@@ -8,7 +8,6 @@ roles depend on the family of factors:
   before the first is the outside of the sentence on the left, that after the last the one on the right;
 - ``valence``: the ``head`` whose dependents on a side are counted;
 - ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross;
-- ``hidden``: an arc ``head`` -> ``dep`` that a hidden projective tree has, too;
 - ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags, the value of
   ``head.upos``. There are no offsets: with the tagger's tags of the neighbours, the templates fitted Turkish
   training trees better and its dev file no better.
@@ -34,7 +33,6 @@ ROLES = {
     "childseq": ("head", "previous", "next"),
     "valence": ("head",),
     "nocross": ("first", "second"),
-    "hidden": ("head", "dep"),
     "taglink": ("head", "dep"),
 }
 
@@ -78,13 +76,6 @@ DELEXICALISED = {
     ),
     "valence": FamilyTemplates(placed=templates_of("head.upos; head.upos-1, head.upos, head.upos+1")),
     "nocross": FamilyTemplates(templates_of("first.upos, second.upos; first.upos; second.upos")),
-    "hidden": FamilyTemplates(
-        templates_of("""
-            head.upos, dep.upos; head.upos, dep.upos, dep.upos+1; head.upos, dep.upos-1, dep.upos;
-            head.upos, head.upos+1, dep.upos; head.upos-1, head.upos, dep.upos
-        """),
-        placed=templates_of("head.upos; dep.upos"),
-    ),
 }
 
 WORDS = {
@@ -94,10 +85,6 @@ WORDS = {
     ),
     "valence": FamilyTemplates(placed=(*DELEXICALISED["valence"].placed, ("head.lower", "head.upos"))),
     "nocross": DELEXICALISED["nocross"],
-    "hidden": FamilyTemplates(
-        (*DELEXICALISED["hidden"].plain, *_pairs("head", "dep", "lower")[1:]),
-        placed=(*DELEXICALISED["hidden"].placed, ("head.lower",), ("dep.lower",)),
-    ),
 }
 
 MORPHOLOGY = {
@@ -129,17 +116,6 @@ MORPHOLOGY = {
     ),
     "nocross": FamilyTemplates(
         DELEXICALISED["nocross"].plain + templates_of("first.xpos, second.xpos; first.xpos; second.xpos")
-    ),
-    "hidden": FamilyTemplates(
-        (
-            *DELEXICALISED["hidden"].plain,
-            *_pairs("head", "dep", "lemma")[1:],
-            *templates_of("""
-                head.xpos, dep.xpos; head.upos, dep.upos, dep.case;
-                head.upos, head.verbform, dep.upos, dep.verbform
-            """),
-        ),
-        placed=DELEXICALISED["hidden"].placed + templates_of("head.lemma; dep.lemma; dep.lower"),
     ),
 }
 

@@ -10,7 +10,7 @@ from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility
 from qsproj.bp.factors.booleans import all_true, any_pair, at_most_one, exactly_one, link, nand, pair, synch
 from qsproj.bp.factors.chains import child_sequence, step_starts, valence
 from qsproj.bp.factors.tags import tag, tag_link, trigram
-from qsproj.bp.factors.trees import forest, hidden_tree, no_cross, projective_tree, tree
+from qsproj.bp.factors.trees import forest, no_cross, projective_tree, tree
 from qsproj.bp.links import all_links, chosen_links
 
 
@@ -36,12 +36,6 @@ def no_cross_case(n, words, pruned=()):
         return no_cross(chosen_links(allowed), [words], scores(rng, scale, 1))
 
     return make
-
-
-def hidden_tree_case(links, *, single_root=False):
-    return lambda rng, scale: hidden_tree(
-        links, scale * rng.normal(size=np.count_nonzero(links >= 0)), single_root=single_root
-    )
 
 
 def align_hmm_case(rng, scale):
@@ -92,9 +86,6 @@ CASES = {
     "NOCROSS, neighbours": no_cross_case(5, (2, 3)),
     "NOCROSS, apart": no_cross_case(5, (4, 2)),
     "NOCROSS, ends, pruned": no_cross_case(5, (1, 5), pruned=[(0, 1), (3, 5)]),
-    "hidden tree": hidden_tree_case(all_links(3)),
-    "hidden tree, single root": hidden_tree_case(all_links(3), single_root=True),
-    "hidden tree, pruned": hidden_tree_case(without(3, (0, 1), (3, 2))),
     "TAG": lambda rng, scale: tag([0, 1], scores(rng, scale, 2, 4)),
     "TAGLINK": lambda rng, scale: tag_link([0, 3], [1, 4], [2, 5], scores(rng, scale, 2, 3, 2)),
     "TAGLINK, root": lambda rng, scale: tag_link([0], [1], [2], scores(rng, scale, 1, 1, 4)),
@@ -109,5 +100,3 @@ CASES = {
     "SYNCH": lambda rng, scale: synch([[0, 1, 2, 3], [4, 5, 6, 7]]),
     "TRIGRAM, one word": lambda rng, scale: trigram([0], scores(rng, scale, 4, 4, 4)),
 }
-# These sum over what no variable stands for: their values are no products of scores.
-HIDDEN = {name for name in CASES if name.startswith("hidden")}

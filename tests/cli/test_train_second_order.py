@@ -21,7 +21,7 @@ def test_a_second_order_parser_is_trained_and_parses(run_cli, tmp_path):
     [
         (
             ["--factors", "grand,luck"],
-            "unknown factors 'luck'; known: grand, childseq, valence, nocross, hidden",
+            "unknown factors 'luck'; known: grand, childseq, valence, nocross",
         ),
         (
             ["--objective", "risk"],

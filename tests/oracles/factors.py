@@ -9,8 +9,6 @@ from itertools import combinations
 
 import numpy as np
 
-from qsproj.trees import projective
-
 
 def log_score(group, states):
     """Return the sum of log F over the factors of a group."""
@@ -92,11 +90,6 @@ def no_cross(group, states):
     return total
 
 
-def hidden_tree(group, states):
-    arcs = group._arcs(np.where(states == 1, group.scores, 0.0))
-    return projective.posterior(arcs, single_root=group.single_root).log_z
-
-
 def tag(group, states):
     return float(sum(row[state] for row, state in zip(group.scores, states)))
 
@@ -169,7 +162,6 @@ LOG_SCORES = {
     "Tree": tree,
     "Forest": forest,
     "NoCross": no_cross,
-    "HiddenTree": hidden_tree,
     "Tag": tag,
     "TagLink": tag_link,
     "Trigram": trigram,

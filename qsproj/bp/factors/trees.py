@@ -1,8 +1,9 @@
-"""TREE and PTREE: the true arcs form a tree; NOCROSS and a hidden projective tree: scores of crossing."""
+"""TREE and PTREE: the true arcs form a tree; NOCROSS: scores of crossing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,13 +38,27 @@ class Tree(graph.HardGroup):
                 return outgoing
         scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
-            with_arc = _with_arcs(self, scores, maximise)
+            with_arc = self._with_arcs(scores, maximise)
         except NoTreeError:
             return np.full(incoming.size, np.nan)
         return np.asarray(bp_trees.tree_messages(incoming, self.heads, self.dependents, with_arc, maximise))
 
     def log_partition(self, incoming: graph.Messages) -> float:
-        return _log_z(self, bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size))
+        scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
+        try:
+            return self._trees.posterior(scores, single_root=self.single_root).log_z
+        except NoTreeError:
+            return -np.inf
+
+    @property
+    def _trees(self) -> ModuleType:
+        return projective if self.projective else nonprojective
+
+    def _with_arcs(self, scores: Scores, maximise: bool) -> Scores:
+        """Return the log weight of the trees with each arc, or of the best one; NoTreeError for none."""
+        if maximise:
+            return self._trees.max_marginals(scores, single_root=self.single_root)
+        return self._trees.posterior(scores, single_root=self.single_root).log_marginals
 
 
 def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
@@ -124,82 +139,3 @@ def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> N
     arcs, of_arcs = (np.concatenate([empty, *parts]).astype(np.int32) for parts in (edges, heads))
     starts = graph.starts_of([column.size for column in heads])
     return NoCross(arcs, of_arcs, starts, pairs, graph.checked_scores(scores, (len(pairs),), "NOCROSS"), size)
-
-
-# Score of a hidden arc without a boolean; being finite, it ensures that a hidden tree exists.
-UNNAMED = -5.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HiddenTree(graph.FactorGroup):
-    """One factor over all arcs: the sum over projective trees of exp(scores of the arcs that both have).
-
-    The hidden tree may have all arcs between words and root; those without a boolean score UNNAMED. O(n^3).
-
-    *Source*: thesis 5.1.1; unlike there, the hidden arcs have no scores of their own.
-    """
-
-    edges: graph.Variables
-    scores: NDArray[np.float64]
-    heads: NDArray[np.int32]
-    dependents: NDArray[np.int32]
-    size: int
-    single_root: bool
-    projective: ClassVar[bool] = True
-
-    def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
-        gains = _gain(incoming, self.scores, maximise=maximise)
-        try:
-            with_arc = _with_arcs(self, self._arcs(gains), maximise)
-        except NoTreeError:
-            return np.full(incoming.size, np.nan)
-        hidden = bp_trees.tree_messages(gains, self.heads, self.dependents, with_arc, maximise)
-        return _gain(hidden, self.scores, maximise=maximise)
-
-    def log_partition(self, incoming: graph.Messages) -> float:
-        weights = np.where(incoming == np.inf, 0.0, np.logaddexp(0.0, incoming))
-        return float(weights.sum()) + _log_z(self, self._arcs(_gain(incoming, self.scores)))
-
-    def expected(self, incoming: graph.Messages) -> NDArray[np.float64]:
-        arcs = self._arcs(_gain(incoming, self.scores))
-        chances = projective.posterior(arcs, single_root=self.single_root).marginals
-        # For a certain arc, the hidden tree alone decides.
-        odds = np.where(incoming == np.inf, np.inf, np.where(incoming == np.inf, 0.0, incoming) + self.scores)
-        both = np.exp(-np.logaddexp(0.0, -odds))
-        return np.asarray(chances[self.heads, self.dependents] * both)
-
-    def _arcs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        arcs = np.full((self.size, self.size), UNNAMED)
-        arcs[self.heads, self.dependents] = scores
-        return arcs
-
-
-def _with_arcs(group: Tree | HiddenTree, scores: Scores, maximise: bool) -> Scores:
-    """Return the log weight of the trees with each arc, or the best of them; raise NoTreeError for none."""
-    inference = projective if group.projective else nonprojective
-    if maximise:
-        return inference.max_marginals(scores, single_root=group.single_root)
-    return inference.posterior(scores, single_root=group.single_root).log_marginals
-
-
-def _log_z(group: Tree | HiddenTree, scores: Scores) -> float:
-    inference = projective if group.projective else nonprojective
-    try:
-        return inference.posterior(scores, single_root=group.single_root).log_z
-    except NoTreeError:
-        return -np.inf
-
-
-def hidden_tree(links: NDArray[np.int32], scores: ArrayLike, *, single_root: bool = False) -> HiddenTree:
-    """Make the factor of a hidden projective tree with scores float[E], natural log, of the arcs."""
-    heads, dependents, edges = arcs_of(links)
-    checked = graph.checked_scores(scores, edges.shape, "the hidden tree")
-    return HiddenTree(edges, checked, heads, dependents, len(links), single_root)
-
-
-def _gain(
-    log_odds: graph.Messages, scores: NDArray[np.float64], *, maximise: bool = False
-) -> NDArray[np.float64]:
-    plus = np.maximum if maximise else np.logaddexp
-    finite = np.where(log_odds == np.inf, 0.0, log_odds)
-    return np.where(log_odds == np.inf, scores, plus(0.0, finite + scores) - plus(0.0, finite))

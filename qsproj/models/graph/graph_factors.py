@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qsproj.bp import links as link_tables
 from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle, not2, pair
 from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
-from qsproj.bp.factors.trees import Forest, Tree, forest, hidden_tree, projective_tree, tree
+from qsproj.bp.factors.trees import Forest, Tree, forest, projective_tree, tree
 from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph, rescored
 from qsproj.bp.run import Beliefs, BPOptions, probability, run
 from qsproj.conventions import Floats, Mask, Scores
@@ -93,15 +93,13 @@ class Arcs:
     """Arcs between the positions of one sentence, or of several concatenated ones.
 
     ``heads``, ``dependents`` int32[E], head after head; variables are 0..E - 1. ``before``, ``after``
-    int32[positions]: the boundary symbols left and right of the position's sentence. ``single_root``: whether
-    a hidden tree must have a single root.
+    int32[positions]: the boundary symbols left and right of the position's sentence.
     """
 
     heads: Table
     dependents: Table
     before: Table
     after: Table
-    single_root: bool = False
 
     @property
     def ends(self) -> tuple[Table, Table, Table]:
@@ -119,7 +117,7 @@ def sentence_graph(
     links, size = link_tables.chosen_links(candidates), len(candidates)
     heads, dependents, _ = link_tables.arcs_of(links)
     before, after = np.full(size, -1, np.int32), np.full(size, size, np.int32)
-    arcs = Arcs(heads, dependents, before, after, inference.single_root)
+    arcs = Arcs(heads, dependents, before, after)
     hard = CONSTRAINTS[constraint](links, inference)
     if spans:
         hard = [exactly_one(span_arcs(links, spans)), *hard]
@@ -188,21 +186,6 @@ def _nocross(arcs: Arcs) -> FamilyFactors:
     return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), group)
 
 
-# Initial score of an arc that the hidden tree shares: on dev files of Danish, Dutch and Hungarian .2 UAS
-# better than 0 where arcs cross, and as good elsewhere.
-HIDDEN_GAIN = 2.0
-
-
-def _hidden(arcs: Arcs) -> FamilyFactors:
-    heads, dependents, variables = arcs.ends
-    links = np.full((len(arcs.before),) * 2, link_tables.NO_LINK, dtype=np.int32)
-    links[heads, dependents] = variables
-    members = np.stack([heads, dependents], axis=1) + np.int32(1)
-    places = second_order.arc_places(heads, dependents)
-    group = hidden_tree(links, np.zeros(len(variables)), single_root=arcs.single_root)
-    return FamilyFactors("hidden", members, places, np.arange(len(variables)), group, HIDDEN_GAIN)
-
-
 def _with_arcs(chains: link_tables.Chains) -> link_tables.Chains:
     kept = np.diff(chains.starts) > 0
     starts = np.unique(chains.starts)
@@ -214,7 +197,6 @@ FAMILIES: dict[str, Callable[[Arcs], FamilyFactors]] = {
     "childseq": _childseq,
     "valence": _valence,
     "nocross": _nocross,
-    "hidden": _hidden,
 }
 
 

@@ -37,10 +37,9 @@ CERTAIN = 1e6
 class GraphOptions:
     """The structure of the graphs, and the number of iterations.
 
-    ``families``: None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross. ``hidden`` among them: a
-    hidden projective tree scores the arcs that both trees have (thesis 5.1.1). ``iterations``: in training,
-    four at most. ``threshold``: minimum first-order probability of a candidate arc outside the best tree.
-    ``max_factors``: a sentence with more is parsed first-order. Raises UsageError.
+    ``families``: None: GRAND, CHILDSEQ, VALENCE, and NOCROSS where arcs may cross. ``iterations``: in
+    training, four at most. ``threshold``: minimum first-order probability of a candidate arc outside the best
+    tree. ``max_factors``: a sentence with more is parsed first-order. Raises UsageError.
     """
 
     families: tuple[str, ...] | None = option_field(None, known=("factors", graph_factors.FAMILIES))
@@ -171,7 +170,7 @@ class GraphParser(Wrapper[ArcParser]):
     def _block_heads(self, block: EncodedBlock) -> Heads | None:
         options, inference, sizes = self.options, self.inference, block.sizes
         families = options.families_for(inference)
-        if not inference.projective or options.constraint != "tree" or {"nocross", "hidden"} & set(families):
+        if not inference.projective or options.constraint != "tree" or "nocross" in families:
             return None
         scores, single_root = self.base.scorer.score_block(block), inference.single_root
         found = possible_arcs(scores, block.starts, sizes, single_root, options.threshold)

@@ -36,8 +36,7 @@ class GraphExample:
     """A training sentence.
 
     ``graph``: over the candidate arcs and those that agree with the tree, ``agrees`` bool[E]. ``observed``:
-    the tree's arcs float64[E] and factors of each family float64[F]; None where the tree is partial or a
-    hidden tree exists.
+    the tree's arcs float64[E] and factors of each family float64[F]; None where the tree is partial.
     """
 
     encoded: EncodedSentence
@@ -50,7 +49,6 @@ def graph_examples(
     sentences: Sequence[Sentence], base: ArcParser, pruners: Sequence[ArcParser], graph_options: GraphOptions
 ) -> list[GraphExample]:
     inference, threshold = base.inference, graph_options.threshold
-    hidden = "hidden" in graph_options.families_for(inference)
     examples = []
     for sentence, pruner in zip(track(sentences, "pruning", total=len(sentences)), pruners, strict=True):
         scores = pruner.scores(sentence)
@@ -64,7 +62,7 @@ def graph_examples(
         graph = graph_options.layout(candidates | agreeing, inference)
         agrees = agreeing[graph.heads, graph.dependents]
         observed = None
-        if not (partial or hidden):
+        if not partial:
             nothing = [np.zeros(len(family.scored)) for family in graph.families]
             certain = np.where(agrees, np.inf, -np.inf)
             observed = graph_factors.expectations(graph, certain, nothing, iterations=1)[1]

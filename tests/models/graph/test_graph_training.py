@@ -18,10 +18,8 @@ from qsproj.models.graph.graph_training import (
     FOLDS,
     graph_examples,
     graph_loss,
-    train_graph_parser,
     train_pruners,
 )
-from qsproj.models.storage import load_model
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
@@ -91,21 +89,3 @@ def base(sentences):
     options = TrainingOptions(template_set="delexicalised", epochs=1, projective=True, single_root=True)
     parser, _ = train_arc_parser(sentences[::2], rng=np.random.default_rng(1), options=options)
     return replace(parser, temperature=2.0)
-
-
-def test_a_hidden_projective_tree_learns_which_arcs_cross(tmp_path):
-    """The second of three words hangs on the last, across the first, where the first is an adverb."""
-    crossing = make_sentence("a b c d", "ADV NOUN VERB PRON", [3, 4, 0, 3])
-    plain = make_sentence("a b c d", "DET NOUN VERB PRON", [2, 3, 0, 3])
-    parser, _ = train_graph_parser(
-        [crossing, plain] * 20,
-        rng=np.random.default_rng(1),
-        options=TrainingOptions(epochs=5, projective=False),
-        graph_options=GraphOptions(families=("hidden",)),
-    )
-    parser.save(tmp_path / "hidden.model")
-    for one in (parser, load_model(tmp_path / "hidden.model")):
-        for sentence in (crossing, plain):
-            assert one.parse(sentence).heads.tolist() == sentence.heads.tolist()
-            chances = one.arc_probabilities(sentence)
-            np.testing.assert_allclose(chances[:, 1:].sum(axis=0), 1.0, atol=1e-9)
