@@ -72,13 +72,8 @@ def link_weights(forward: Posteriors, backward: Posteriors) -> NDArray[np.float6
     return np.clip(0.5 * (forward.astype(np.float64) + backward), 0.0, 1.0)
 
 
-def symmetrize(
-    forward: Posteriors, backward: Posteriors, *, name: str = THRESHOLD, threshold: float = DEFAULT_THRESHOLD
-) -> Links:
-    """Return one alignment from the posteriors of two directions, float[m, n]."""
-    check_symmetrization(name, threshold)
-    if name == THRESHOLD:
-        return link_weights(forward, backward) > threshold
+def symmetrize(forward: Posteriors, backward: Posteriors, *, name: str) -> Links:
+    """Return one alignment from the posteriors of two directions, float[m, n], by SYMMETRIZATIONS."""
     return SYMMETRIZATIONS[name](directed_links(forward), directed_links(backward.T).T)
 
 

@@ -35,7 +35,7 @@ from qsproj.corpus.pairs.aligned import read_hand_alignments
 from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
-from qsproj.errors import UsageError, check_name, pluralise
+from qsproj.errors import UsageError, pluralise
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
@@ -97,10 +97,6 @@ def _weighs(options: argparse.Namespace) -> bool:
 
 
 def run(options: argparse.Namespace) -> None:
-    check_name("alignment method", options.method, aligners.METHODS)
-    aligners.check_symmetrization(
-        options.symmetrize or aligners.METHODS[options.method], aligners.DEFAULT_THRESHOLD
-    )
     if options.linked is not None:
         paths = options.source, options.target
         if None in paths or "-" in paths or not all(map(is_conllu, paths)):

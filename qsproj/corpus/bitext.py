@@ -166,7 +166,11 @@ def tmx_pairs(
             found = f"units in {', '.join((*languages, other))}"
             remedy = "name two (align: --tokenize CODE CODE)"
             raise DataError(name, None, found, "two languages", remedy)
-        sides = [_text_in(texts, code) for code in languages]
+        # Preferably exactly the named variety of a language.
+        sides = [
+            next((texts[own] for own in (code, *texts) if own in texts and _is(own, code)), None)
+            for code in languages
+        ]
         if sides[0] is not None and sides[1] is not None:
             pairs += 1
             yield sides[0], sides[1]
@@ -183,13 +187,6 @@ def _is(found: str, wanted: str) -> bool:
     """Return whether two language codes are equal, or one is a variety of the other."""
     one, other = (f"{code}-".lower().replace("_", "-") for code in (found, wanted))
     return one.startswith(other) or other.startswith(one)
-
-
-def _text_in(texts: dict[str, str], wanted: str) -> str | None:
-    """Return the text in a language, preferably in exactly the named variety, None if there is none."""
-    if wanted in texts:
-        return texts[wanted]
-    return next((text for code, text in texts.items() if _is(code, wanted)), None)
 
 
 def _units(handle: TextIO, name: str, opening: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:

@@ -174,13 +174,12 @@ def empty_nodes(sentence: Sentence) -> tuple[EmptyNode, ...]:
     )
 
 
-def spelled(sentence: Sentence, first: int = 1, last: int | None = None) -> str:
-    """Return the text of some or all tokens, with spaces except after ``SpaceAfter=No`` in MISC."""
+def spelled(sentence: Sentence) -> str:
+    """Return the text of all tokens, with spaces except after ``SpaceAfter=No`` in MISC."""
     key, value = NO_SPACE
-    last = len(sentence) if last is None else last
     ranges = {token.first: token for token in multiword_tokens(sentence)}
-    parts, word = [], first
-    while word <= last:
+    parts, word = [], 1
+    while word <= len(sentence):
         token: Token | MultiwordToken = ranges.get(word) or Token(sentence, word)
         parts += [token.form, "" if token.misc.get(key) == value else " "]
         word = token.last + 1 if isinstance(token, MultiwordToken) else word + 1

@@ -17,7 +17,7 @@ from qsproj.evaluation import attachment
 from qsproj.evaluation.calibration import confidences_of, expected_calibration_error, reliability
 from qsproj.evaluation.score_tables import SENTENCE_SCORES, WORD_SCORES, p_text
 from qsproj.viz.drawing import Drawing, legend
-from qsproj.viz.page import Axis, Heading, Piece, Series, Table, line_plot, page
+from qsproj.viz.page import Heading, Piece, Series, Table, line_plot, page
 from qsproj.viz.trees import draw_versus
 
 SHOWN_CONFUSIONS = 20
@@ -94,16 +94,13 @@ def _score_pieces(compared: Compared, scores: Sequence[attachment.AttachmentScor
 
 
 def _learning_curve(sizes: Sequence[float], scores: Sequence[attachment.AttachmentScores]) -> Drawing:
-    """Plot errors by size of the training data; an axis is logarithmic unless it has a 0."""
     order = np.argsort(sizes, kind="stable")
     x_values = [sizes[k] for k in order]
     wrong = [
         Series(label, x_values, [100.0 - getattr(scores[k], field) for k in order])
         for label, field in (("heads", "uas"), ("heads or relations", "las"))
     ]
-    x = Axis("size", logarithmic=min(sizes) > 0)
-    y = Axis("wrong, %", logarithmic=min(min(series.y) for series in wrong) > 0)
-    return line_plot(wrong, title="Errors by the size of the training data", x=x, y=y)
+    return line_plot(wrong, title="Errors by the size of the training data", x="size", y="wrong, %")
 
 
 def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
@@ -126,8 +123,7 @@ def _calibration_pieces(compared: Compared) -> Iterator[Piece]:
             "Of the arcs that a system gives 80%, 80% should be right: the nearer to the diagonal, the "
             "better. The expected calibration error is the mean distance from it."
         )
-        axes = {"x": Axis("probability stated"), "y": Axis("share correct")}
-        yield line_plot(lines, title="Calibration of ArcProb", **axes)
+        yield line_plot(lines, title="Calibration of ArcProb", x="probability stated", y="share correct")
         yield Table(("system", "expected calibration error, %", "arcs"), rows)
 
 

@@ -87,29 +87,20 @@ class Series:
     name: str
     x: Sequence[float]
     y: Sequence[float]
-    labels: Sequence[str] = ()  # text beside the points, optional
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """An axis; on a logarithmic one all values must be positive."""
-
-    label: str
-    logarithmic: bool = False
-
-
-def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Drawing:
-    """Draw series as lines; linear axes start at 0 or below."""
-    x_ticks = round_numbers([value for one in series for value in one.x], logarithmic=x.logarithmic)
-    y_ticks = round_numbers([value for one in series for value in one.y], logarithmic=y.logarithmic)
-    across = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT, logarithmic=x.logarithmic)
-    upwards = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP, logarithmic=y.logarithmic)
+def line_plot(series: Sequence[Series], *, title: str, x: str, y: str) -> Drawing:
+    """Draw series as lines over axes named ``x`` and ``y``, which start at 0 or below."""
+    x_ticks = round_numbers([value for one in series for value in one.x])
+    y_ticks = round_numbers([value for one in series for value in one.y])
+    across = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT)
+    upwards = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP)
     middle = (_TOP + _HEIGHT - _BOTTOM) / 2
     elements = [
         _text(title, (_LEFT + _WIDTH - _RIGHT) / 2, 20, size=14),
         *_grid(x_ticks, y_ticks, across, upwards),
-        _text(x.label, (_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 12),
-        _text(y.label, 16, middle, more=f' transform="rotate(-90 16 {middle})"'),
+        _text(x, (_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 12),
+        _text(y, 16, middle, more=f' transform="rotate(-90 16 {middle})"'),
     ]
     for number, one in enumerate(series):
         colour = _COLOURS[number % len(_COLOURS)]
@@ -117,19 +108,9 @@ def line_plot(series: Sequence[Series], *, title: str, x: Axis, y: Axis) -> Draw
     return Drawing(title, _WIDTH, _HEIGHT, "\n".join([*elements, ""]))
 
 
-def round_numbers(values: Sequence[float], *, logarithmic: bool) -> list[float]:
-    """Choose the tick values of an axis: 1, 2 or 5 times powers of ten, from below ``values`` to above."""
-    if not values or (logarithmic and min(values) <= 0.0):
-        found = "no point, or one at or below 0 on a logarithmic axis"
-        raise ValueError(f"found {found}, expected points to draw")
-    low, high = min(values), max(values)
-    if logarithmic:
-        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        every = [digit * 10.0**decade for decade in decades for digit in (1, 2, 5)]
-        first = max(place for place, number in enumerate(every) if number <= low * (1 + 1e-9))
-        last = min(place for place, number in enumerate(every) if number >= high * (1 - 1e-9))
-        return every[first : max(last, first + 1) + 1]
-    low = min(low, 0.0)
+def round_numbers(values: Sequence[float]) -> list[float]:
+    """Choose the tick values of an axis: multiples of 1, 2 or 5 times a power of ten, from 0 or below."""
+    low, high = min(*values, 0.0), max(values)
     rough = (high - low) / 5 or 1.0
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(digit * unit for digit in (1, 2, 5, 10) if digit * unit >= rough)
@@ -137,11 +118,10 @@ def round_numbers(values: Sequence[float], *, logarithmic: bool) -> list[float]:
     return [step * number for number in range(first, max(last, first + 1) + 1)]
 
 
-def _scale(marks: Sequence[float], start: float, stop: float, *, logarithmic: bool) -> Scale:
+def _scale(marks: Sequence[float], start: float, stop: float) -> Scale:
     """Return the map from values to pixels, with the first mark at ``start`` and the last at ``stop``."""
-    transform: Scale = math.log if logarithmic else float
-    low, high = transform(marks[0]), transform(marks[-1])
-    return lambda value: start + (transform(value) - low) / (high - low) * (stop - start)
+    low, high = marks[0], marks[-1]
+    return lambda value: start + (value - low) / (high - low) * (stop - start)
 
 
 def _text(text: str, x: float, y: float, *, size: float = 12, anchor: str = "middle", more: str = "") -> str:
@@ -165,8 +145,6 @@ def _line(series: Series, colour: str, across: Scale, upwards: Scale) -> Iterato
     yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
     for x, y in points:
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>'
-    for (x, y), label in zip(points, series.labels):
-        yield _text(label, x + 5, y - 5, size=10, anchor="start", more=f' fill="{colour}"')
 
 
 def _legend_row(name: str, colour: str, number: int) -> Iterator[str]:
