@@ -7,8 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from qsproj.conventions import Heads, frozen_heads
-from qsproj.corpus.cells import COLUMN_COUNT, DEPS, MISC, UNSPECIFIED, comment_in
-from qsproj.corpus.sentence import Items, Layout, Sentence, checked_heads, checked_items, layout_of
+from qsproj.corpus.cells import COLUMN_COUNT, MISC, UNSPECIFIED, comment_in
+from qsproj.corpus.sentence import Layout, Sentence, layout_of
 from qsproj.corpus.token import ARC_PROBABILITY as ARC_PROBABILITY
 from qsproj.corpus.token import spelled
 
@@ -99,31 +99,13 @@ _STALE = {
 }
 
 
-def replaced(
-    sentence: Sentence,
-    *,
-    heads: Iterable[int | None] | None = None,
-    deps: Iterable[Sequence[tuple[int | str, str]]] | None = None,
-    misc: Iterable[Items] | None = None,
-    sent_id: str | None = None,
-    **columns: Iterable[Items] | None,
-) -> Sentence:
-    """Return a sentence with new columns; see :meth:`Sentence.replace`."""
-    n = len(sentence)
-    named = ((name, cells) for name, cells in columns.items() if cells is not None)
-    values: dict[str, Any] = {name: checked_items(name, cells, n) for name, cells in named}
-    if heads is not None:
-        values["heads"] = frozen_heads(checked_heads(heads, n))
-    if sent_id is not None:
-        values["sent_id"] = sent_id
+def replaced(sentence: Sentence, values: Mapping[str, Any], rows: Mapping[int, Sequence[str]]) -> Sentence:
+    """Return a sentence with new fields, and new cells of columns in its layout.
+
+    Probabilities in MISC of replaced fields are removed.
+    """
     stale = [key for name in values for key in _STALE.get(name, ())]
     changed = replace(without_misc(sentence, *stale), **values)
-    rows: dict[int, Sequence[str]] = {}
-    if deps is not None:
-        joined = ["|".join(f"{head}:{relation}" for head, relation in edges) or None for edges in deps]
-        rows[DEPS] = checked_items("deps", joined, n)
-    if misc is not None:
-        rows[MISC] = checked_items("misc", misc, n)
     if not rows:
         return changed
     changed = with_layout_cells(changed, rows)

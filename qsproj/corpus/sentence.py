@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, frozen_heads
-from qsproj.corpus.cells import COLUMN_OF, HEAD, UNSPECIFIED, cell_from, comment_in, rows_from
+from qsproj.corpus.cells import COLUMN_OF, DEPS, HEAD, MISC, UNSPECIFIED, cell_from, comment_in, rows_from
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.messages import described, shown, words_of
 from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, empty_nodes, multiword_tokens, spelled
@@ -189,18 +189,20 @@ class Sentence:
         """
         from qsproj.corpus.editing import replaced
 
-        return replaced(
-            self,
-            heads=heads,
-            deprels=deprels,
-            upos=upos,
-            lemmas=lemmas,
-            xpos=xpos,
-            feats=feats,
-            deps=deps,
-            misc=misc,
-            sent_id=None if sent_id is None else _name(sent_id),
-        )
+        n, rows = len(self), dict[int, tuple[str, ...]]()
+        columns = {"deprels": deprels, "upos": upos, "lemmas": lemmas, "xpos": xpos, "feats": feats}
+        given = {name: cells for name, cells in columns.items() if cells is not None}
+        values: dict[str, Any] = {name: checked_items(name, cells, n) for name, cells in given.items()}
+        if heads is not None:
+            values["heads"] = frozen_heads(checked_heads(heads, n))
+        if sent_id is not None:
+            values["sent_id"] = _name(sent_id)
+        if deps is not None:
+            joined = ["|".join(f"{head}:{relation}" for head, relation in edges) or None for edges in deps]
+            rows[DEPS] = checked_items("deps", joined, n)
+        if misc is not None:
+            rows[MISC] = checked_items("misc", misc, n)
+        return replaced(self, values, rows)
 
     @staticmethod
     def from_words(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import with_columns, with_heads
-from qsproj.corpus.messages import described, words_of
-from qsproj.corpus.sentence import Sentence, SentencePair, checked_heads, make_alignment
+from qsproj.corpus.messages import described
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import package
 
@@ -110,11 +108,9 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
         nodes = [graph_or_pair.nodes[address] for address in sorted(graph_or_pair.nodes) if address != ROOT]
         if not nodes or [node["address"] for node in nodes] != list(range(1, len(nodes) + 1)):
             raise UsageError("found a graph whose words are not 1, 2, ..., expected those of a sentence")
-        forms = words_of([node["word"] for node in nodes], what="the graph")
-        cells = {key: [node[key] or UNSPECIFIED for node in nodes] for key in _NODE_KEYS.values()}
-        columns = {column: words_of(cells[key], what=key) for column, key in _NODE_KEYS.items()}
-        heads = checked_heads([node["head"] for node in nodes], len(nodes))
-        return with_columns(with_heads(Sentence.from_words(forms), heads), **columns)
+        columns: Any = {column: [node[key] or None for node in nodes] for column, key in _NODE_KEYS.items()}
+        forms, heads = ([node[key] for node in nodes] for key in ("word", "head"))
+        return Sentence.from_words(forms, heads=heads, **columns)
     if isinstance(graph_or_pair, package("nltk.translate").AlignedSent):
         source, target = Sentence.from_words(graph_or_pair.mots), Sentence.from_words(graph_or_pair.words)
         # A link of nltk may have a third element, and None for an unaligned word.

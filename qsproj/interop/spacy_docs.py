@@ -11,7 +11,7 @@ from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED, cell_from, items_of
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import described
-from qsproj.corpus.sentence import Sentence, checked_heads
+from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import ARC_PROBABILITY, NO_SPACE
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import listed, package
@@ -188,13 +188,13 @@ def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
         pairs = list(zip(columns.heads, columns.deprels))
         # A word that is its own head has no head, unless it is a root.
         heads = [ROOT if own == "ROOT" else head if own and head > ROOT else NO_HEAD for head, own in pairs]
-        try:
-            changed["heads"] = checked_heads(heads, len(sentence))
-        except UsageError as error:
-            raise UsageError(f"{where}: {error}") from None
+        changed["heads"] = heads
         named = [own if own and head != NO_HEAD else UNSPECIFIED for head, (_, own) in zip(heads, pairs)]
         changed["deprels"] = [_ROOT_RELATION if at == ROOT else own for at, own in zip(heads, named)]
-    updated = sentence.replace(**changed)
+    try:
+        updated = sentence.replace(**changed)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
     chances = [token._.get(EXTENSION) if token.has_extension(EXTENSION) else None for token in words]
     if all(chance in (None, word.arc_probability) for chance, word in zip(chances, updated)):
         return updated
