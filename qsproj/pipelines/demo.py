@@ -9,8 +9,7 @@ import numpy as np
 from qsproj.alignment.aligners import align_words
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.editing import with_columns, with_heads
-from qsproj.corpus.formats import read_alignments, read_sentences
-from qsproj.corpus.pairs.aligned import pair_aligned
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import AlignmentScores, alignment_scores
@@ -55,7 +54,7 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
     for path in (english, german, links):
         if not path.is_file():
             raise UsageError(f"found no {path}; name the folder of the sample with --corpora")
-    pairs = list(pair_aligned(read_sentences(english), read_sentences(german), read_alignments(links)))
+    pairs = list(AlignedFiles(str(english), str(german), str(links)))
     # The tasks share no kernels: in the first run, each process compiles half of them.
     alignment = start_task(_alignment_scores, pairs)
     projection = ProjectedTrees(pairs)

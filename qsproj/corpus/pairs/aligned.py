@@ -7,7 +7,7 @@ bitext have hand-made links.
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product, zip_longest
+from itertools import islice, product, repeat
 
 import numpy as np
 
@@ -111,19 +111,10 @@ def pair_aligned(
     target_sentences: Iterable[Sentence],
     alignments: Iterable[Alignment] | None,
 ) -> Iterator[SentencePair]:
-    """Yield sentence pairs with their alignments, in source order; None: both sides are one text."""
-    pairs = pair_sentences(source_sentences, target_sentences)
-    if alignments is None:
-        for number, (source, target) in enumerate(pairs, start=1):
-            yield paired(source, target, None, name=f"pair {number}")
-        return
-    for number, (pair, alignment) in enumerate(zip_longest(pairs, alignments), start=1):
-        if pair is None or alignment is None:
-            missing = "sentence pair" if pair is None else "alignment"
-            found, expected = f"no {missing}", "as many alignments as sentence pairs"
-            remedy = "check that the alignment is that of these files"
-            raise DataError(f"pair {number}", None, found, expected, remedy)
-        source, target = pair
+    """Yield sentence pairs with their alignments, as many in source order; None: both sides are one text."""
+    pairs = enumerate(pair_sentences(source_sentences, target_sentences), start=1)
+    links = repeat(None) if alignments is None else alignments
+    for (number, (source, target)), alignment in zip(pairs, links):
         yield paired(source, target, alignment, name=f"pair {number} ({sentence_name(source, number)})")
 
 

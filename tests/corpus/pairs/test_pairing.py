@@ -119,8 +119,6 @@ def test_aligned_pairs_have_the_sizes_of_their_sentences():
     [
         ([(2, 3)], r"pair 1 \(sent_id 7\): found an alignment of 2 by 3 words, expected at most 3 by 2"),
         ([(4, 1)], "found an alignment of 4 by 1"),
-        ([], "pair 1: found no alignment"),
-        ([(1, 1), (1, 1)], "pair 2: found no sentence pair"),
     ],
 )
 def test_alignments_that_do_not_fit(sizes, message):
