@@ -65,34 +65,34 @@ def download(
     url: str, path: Path, accept: Callable[[Path], None], *, patience: RetryPolicy = DEFAULT_PATIENCE
 ) -> None:
     """Download a file, resuming an earlier attempt; ``accept`` verifies it and moves it into place."""
-    partial = path.with_name(f"{path.name}.partial")
-    with _owned(partial) as handle:
-        failures = 0
-        while True:
-            before = handle.seek(0, 2)
-            try:
-                _go_on(url, path, handle, patience)
-                break
-            except _BrokenOffError as error:
-                came = handle.seek(0, 2)
-                failures = 1 if came > before else failures + 1
-                if failures >= patience.attempts:
-                    kept = f"; the {came:,} bytes received are kept: run the command again to continue"
-                    raise UsageError(f"{url}: could not be fetched: {error}{kept if came else ''}") from error
-                time.sleep(patience.pause * 2 ** (failures - 1))
-            except OSError as error:
-                raise UsageError(f"{partial}: cannot be written: {error.strerror}") from error
-        accept(partial)
+    try:
+        with _owned(path.with_name(f"{path.name}.partial")) as handle:
+            _receive_all(url, path, handle, patience)
+            accept(Path(handle.name))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _receive_all(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> None:
+    failures = 0
+    while True:
+        before = handle.seek(0, 2)
+        try:
+            _go_on(url, path, handle, patience)
+            return
+        except _BrokenOffError as error:
+            came = handle.seek(0, 2)
+            failures = 1 if came > before else failures + 1
+            if failures >= patience.attempts:
+                kept = f"; the {came:,} bytes received are kept: run the command again to continue"
+                raise UsageError(f"{url}: could not be fetched: {error}{kept if came else ''}") from error
+            time.sleep(patience.pause * 2 ** (failures - 1))
 
 
 @contextmanager
 def _owned(partial: Path) -> Iterator[IO[bytes]]:
-    try:
-        partial.parent.mkdir(parents=True, exist_ok=True)
-        handle = partial.open("a+b")
-    except OSError as error:
-        raise UsageError(f"{partial}: cannot be written: {error.strerror}") from error
-    with handle:
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    with partial.open("a+b") as handle:
         if not locked(handle):
             raise UsageError(f"{partial}: is being fetched by another process; wait for it")
         yield handle
@@ -290,10 +290,7 @@ def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
 
     # requests, which downloads, is installed with it.
     _pooch()
-    try:
-        download(file.url, path, accept, patience=patience)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
+    download(file.url, path, accept, patience=patience)
 
 
 def _fault(file: RemoteFile, path: Path) -> DataError | None:
