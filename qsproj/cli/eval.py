@@ -7,8 +7,7 @@ differ on the same text, each score is the F1 of the CoNLL 2018 shared task. Wor
 scored. Files with different sentences are paired by sent_id.
 
 With --versus, p is that of an exact two-sided randomisation test that swaps the two systems' results sentence
-by sentence. --by groups words by the gold trees ("left 2": the dependent is two words left of its head);
-"found" counts the words that SYSTEM puts into the group.
+by sentence. --by groups words by the gold trees; "found" counts the words that SYSTEM puts into the group.
 """
 
 import argparse

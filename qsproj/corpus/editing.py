@@ -36,7 +36,7 @@ def with_predicted_heads(
     sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None
 ) -> Sentence:
     """Return the sentence as :func:`with_heads`, with DEPS emptied, as it belongs to the old heads."""
-    return with_heads(without_deps(sentence), heads, deprels)
+    return with_tree(sentence, frozen_heads(heads), sentence.deprels if deprels is None else tuple(deprels))
 
 
 def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sentence:
@@ -50,12 +50,6 @@ def has_deps(sentence: Sentence) -> bool:
     """Return whether a word, or an empty node, has DEPS."""
     lines = () if sentence.layout is None else sentence.layout.lines
     return any(line[0] != "#" and not line.rpartition("\t")[0].endswith("\t_") for line in lines)
-
-
-def without_deps(sentence: Sentence) -> Sentence:
-    """Return the sentence with DEPS empty, also in the rows of empty nodes."""
-    layout = _without_deps(sentence.layout)
-    return sentence if layout is sentence.layout else replace(sentence, layout=layout)
 
 
 def _without_deps(layout: Layout | None) -> Layout | None:

@@ -68,8 +68,7 @@ def percentage(part: float, whole: float) -> float:
 class Grouping:
     """A partition of words into groups."""
 
-    # the group of each word of a sentence, or None
-    names: Callable[[Sentence], Sequence[str | None]]
+    names: Callable[[Sentence], Sequence[str]]  # the group of each word of a sentence
     order: tuple[str, ...] = ()  # display order of the groups; empty: largest first
     of_tree: bool = False  # whether the group depends on the tree, so gold and system may differ
 
@@ -77,38 +76,19 @@ class Grouping:
 # Upper limits of the bins, in words, with their names; longer sentences have a name of their own.
 _LENGTH_BINS = ((10, "1-10"), (20, "11-20"), (30, "21-30"), (40, "31-40"))
 _LONGEST = "41+"
-_DISTANCE_BINS = ((1, "1"), (2, "2"), (6, "3-6"))
-_FARTHEST = "7+"
-_BIN_NAMES = (*(name for _, name in _DISTANCE_BINS), _FARTHEST)
-_DISTANCES = ("root", *(f"{side} {distance}" for side in ("left", "right") for distance in _BIN_NAMES))
 
 
-def _length_bins(sentence: Sentence) -> list[str | None]:
+def _length_bins(sentence: Sentence) -> list[str]:
     name = next((name for limit, name in _LENGTH_BINS if len(sentence) <= limit), _LONGEST)
     return [name] * len(sentence)
 
 
-def _distance_bins(sentence: Sentence) -> list[str | None]:
-    return [_distance_bin(head, word) for word, head in enumerate(sentence.heads[1:].tolist(), start=1)]
-
-
-def _distance_bin(head: int, word: int) -> str | None:
-    if head == NO_HEAD:
-        return None
-    if head == ROOT:
-        return "root"
-    distance = next((name for limit, name in _DISTANCE_BINS if abs(head - word) <= limit), _FARTHEST)
-    return f"{'left' if word < head else 'right'} {distance}"
-
-
 #: ``length``: number of words of the sentence. ``tag``: UPOS. ``relation``: DEPREL with its subtype.
-#: ``distance``: number of words from the head to the dependent, and the side of the dependent.
 GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
     {
         "length": Grouping(_length_bins, order=(*(name for _, name in _LENGTH_BINS), _LONGEST)),
         "tag": Grouping(lambda sentence: sentence.upos),
         "relation": Grouping(lambda sentence: sentence.deprels, of_tree=True),
-        "distance": Grouping(_distance_bins, _DISTANCES, of_tree=True),
     }
 )
 
@@ -280,12 +260,9 @@ def _add_to_groups(
     for gold_name, system_name, scored, *right in zip(gold_names, system_names, *columns):
         if not scored:
             continue
-        if gold_name is not None:
-            counts = groups[gold_name]
-            for index, mark in enumerate((scored, *right)):
-                counts[index] += mark
-        if system_name is not None:
-            groups[system_name][-1] += 1
+        for index, mark in enumerate((scored, *right)):
+            groups[gold_name][index] += mark
+        groups[system_name][-1] += 1
 
 
 def _ordered(groups: _GroupCounts, grouping: Grouping | None) -> dict[str, AttachmentScores]:

@@ -127,7 +127,7 @@ def test_scores_are_those_of_plain_counting(seed, punctuation):
         assert getattr(scores, name) == pytest.approx(value, abs=1e-9), name
 
 
-@pytest.mark.parametrize("by", ["length", "tag", "relation", "distance"])
+@pytest.mark.parametrize("by", ["length", "tag", "relation"])
 def test_groups_share_out_all_scored_words(by):
     rng = np.random.default_rng(1)
     gold = [random_sentence(rng, int(n), missing=0.1) for n in rng.integers(1, 50, 60)]
@@ -152,15 +152,6 @@ def test_groups_share_out_all_scored_words(by):
                 "root": (1, 1, 100.0),
             },
         ),
-        (
-            "distance",
-            {
-                "root": (1, 1, 100.0),
-                "left 1": (1, 1, 100.0),
-                "right 1": (1, 2, 100.0),
-                "right 2": (1, 0, 0.0),
-            },
-        ),
     ],
 )
 def test_groups_counted_by_hand(by, expected):
@@ -171,7 +162,7 @@ def test_groups_counted_by_hand(by, expected):
 
 
 def test_an_unknown_grouping_lists_the_known():
-    with pytest.raises(UsageError, match="unknown grouping 'colour'; known: length, tag, relation, distance"):
+    with pytest.raises(UsageError, match="unknown grouping 'colour'; known: length, tag, relation"):
         score(GOLD, GOLD, by="colour")
 
 
