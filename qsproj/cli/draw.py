@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--target and --alignment go together: give both, or neither")
     if options.versus is not None and options.target is not None:
         raise UsageError("--versus compares trees of one language; leave out --target and --alignment")
-    drawings = _chosen(_drawings(options), options.sentence, options.file)
+    drawings = _drawings(options)
     # Report errors of the first sentence before any output.
     first = list(itertools.islice(drawings, 1))
     if not first:
@@ -109,8 +109,8 @@ def _warn_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterato
         notice(f"{name}: found no tree: no word has a head; parse it first (qsproj parse)")
 
 
-def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None]]:
-    """Yield the name and drawing of each selected sentence or pair, None if it lacks the requested arcs."""
+def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
+    """Yield the name and drawing of each selected sentence or pair; UsageError if a named one is missing."""
     from qsproj.viz.trees import LINE_WIDTH, draw_pair, draw_tree, with_features_shown
 
     def shown(sentence: Sentence) -> Sentence:
@@ -130,7 +130,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
         items = ((pair.source, partial(draw_pair, pair, width=width)) for pair in shown_pairs)
     else:
         items = ((one, partial(draw_tree, shown(one), width=width)) for one in read_sentences(options.file))
-    line = 1
+    line, missing = 1, dict.fromkeys(options.sentence)
     for number, (sentence, draw) in enumerate(items, start=1):
         name = sentence.sent_id or str(number)
         try:
@@ -143,9 +143,12 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing | None
             if options.target is not None:
                 place = f"{options.file}, {options.target}", None
             raise error.at(*place) from error
-        if is_named:
+        missing.pop(name, None)
+        if drawn is not None:
             yield name, drawn
         line += lines_in(sentence)
+    if missing:
+        raise UsageError(f"{options.file}: found no sentence {next(iter(missing))!r}; check its sent_id")
 
 
 def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
@@ -178,16 +181,3 @@ def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str)
     links = [(one + 1, two + 1) for one, two in same]
     pair = SentencePair(sentence, other, make_alignment(len(sentence), len(other), links))
     return draw_pair(pair, width=width)
-
-
-def _chosen(
-    drawings: Iterable[tuple[str, Drawing | None]], wanted: Sequence[str], path: str
-) -> Iterator[tuple[str, Drawing]]:
-    """Yield the drawings; raise UsageError after the last if a ``wanted`` name is missing."""
-    missing = dict.fromkeys(wanted)
-    for name, drawing in drawings:
-        missing.pop(name, None)
-        if drawing is not None:
-            yield name, drawing
-    if missing:
-        raise UsageError(f"{path}: found no sentence {next(iter(missing))!r}; check its sent_id")

@@ -15,7 +15,6 @@ from itertools import takewhile
 
 from qsproj import __version__, interrupts
 from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser, say
-from qsproj.cli.former_spellings import present_spelling
 from qsproj.cli.options.declare import check_conditions
 from qsproj.errors import NothingToLearnError, QsprojError, UsageError, truncate
 from qsproj.progress import notices
@@ -50,6 +49,14 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("data", "fetch treebanks and bitexts by name"),
     ("demo", "run the main job on the sample in corpora/"),
 )
+
+# Former modes of commands, by their second word or an option: now commands of their own.
+FORMER = {
+    **{("biparse", "train"): "train-biparser", ("biparse", "join"): "join-biparser"},
+    **{("biparse", "parse"): "biparse", ("biparse", "cotrain"): "cotrain"},
+    **{("tag", "--train"): "train-tagger", ("tag", "--project"): "project-tags"},
+    **dict.fromkeys((("adapt", "-m"), ("adapt", "--model"), ("styles", "convert")), "convert"),
+}
 
 EXIT_DONE, EXIT_BUG = 0, 1
 ALLOCATIONS_BEFORE_COLLECTION = 100_000
@@ -90,9 +97,12 @@ def main(arguments: list[str] | None = None) -> int:
         words = [*words[1:2], "--help"]
     command = next((word for word in words if not word.startswith("-")), None)
     name = f"qsproj {command}" if command else "qsproj"
-    if (former := present_spelling(words)) is not None:
-        say(f"{name}: `qsproj {former[0]}` is now a command of its own; type: {former[1]}")
-        return EXIT_BAD_INPUT
+    for (former, mode), present in FORMER.items():
+        given = words[1:] if mode.startswith("-") else words[1:2]
+        if words[:1] == [former] and any(word.partition("=")[0] == mode for word in given):
+            of_its_own = f"is now a command of its own: `qsproj {present}`"
+            say(f"{name}: `qsproj {former} {mode}` {of_its_own}; see qsproj help {present}")
+            return EXIT_BAD_INPUT
     if command is not None and command == words[0] and command not in known:
         near = " or ".join(f"`qsproj {name}`" for name in get_close_matches(command, known, n=2))
         meant = f"did you mean {near}? " if near else ""

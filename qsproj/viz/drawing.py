@@ -36,32 +36,23 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 _NARROW = frozenset("iIjltfr.,:;!|'()[]- ")
 
 
-class Mark(Enum):
-    """A drawing convention that the legend explains."""
-
-    PROBABILITY = "probability"
-    VERSUS = "versus"
-    ENHANCED = "enhanced"
-    LINK = "link"
-    POSSIBLE = "possible link"
-    LINK_PROBABILITY = "probability of a link"
-
-
-# Sample and explanation of each mark.
 _LINE = '<path d="M0 0H40"/>'
 _FAINT = "fainter: less probable; below 90% the number stands beside the relation"
 _BELOW = "below the words: an enhanced dependency that the tree does not have"
-SAMPLES: dict[Mark, tuple[tuple[str, str], ...]] = {
-    Mark.PROBABILITY: ((f'<g class="arc" opacity="0.4">{_LINE}</g>', _FAINT),),
-    Mark.VERSUS: (
+
+
+class Mark(Enum):
+    """A drawing convention, with the samples and explanations in the legend."""
+
+    PROBABILITY = ((f'<g class="arc" opacity="0.4">{_LINE}</g>', _FAINT),)
+    VERSUS = (
         (f'<g class="arc differs">{_LINE}</g>', "above the words: an arc that the other tree does not have"),
         (f'<g class="arc other">{_LINE}</g>', "below the words: the arc of the other tree"),
-    ),
-    Mark.ENHANCED: ((f'<g class="arc enhanced">{_LINE}</g>', _BELOW),),
-    Mark.LINK: (('<line class="link" x2="40"/>', "words linked with each other"),),
-    Mark.POSSIBLE: (('<line class="link possible" x2="40"/>', "a link that is only possible"),),
-    Mark.LINK_PROBABILITY: (('<line class="link" opacity="0.4" x2="40"/>', "fainter: a less probable link"),),
-}
+    )
+    ENHANCED = ((f'<g class="arc enhanced">{_LINE}</g>', _BELOW),)
+    LINK = (('<line class="link" x2="40"/>', "words linked with each other"),)
+    POSSIBLE = (('<line class="link possible" x2="40"/>', "a link that is only possible"),)
+    LINK_PROBABILITY = (('<line class="link" opacity="0.4" x2="40"/>', "fainter: a less probable link"),)
 
 
 def escape(text: str) -> str:
@@ -145,7 +136,7 @@ def svg_document(drawings: Sequence[Drawing]) -> str:
 
 
 def legend(marks: Collection[Mark]) -> Drawing:
-    rows = [row for mark in Mark if mark in marks for row in SAMPLES[mark]]
+    rows = [row for mark in Mark if mark in marks for row in mark.value]
     pieces = [
         f'<g transform="translate({_LEGEND_MARGIN} {_LEGEND_ROW * number + 12})">{sample}'
         f'<text class="note" x="{_LEGEND_TEXT}" y="4">{escape(text)}</text></g>\n'
