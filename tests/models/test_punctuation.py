@@ -7,7 +7,8 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_heads
-from qsproj.models.arc.punctuation import PUNCT, mark_heads, with_marks_attached
+from qsproj.models.arc import punctuation
+from qsproj.models.arc.punctuation import PUNCT, paired_marks, tree_of_words, with_marks_attached
 from qsproj.models.constraints import known_part
 from qsproj.models.storage import load_model
 from qsproj.models.tree_decoder import TreeDecoder
@@ -26,6 +27,10 @@ SENTENCES = {
     "conjunction alone": "He/PRON/2 ate/VERB/0 and/CCONJ/5 ,/PUNCT/5 left/VERB/2",
     "a mark first": "—/PUNCT/3 You/PRON/3 came/VERB/0 …/PUNCT/3",
 }
+
+
+def mark_heads(forms, tags, heads):
+    return punctuation.mark_heads(tree_of_words(forms, tags, heads), paired_marks(forms))
 
 
 def parts(text):

@@ -122,12 +122,8 @@ def tree_of_words(forms: Sequence[str], tags: Sequence[str], heads: Heads) -> Tr
     return TreeOfWords(forms, tags, words, above, first)
 
 
-def mark_heads(forms: Sequence[str], tags: Sequence[str], heads: Heads) -> dict[int, int]:
-    """Return the head of each mark in a tree int32[n+1], by the guidelines; empty without words."""
-    return _mark_heads(tree_of_words(forms, tags, heads), paired_marks(forms))
-
-
-def _mark_heads(tree: TreeOfWords, pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
+def mark_heads(tree: TreeOfWords, pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Return the head of each mark by the guidelines, given the :func:`paired_marks`; empty without words."""
     if not tree.words:
         return {}
     marks = [place for place, tag in enumerate(tree.tags, start=1) if tag == PUNCT]
@@ -163,7 +159,7 @@ def with_marks_attached(
     size = max(min(SAMPLED, SAMPLED * LONG // len(forms)), 1)
     pairs = paired_marks(forms)
     for heads in inference.sample(tempered, size, np.random.default_rng(SEED)):
-        for mark, head in _mark_heads(tree_of_words(forms, tags, heads), pairs).items():
+        for mark, head in mark_heads(tree_of_words(forms, tags, heads), pairs).items():
             by_guidelines[head, mark] += 1.0 / size
     own = inference.infer(tempered)[1]
     marks = np.flatnonzero(by_guidelines.any(axis=0))
