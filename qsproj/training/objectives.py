@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Floats, Heads, Mask, Scores
 
 Infer = Callable[[Scores], tuple[float, Scores]]
 Expect = Callable[[Scores, Scores], tuple[float, Scores]]
@@ -148,6 +148,15 @@ class LabelLikelihood:
         slopes[words] = np.exp(log_probabilities)
         slopes[words, self.known[words]] -= 1.0
         return -float(log_probabilities[np.arange(len(words)), self.known[words]].sum()), slopes
+
+
+def logistic_loss(log_odds: Floats, outcomes: Mask) -> tuple[float, Floats]:
+    """Return the loss of yes-or-no outcomes bool[n], and its derivatives; infinite odds are fixed."""
+    decided = np.isfinite(log_odds)
+    probability = 1.0 / (1.0 + np.exp(-log_odds))
+    gradient = np.where(decided, probability - outcomes, 0.0)
+    signed = np.where(outcomes, -log_odds, log_odds)[decided]
+    return float(np.logaddexp(0.0, signed).sum()), gradient
 
 
 @dataclass(frozen=True, slots=True)

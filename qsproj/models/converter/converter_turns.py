@@ -19,6 +19,7 @@ from qsproj.kernels.adaptation.source_paths import SourceNodes, turned_trees
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Arrays
 from qsproj.training.loop import Steps, learn
+from qsproj.training.objectives import logistic_loss
 from qsproj.training.optimiser import AdaGrad
 
 HASH_BITS = 16
@@ -102,11 +103,3 @@ def train_turns(
     examples = [(one, turned_arcs(one.heads, target)) for one, target in zip(nodes, targets, strict=True)]
     trainer = Steps(step, lambda: TurnModel(descent.mean()))
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training turns")[0]
-
-
-def logistic_loss(log_odds: Floats, turned: Mask) -> tuple[float, Floats]:
-    decided = np.isfinite(log_odds)
-    probability = 1.0 / (1.0 + np.exp(-log_odds))
-    gradient = np.where(decided, probability - turned, 0.0)
-    signed = np.where(turned, -log_odds, log_odds)[decided]
-    return float(np.logaddexp(0.0, signed).sum()), gradient

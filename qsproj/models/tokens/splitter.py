@@ -6,6 +6,7 @@ is no worse than the rules.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -19,8 +20,8 @@ from qsproj.corpus.language.sentence_ends import rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.sentence_starts import TEMPLATES, pieces, start_keys
-from qsproj.kernels.tagging.logistic import log_odds, logistic_gradient
 from qsproj.models.schema import ascending, checked, names, optional, shaped, text
+from qsproj.training.objectives import logistic_loss
 
 # Chosen on development files of English, Greek, Hungarian and Turkish: strength of the L2 penalty, steps of
 # L-BFGS, initial weight of the rules.
@@ -47,12 +48,16 @@ class Splitter:
         starts = [0]
         at = 0
         for keys in start_keys(shown, found, set(rule_starts(shown, self.language))):
-            odds = np.empty(len(keys))
-            log_odds(self.index.rows(keys), self.weights, odds)
+            odds = self._padded[self.index.rows(keys)].sum(axis=1)
             starts += [found[at + int(place)][0] for place in np.flatnonzero(odds > 0.0)]
             at += len(keys)
         starts = starts if places is None else [places[start] for start in starts]
         return sorted(set(starts))
+
+    @cached_property
+    def _padded(self) -> Floats:
+        """The weights, and 0 for features without one, whose row is -1."""
+        return np.append(self.weights, 0.0)
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         header = {"language": self.language, "templates": list(TEMPLATES)}
@@ -129,11 +134,16 @@ def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None)
 def _fit(rows: NDArray[np.int32], outcomes: Mask, prior: Floats) -> Floats:
     # Imported here: it takes a tenth of a second, and only training needs it.
     from scipy.optimize import minimize
+    from scipy.sparse import csr_array
+
+    known = rows >= 0
+    starts = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+    features = csr_array((np.ones(starts[-1]), rows[known], starts), shape=(len(rows), len(prior)))
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         away = weights - prior
-        slopes = L2 * away
-        return logistic_gradient(rows, outcomes, weights, slopes) + 0.5 * L2 * float(away @ away), slopes
+        own, slopes = logistic_loss(features @ weights, outcomes)
+        return own + 0.5 * L2 * float(away @ away), features.T @ slopes + L2 * away
 
     found = minimize(loss, prior, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "maxcor": 5})
     return found.x

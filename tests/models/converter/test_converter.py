@@ -15,10 +15,11 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.converter.converter import AdaptedParser, probable_trees
 from qsproj.models.converter.converter_relations import RelationAdapter, relation_loss, right_outcomes
 from qsproj.models.converter.converter_training import ConverterOptions, train_converter
-from qsproj.models.converter.converter_turns import TurnModel, logistic_loss, turned_arcs
+from qsproj.models.converter.converter_turns import TurnModel, turned_arcs
 from qsproj.models.storage import kind_of, load_model
 from qsproj.styles.convert import convert_all
 from qsproj.styles.style import parse_style
+from qsproj.training.objectives import logistic_loss
 from tests.oracles import finite_differences
 from tests.sentences import make_sentence
 

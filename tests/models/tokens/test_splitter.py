@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import numpy as np
@@ -12,7 +11,6 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.language.sentence_ends import rule_starts
 from qsproj.features import sentence_starts
 from qsproj.features.sentence_starts import SIGHT, pieces, start_keys
-from qsproj.kernels.tagging.logistic import logistic_gradient
 from qsproj.models.tokens.splitter import Splitter, running_texts, train_splitter
 from tests.timing import assert_linear
 
@@ -115,21 +113,3 @@ def test_a_long_text_is_looked_at_in_blocks_without_a_difference(monkeypatch):
 @pytest.mark.parametrize("piece", ["a", "_a", ". ", "Aa. ", "他", "(", '" '])
 def test_time_is_linear_in_the_text(splitter, piece):
     assert_linear(splitter.starts, piece)
-
-
-def test_the_gradient_is_that_of_plain_loops():
-    rng = np.random.default_rng(4)
-    rows = rng.integers(-1, 6, size=(9, 3)).astype(np.int32)
-    outcomes, weights = rng.random(9) < 0.5, rng.normal(size=6) * 30
-    slopes = np.zeros(6)
-    loss = logistic_gradient(rows, outcomes, weights, slopes)
-    wanted, steep = 0.0, [0.0] * 6
-    for row, outcome in zip(rows.tolist(), outcomes.tolist(), strict=True):
-        odds = sum(weights[one] for one in row if one >= 0)
-        probability = 1 / (1 + math.exp(-odds))
-        wanted -= math.log(probability if outcome else 1 / (1 + math.exp(odds)))
-        for one in row:
-            if one >= 0:
-                steep[one] += probability - outcome
-    assert loss == pytest.approx(wanted, rel=1e-12)
-    assert slopes == pytest.approx(steep, rel=1e-9, abs=1e-15)
