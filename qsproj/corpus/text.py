@@ -20,7 +20,7 @@ from qsproj.corpus.characters import belongs_to_neighbour, readable, without_uns
 from qsproj.corpus.contractions import MARKS_ON_WORDS, Contractions, words_of_tokens
 from qsproj.corpus.editing import NEW_PARAGRAPH
 from qsproj.corpus.sentence import Layout, Sentence
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError
 
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
@@ -132,7 +132,6 @@ _LONGEST_WORD, _LONGEST_LINE = 15, 5
 # Mean letters between spaces below which words are separated: Chinese and Japanese words have 1.7 letters,
 # stretches between punctuation marks 9 to 13.
 _PARTED = 7.0
-_LANGUAGE_CODE = re.compile("[a-z]{2,3}")
 # Code for an unknown language: sacremoses has no rules for it, and uses those of English.
 _NO_LANGUAGE = "und"
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
@@ -142,24 +141,10 @@ _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 def _moses(language: str) -> MosesTokenizer:
     from sacremoses import MosesTokenizer
 
-    check_language(language)
     moses = MosesTokenizer(language)
     # Its own method builds the set anew for each word with a full stop, in a millisecond.
     setattr(moses, "islower", frozenset(moses.IsLower).issuperset)  # noqa: B010 - mypy: a method
     return moses
-
-
-def check_language(language: str) -> None:
-    """Raise UsageError unless ``language`` is two or three lower-case letters; list the codes with rules."""
-    if _LANGUAGE_CODE.fullmatch(language):
-        return
-    from sacremoses.corpus import NonbreakingPrefixes
-
-    known = {"ja", "ko", *NonbreakingPrefixes().available_langs.values()}
-    raise UsageError(
-        f"found language {language!r}, expected a code of two or three small letters; "
-        f"with rules of their own: {', '.join(sorted(known))}; others are tokenised like English"
-    )
 
 
 def tokenize(line: str, language: str) -> list[str]:
@@ -167,7 +152,7 @@ def tokenize(line: str, language: str) -> list[str]:
 
     ``language`` determines abbreviations that keep their full stop, and the splitting at apostrophes;
     languages without sacremoses rules have the abbreviations of English. As in treebanks, English has ``do``
-    + ``n't``, French ``dit`` + ``-il`` and *aujourd'hui*. Raises UsageError as :func:`check_language`.
+    + ``n't``, French ``dit`` + ``-il`` and *aujourd'hui*.
     """
     text = readable(normalise(line, language))[0]
     cut = partial(_moses(language).tokenize, escape=False)

@@ -9,7 +9,7 @@ from functools import cache
 from math import prod
 from pathlib import Path
 
-from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES, check_language
+from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES
 from qsproj.errors import UsageError
 
 # Frequent function words of each language. Related languages share some.
@@ -133,13 +133,13 @@ _LETTERS = (
     "kagijklmnorsuvwy labginotuv mghiklnrsty nabdeglnorvy ocjmrs pailst qu rmnouw "
     "sacdeghiklmnoqrstuvw taeghiklnorstwy ugkrz veio wao xh yio zahu"
 )
+_THREE_LETTERS = re.compile("[a-z]{3}")
 TWO_LETTERS = frozenset(row[0] + second for row in _LETTERS.split() for second in row[1:])
 
 
 def check_known_language(language: str) -> None:
-    """Raise UsageError for a code of two letters that is not in ISO 639-1."""
-    check_language(language)
-    if len(language) == 2 and language not in TWO_LETTERS:
+    """Raise UsageError unless a code is of ISO 639-1, or has three small letters."""
+    if language not in TWO_LETTERS and not _THREE_LETTERS.fullmatch(language):
         raise UsageError(
             f"found language {language!r}, expected a code of ISO 639: two letters (en, de), or three for "
             "languages without a two-letter code; qaa to qtz for a language without any. Languages without "
