@@ -16,8 +16,6 @@ FILES = frozenset((*_KINDS, *_ROLES))
 MODEL = "MODEL"
 # Width of the help, that of the command descriptions.
 _WIDTH = 110
-# Indent of continuation lines of an example.
-CONTINUED = " " * 6
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -78,16 +76,6 @@ def add_action(
     actions: "argparse._SubParsersAction[CommandParser]", name: str, description: str, examples: str
 ) -> CommandParser:
     first = description.partition("\n")[0].rstrip(".")
-    epilog = examples_of(examples, name)
     return actions.add_parser(
-        name, help=first, description=description, epilog=epilog, formatter_class=CommandHelp
+        name, help=first, description=description, epilog=examples, formatter_class=CommandHelp
     )
-
-
-def examples_of(examples: str, action: str) -> str:
-    heading, *lines = examples.splitlines()
-    kept, asked = [heading], False
-    for line in lines:
-        asked = asked if line.startswith(CONTINUED) else line.split()[2] == action
-        kept += [line] if asked else []
-    return "\n".join(kept)

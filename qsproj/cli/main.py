@@ -115,9 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser = build_parser(*(name for name in known if name == command))
         if command is not None and command == words[0] and (unknown := _unknown_options(command, words)):
             raise UsageError(_unknown_arguments(command, unknown))
-        options, unknown = parser.parse_known_args(words or ["--help"])
-        if unknown:
-            raise UsageError(_unknown_arguments(options.command, unknown))
+        options = parser.parse_args(words or ["--help"])
         with notices(say):
             from qsproj.cli.options.files import check_files_of
 
@@ -175,18 +173,13 @@ def _unknown_options(command: str, words: Sequence[str]) -> list[str]:
 
 
 def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:
-    option = next((word.partition("=")[0] for word in unknown if word.startswith("--")), None)
-    shown = option or " ".join(unknown)
-    hint = ""
-    if option is not None:
-        options = {name: _options_of(name) for name, _ in COMMANDS}
-        near = get_close_matches(option, options[command], n=1, cutoff=0.75)
-        others = [name for name, known in options.items() if option in known]
-        if near:
-            hint = f"did you mean {near[0]}? "
-        elif others:
-            hint = f"it is an option of {', '.join(others)}; "
-    return f"found {shown}, which it does not know; {hint}see qsproj help {command}"
+    options, hint = {name: _options_of(name) for name, _ in COMMANDS}, ""
+    others = [name for name, known in options.items() if unknown[0] in known]
+    if near := get_close_matches(unknown[0], options[command], n=1, cutoff=0.75):
+        hint = f"did you mean {near[0]}? "
+    elif others:
+        hint = f"it is an option of {', '.join(others)}; "
+    return f"found {unknown[0]}, which it does not know; {hint}see qsproj help {command}"
 
 
 def _options_of(command: str) -> set[str]:

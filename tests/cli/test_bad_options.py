@@ -20,7 +20,9 @@ def test_a_language_that_is_no_code(run_cli, tmp_path, monkeypatch, task):
     """Whether or not any text is to be cut."""
     task = [Path.cwd() / word if word == SAMPLE else word for word in task]
     monkeypatch.chdir(tmp_path)
-    assert_one_line(run_cli(*task, "--language", "klingon"), "found language 'klingon'", "expected a code of ISO 639")
+    assert_one_line(
+        run_cli(*task, "--language", "klingon"), "found language 'klingon'", "expected a code of ISO 639"
+    )
     assert not list(tmp_path.iterdir())
 
 

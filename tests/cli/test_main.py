@@ -141,13 +141,3 @@ def test_a_reader_that_goes_away_is_no_error(monkeypatch):
     command = f"{shlex.quote(sys.executable)} -m qsproj styles list | head -c 1 >/dev/null; echo $?"
     outcome = subprocess.run(command, shell=True, check=True, capture_output=True, text=True)
     assert (outcome.stdout, outcome.stderr) == ("0\n", "")
-
-
-@pytest.mark.parametrize(
-    "action",
-    ["data list", "data get", "styles list", "styles detect", "styles roundtrip"],
-)
-def test_each_action_has_examples_of_its_own(run_cli, action):
-    examples = run_cli(*action.split(), "--help").out.partition("examples:\n")[2].splitlines()
-    assert examples
-    assert all(line.startswith(f"  qsproj {action}") for line in examples)
