@@ -303,6 +303,11 @@ class Alignment:
     sure: NDArray[np.bool_]
     weights: NDArray[np.float64] | None = None
 
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Return the weights of the links, float64[k]; 1 without weights."""
+        return np.ones(len(self.links)) if self.weights is None else self.weights
+
 
 def make_alignment(
     n_source: int,

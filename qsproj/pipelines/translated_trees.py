@@ -252,9 +252,8 @@ def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
     counts: defaultdict[TaggedWord, Counter[TaggedWord]] = defaultdict(Counter)
     for pair in pairs:
         source, target, links = pair.source, pair.target, pair.alignment
-        weights = np.ones(len(links.links)) if links.weights is None else links.weights
-        kept = weights >= LEAST_LINK
-        for (i, j), weight in zip(links.links[kept].tolist(), weights[kept].tolist(), strict=True):
+        kept = links.shares >= LEAST_LINK
+        for (i, j), weight in zip(links.links[kept].tolist(), links.shares[kept].tolist(), strict=True):
             word = lower_form(source.forms[i - 1]), source.upos[i - 1]
             counts[word][lower_form(target.forms[j - 1]), target.upos[j - 1]] += weight
     return counts

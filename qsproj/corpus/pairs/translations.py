@@ -23,7 +23,7 @@ def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
     """
     weights = np.zeros((alignment.n_source + 1, alignment.n_target + 1))
     links = alignment.links
-    weights[links[:, 0], links[:, 1]] = 1.0 if alignment.weights is None else alignment.weights
+    weights[links[:, 0], links[:, 1]] = alignment.shares
     # Avoids division by zero for words without links, whose rows and columns stay zero.
     tiny = np.finfo(np.float64).tiny
     of_source = weights / np.maximum(weights.sum(axis=1, keepdims=True), tiny)

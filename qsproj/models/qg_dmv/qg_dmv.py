@@ -71,9 +71,8 @@ def _candidates(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     places = np.full(alignment.n_target + 1, -1, dtype=np.int64)
     places[kept] = np.arange(len(kept))
-    links = alignment.links[places[alignment.links[:, 1]] >= 0]
-    weights = np.ones(len(alignment.links)) if alignment.weights is None else alignment.weights
-    weights = np.maximum(weights[places[alignment.links[:, 1]] >= 0], LEAST_PRIOR)
+    chosen = places[alignment.links[:, 1]] >= 0
+    links, weights = alignment.links[chosen], np.maximum(alignment.shares[chosen], LEAST_PRIOR)
     linked = places[links[:, 1]]
     unlinked = np.setdiff1d(np.arange(len(kept)), linked)
     words = np.concatenate([linked, unlinked])

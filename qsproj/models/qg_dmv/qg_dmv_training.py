@@ -109,9 +109,8 @@ def _run_em(
 def linked_share(pair: SentencePair) -> float:
     """Return the share of target words, punctuation apart, that have links, or of their weights."""
     words = np.array([tag != dmv.PUNCTUATION_TAG for tag in pair.target.upos], dtype=np.bool_)
-    links, weights = pair.alignment.links, pair.alignment.weights
     shares = np.zeros(len(words))
-    np.maximum.at(shares, links[:, 1] - 1, np.ones(len(links)) if weights is None else weights)
+    np.maximum.at(shares, pair.alignment.links[:, 1] - 1, pair.alignment.shares)
     return float(shares[words].mean()) if words.any() else 0.0
 
 

@@ -131,8 +131,7 @@ def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: s
                 expected = f"at most {len(one)} and {len(other)}, as many as the lines have"
                 remedy = "give as --bitext the tokens that were aligned, as qsproj tokenize writes them"
                 raise DataError(name, number, found, expected, remedy)
-            weights = np.ones(len(links.links)) if links.weights is None else links.weights
-            yield make_alignment(len(one), len(other), links.links, weights=weights)
+            yield make_alignment(len(one), len(other), links.links, weights=links.shares)
 
     write_alignments(counts.counted(of_pairs()), paths[0], with_weights=True)
     return counts.report(f"as {name} has them")

@@ -176,8 +176,7 @@ def _lost_links(
     shares, lost, total = {}, 0.0, 0.0
     for pair, alignment, *of_sides in zip(found, alignments, *words, strict=True):
         source, target = (np.repeat(np.arange(len(parts)), [*map(len, parts)]) for parts in of_sides)
-        links = alignment.links - 1
-        weights = np.ones(len(links)) if alignment.weights is None else alignment.weights
+        links, weights = alignment.links - 1, alignment.shares
         between = float(weights[source[links[:, 0]] != target[links[:, 1]]].sum())
         shares[pair] = between / max(float(weights.sum()), 1.0)
         lost, total = lost + between, total + float(weights.sum())

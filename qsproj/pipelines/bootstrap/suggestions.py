@@ -131,9 +131,8 @@ class LinkedTags:
         for pair in islice(pairs, LINKED_PAIRS):
             forms, classes = list(map(lower_form, pair.target.forms)), questions_in(pair.source)
             counts.update(forms)
-            links, weights = pair.alignment.links, pair.alignment.weights
-            shares = np.ones(len(links)) if weights is None else weights
-            for (source, target), share in zip(links.tolist(), shares.tolist(), strict=True):
+            links, shares = pair.alignment.links.tolist(), pair.alignment.shares.tolist()
+            for (source, target), share in zip(links, shares, strict=True):
                 votes[forms[target - 1]][pair.source.upos[source - 1]] += share
                 for question in classes[source - 1]:
                     questions[forms[target - 1]][question.name] += share

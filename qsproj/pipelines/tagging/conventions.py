@@ -146,10 +146,9 @@ def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]
     """
     found: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
-        weights = pair.alignment.weights
         of_words = names_of(pair.source)
-        chances = [1.0] * len(pair.alignment.links) if weights is None else weights.tolist()
-        for (source, target), chance in zip(pair.alignment.links.tolist(), chances, strict=True):
+        links, chances = pair.alignment.links.tolist(), pair.alignment.shares.tolist()
+        for (source, target), chance in zip(links, chances, strict=True):
             if (name := of_words[source - 1]) in OWN:
                 found[name, pair.target.upos[target - 1]] += chance
     unshared = {}

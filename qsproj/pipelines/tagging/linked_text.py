@@ -242,9 +242,8 @@ def _linked(
     words, places = _split(translations[0].target.forms, contractions)
     columns: list[tuple[NDArray[Any], ...]] = []
     for number, pair in enumerate(translations):
-        links, weights = pair.alignment.links, pair.alignment.weights
+        links, weight = pair.alignment.links, pair.alignment.shares
         source, place = links[:, 0] - 1, places[links[:, 1] - 1]
-        weight = np.ones(len(links)) if weights is None else weights
         names = source_tags(pair.source)
         tag = np.array([tags.setdefault(one, len(tags)) for one in names], dtype=np.int64)
         forms = zip(map(lower_form, pair.source.forms), names, strict=True)
