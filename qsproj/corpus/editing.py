@@ -188,7 +188,7 @@ def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
     """Return the sentence with ``key=value`` in MISC of its n words, None to leave that of a word unchanged.
 
-    Values are without tabs, line ends and |.
+    Values are without tabs, line ends and ``|``.
     """
     pairs = zip(layout_cells(sentence, MISC), values, strict=True)
     cells = [cell if value is None else _misc_with(cell, key, value) for cell, value in pairs]

@@ -175,7 +175,7 @@ def test_one_text_is_parsed_in_two_styles(english, parser):
     pair = biparser.parse_pair(bare, bare, None)
     assert pair.alignment.links.tolist() == [[word, word] for word in range(1, len(bare) + 1)]
     assert (pair.target.heads[1:] >= 0).all() and (pair.source.heads[1:] >= 0).all()
-    with pytest.raises(qsproj.QsprojError, match=r"^pair 2: found word 1"):
+    with pytest.raises(qsproj.QsprojError, match=r"^pair 2 \(sentence 2\): found word 1"):
         qsproj.train_biparser([bare, *without_trees(english[:1])], [bare, bare], None, source_model=parser)
 
 

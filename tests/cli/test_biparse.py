@@ -207,7 +207,7 @@ def test_hand_alignments_of_the_first_pairs_teach_links(run_cli, models, tmp_pat
         (
             "0-0\n",
             ("--factors", "synch"),
-            "--hand-alignment belongs to --factors all, pairs, mono; leave it out",
+            "--hand-alignment belongs to --factors all, mono; leave it out",
         ),
         ("0-0\n", ("--alignment-factors", "x"), "known: fertility, target-hmm, source-hmm"),
     ],
@@ -281,7 +281,7 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     text = Path("corpora/de.conllu").read_text(encoding="utf-8")
     other.write_text(text.replace("sample/003", "sample/999"), encoding="utf-8")
     train = ("train-biparser", *PAIRS, "--source-model", source, "-o", output)
-    assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown factors", "all, pairs, mono")
+    assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown factors", "all, mono")
     assert_one_line(run_cli(*train, *LINKS, "--source-tree", "gold"), "unknown source tree", "joint, best")
     assert_one_line(run_cli(*train, "--alignment", tmp_path / "none"), "none")
     unmatched = ("--source", "corpora/en.conllu", "--target", other)

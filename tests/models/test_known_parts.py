@@ -133,7 +133,7 @@ def test_a_parsed_sentence_has_what_is_known_of_it(kind):
 
 
 SHAPED = ("arc-parser", "cluster-parser", "graph-parser", "labelled-parser", "tagging-parser")
-FAMILIES = (None, ("grand",), ("childseq", "valence"), ("hidden",))
+FAMILIES = (None, ("grand",), ("childseq", "valence"))
 
 
 @pytest.mark.parametrize("single_root", [True, False])
