@@ -8,6 +8,8 @@ treebanks or of most languages is the best guess.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +29,7 @@ class Convention:
     tag: str  # UPOS of the words
     relation: str
     becomes: Annotation  # in most languages
-    elsewhere: int  # number of languages with ``becomes``, of ``languages``
-    languages: int
-    practice: Mapping[str, Annotation]  # of other languages, by code
+    practice: Mapping[str, Annotation]  # of languages counted in their treebanks, by code
 
     @property
     def name(self) -> str:
@@ -37,8 +37,25 @@ class Convention:
         return f"{self.tag} {self.relation}"
 
     @property
+    def languages(self) -> dict[str, Annotation]:
+        """The annotation in the treebanks of all languages but English, by code."""
+        return {
+            code: found for code, found in (_published()[self.name] | self.practice).items() if code != "en"
+        }
+
+    @property
     def own(self) -> Annotation:
         return self.tag, self.relation
+
+
+@cache
+def _published() -> dict[str, dict[str, Annotation]]:
+    """Return the annotation of each convention by language, of the statistics of UD."""
+    found: dict[str, dict[str, Annotation]] = {}
+    for line in Path(__file__).with_name("conventions.tsv").read_text(encoding="utf-8").splitlines():
+        name, tag, relation, languages = line.split("\t")
+        found.setdefault(name, {}).update(_alike(languages, tag, relation))
+    return found
 
 
 def _alike(languages: str, tag: str, relation: str) -> dict[str, Annotation]:
@@ -46,34 +63,30 @@ def _alike(languages: str, tag: str, relation: str) -> dict[str, Annotation]:
 
 
 # Counted in the UD treebanks of Arabic, Armenian, Chinese, Czech, Danish, Dutch, Estonian, German, Gothic,
-# Greek, Hungarian, Italian, Japanese, Russian, Slovenian, Spanish, Swedish, Turkish, Ukrainian and Wolof,
-# without languages that lack such words; ties go against the English convention. In Danish and Dutch a tenth
-# of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where most of them are forms
-# of auxiliaries.
+# Greek, Hungarian, Italian, Japanese, Russian, Slovenian, Spanish, Swedish, Turkish, Ukrainian and Wolof. In
+# Danish and Dutch a tenth of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where
+# most of them are forms of auxiliaries. ``conventions.tsv`` has other languages, by the statistics that UD
+# publishes; ``python -m scripts.conventions`` prints it.
 CONVENTIONS = (
     Convention(
         tag="PRON",
         relation="nmod:poss",
         becomes=("DET", "det"),
-        elsewhere=10,
-        languages=15,
         practice=_alike("el hu nl sv", "PRON", "nmod:poss") | _alike("et", "PRON", "nmod"),
     ),
     Convention(
         tag="VERB",
         relation="amod",
         becomes=("ADJ", "amod"),
-        elsewhere=14,
-        languages=16,
-        practice=_alike("da nl", "VERB", "amod"),
+        practice=_alike("da nl", "VERB", "amod") | _alike("zh", "ADJ", "amod"),
     ),
     Convention(
         tag="PART",
         relation="advmod",
         becomes=("ADV", "advmod"),
-        elsewhere=7,
-        languages=14,
-        practice=_alike("ar cs de el ru sl sv uk", "PART", "advmod") | _alike("et hy ja tr wo", "AUX", "aux"),
+        practice=_alike("ar cs de el ru sl sv uk", "PART", "advmod")
+        | _alike("et hy ja tr wo", "AUX", "aux")
+        | _alike("da es got hu it nl zh", "ADV", "advmod"),
     ),
 )
 OWN = {one.name: one.own for one in CONVENTIONS}
@@ -125,9 +138,10 @@ def settled_conventions(
     for one in CONVENTIONS:
         if one.name not in shares:
             continue
-        of_languages = PRIOR_VOTES * one.elsewhere / one.languages
+        annotations = list(one.languages.values())
+        of_languages = PRIOR_VOTES * annotations.count(one.becomes) / len(annotations)
         counts = {one.becomes: of_languages, one.own: PRIOR_VOTES - of_languages}
-        practice = one.practice.get(language or "")
+        practice = one.languages.get(language or "")
         if practice:
             counts = {**dict.fromkeys(counts, 0.0), practice: PRIOR_VOTES}
         for form, share in zip(forms, shares[one.name].tolist(), strict=True):
@@ -153,7 +167,7 @@ def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]
                 found[name, pair.target.upos[target - 1]] += chance
     unshared = {}
     for one in CONVENTIONS:
-        ways = (one.own, one.becomes, *one.practice.values())
+        ways = tuple(dict.fromkeys((one.own, one.becomes, *one.languages.values())))
         numbers = [found[one.name, tag] for tag, _ in ways]
         way = ways[numbers.index(max(numbers))]
         if way != one.own:

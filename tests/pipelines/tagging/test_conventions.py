@@ -46,8 +46,9 @@ def test_participles_before_nouns_are_adjectives_in_most_languages():
 def test_not_is_an_adverb_unless_the_language_has_a_particle():
     corpus = [linked("not always", "PART ADV", "advmod root", "no siempre")]
     assert tags_of(read_linked_text(corpus, language="es"))["no"] == "ADV"
-    for code in ("ar", "ru", "sv"):
+    for code in ("ar", "ru", "sv", "lv", "ga", None):
         assert tags_of(read_linked_text(corpus, language=code))["no"] == "PART"
+    assert tags_of(read_linked_text(corpus, language="br"))["no"] == "ADV"
     assert tags_of(read_linked_text(corpus, known={"no": {"PART": 5}}, language="es"))["no"] == "PART"
 
 
@@ -155,11 +156,14 @@ def decided(known, language):
         ({"mij": {"DET": 1}}, "sv", "PRON"),
         ({"mij": {"DET": 2}}, "sv", "DET"),
         ({"sin": {"PRON": 2}}, None, "PRON"),
-        ({"sin": {"PRON": 1}}, None, "DET"),
+        ({"sin": {"DET": 1}}, None, "DET"),
+        ({}, "cy", "PRON"),
+        ({"mij": {"DET": 1}}, "cy", "PRON"),
+        ({}, "fr", "DET"),
     ],
 )
 def test_tagged_words_tell_and_else_the_language_or_most_others(known, language, expected):
-    """Ten of fifteen languages count as 1.33 words for DET and .67 for PRON."""
+    """39 of 68 languages count as 1.15 words for DET and .85 for PRON."""
     assert decided(known, language) == expected
 
 

@@ -1,0 +1,61 @@
+"""Print how languages annotate *my*, *not* and *living* in *living water*, by the statistics that UD publishes.
+
+python -m scripts.conventions DOCS > qsproj/pipelines/tagging/conventions.tsv. DOCS: a clone of
+https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page for each feature and relation of each
+treebank. A line names the English tag and relation, those of other languages, and the languages. A language counts with
+at least LEAST words of the class, in all its treebanks together.
+"""
+
+import re
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+LEAST = 10
+LEAST_MODIFIERS = 200
+# Share of the modifiers of nouns that are verbs, in a language with participles of verbs; in English .054.
+VERBS = 0.05
+OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
+OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
+# By language, counts of UPOS.
+Counts = defaultdict[str, Counter[str]]
+
+
+def counts(docs: Path, page: str, pattern: str) -> Counts:
+    """Return how often each UPOS occurs on the pages of a name, by language."""
+    found: Counts = defaultdict(Counter)
+    for path in sorted(docs.glob(f"treebanks/*/*-{page}.md")):
+        for tag, number in re.findall(pattern, path.read_text(encoding="utf-8")):
+            found[path.parent.name.split("_")[0]][tag] += int(number)
+    return found
+
+
+def lines_of(docs: Path) -> list[str]:
+    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    determiners = counts(docs, "dep-det", OF_PAIR)
+    modifiers = counts(docs, "dep-nmod-poss", OF_PAIR)
+    for language, of in counts(docs, "feat-Poss", OF_VALUE.format("Yes")).items():
+        if of["DET"] + of["PRON"] < LEAST:
+            continue
+        tag, relation, half = "PRON", "nmod", of["PRON"] / 2
+        if of["DET"] >= of["PRON"]:
+            tag, relation = "DET", "det"
+        elif modifiers[language]["PRON"] >= half:
+            relation = "nmod:poss"
+        elif determiners[language]["PRON"] >= half:
+            relation = "det"
+        found["PRON nmod:poss", tag, relation].append(language)
+    for language, of in counts(docs, "dep-amod", OF_PAIR).items():
+        if of.total() >= LEAST_MODIFIERS:
+            tag = "VERB" if of["VERB"] >= VERBS * of.total() else "ADJ"
+            found["VERB amod", tag, "amod"].append(language)
+    for language, of in counts(docs, "feat-Polarity", OF_VALUE.format("Neg")).items():
+        # Where verbs, too, have negative forms, those of auxiliaries are no words for *not*.
+        tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)
+        if of[tag] >= LEAST:
+            found["PART advmod", tag, "aux" if tag == "AUX" else "advmod"].append(language)
+    return ["\t".join((*key, " ".join(sorted(of)))) for key, of in sorted(found.items())]
+
+
+if __name__ == "__main__":
+    print("\n".join(lines_of(Path(sys.argv[1]))))
