@@ -1,16 +1,21 @@
-"""Print how languages annotate *my*, *not* and *living* in *living water*, by the statistics that UD publishes.
+"""Write what UD publishes about the conventions of languages: python -m scripts.conventions DOCS AUTOMATION.
 
-python -m scripts.conventions DOCS > qsproj/pipelines/tagging/conventions.tsv. DOCS: a clone of
-https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page for each feature and relation of each
-treebank. A line names the English tag and relation, those of other languages, and the languages. A language counts with
-at least LEAST words of the class, in all its treebanks together.
+DOCS is a clone of https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page of statistics for each
+feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not* and *living* in
+*living water*: a line has the English tag and relation, those of other languages, and the languages. A language counts
+with at least LEAST words of the class, in all its treebanks together.
+
+AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
+lemmas that may be AUX in each language. auxiliaries.tsv has those that are single words.
 """
 
+import json
 import re
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
+FOLDER = Path("qsproj/pipelines/tagging")
 LEAST = 10
 LEAST_MODIFIERS = 200
 # Share of the modifiers of nouns that are verbs, in a language with participles of verbs; in English .054.
@@ -30,7 +35,7 @@ def counts(docs: Path, page: str, pattern: str) -> Counts:
     return found
 
 
-def lines_of(docs: Path) -> list[str]:
+def conventions(docs: Path) -> list[str]:
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     determiners = counts(docs, "dep-det", OF_PAIR)
     modifiers = counts(docs, "dep-nmod-poss", OF_PAIR)
@@ -57,5 +62,18 @@ def lines_of(docs: Path) -> list[str]:
     return ["\t".join((*key, " ".join(sorted(of)))) for key, of in sorted(found.items())]
 
 
+def auxiliaries(automation: Path) -> list[str]:
+    registered = json.loads((automation / "valrules/data.json").read_text(encoding="utf-8"))["auxiliaries"]
+    found = {
+        code: sorted(one for one in lemmas if " " not in one and one != "null")
+        for code, lemmas in registered.items()
+    }
+    return [f"{code}\t{' '.join(lemmas)}" for code, lemmas in sorted(found.items()) if lemmas]
+
+
 if __name__ == "__main__":
-    print("\n".join(lines_of(Path(sys.argv[1]))))
+    for name, lines in (
+        ("conventions", conventions(Path(sys.argv[1]))),
+        ("auxiliaries", auxiliaries(Path(sys.argv[2]))),
+    ):
+        (FOLDER / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")

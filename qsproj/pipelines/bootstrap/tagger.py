@@ -33,7 +33,7 @@ OUT_OF_DOMAIN = (
 )
 
 
-@stage("tagger", version=64)
+@stage("tagger", version=65)
 def tag_target(
     paths: Sequence[Path],
     *,

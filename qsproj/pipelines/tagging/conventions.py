@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.pipelines.tagging.options import BARELY, PRIOR_VOTES
@@ -52,10 +53,24 @@ class Convention:
 def _published() -> dict[str, dict[str, Annotation]]:
     """Return the annotation of each convention by language, of the statistics of UD."""
     found: dict[str, dict[str, Annotation]] = {}
-    for line in Path(__file__).with_name("conventions.tsv").read_text(encoding="utf-8").splitlines():
-        name, tag, relation, languages = line.split("\t")
+    for name, tag, relation, languages in _rows("conventions.tsv"):
         found.setdefault(name, {}).update(_alike(languages, tag, relation))
     return found
+
+
+def registered_auxiliaries(language: str | None) -> frozenset[str]:
+    """Return the lemmas that UD registers as auxiliaries of a language, lower-cased."""
+    return frozenset(
+        lower_form(lemma)
+        for code, lemmas in _rows("auxiliaries.tsv")
+        if code == language
+        for lemma in lemmas.split()
+    )
+
+
+def _rows(name: str) -> list[list[str]]:
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()]
 
 
 def _alike(languages: str, tag: str, relation: str) -> dict[str, Annotation]:
@@ -66,7 +81,7 @@ def _alike(languages: str, tag: str, relation: str) -> dict[str, Annotation]:
 # Greek, Hungarian, Italian, Japanese, Russian, Slovenian, Spanish, Swedish, Turkish, Ukrainian and Wolof. In
 # Danish and Dutch a tenth of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where
 # most of them are forms of auxiliaries. ``conventions.tsv`` has other languages, by the statistics that UD
-# publishes; ``python -m scripts.conventions`` prints it.
+# publishes; ``python -m scripts.conventions`` writes it.
 CONVENTIONS = (
     Convention(
         tag="PRON",

@@ -16,7 +16,7 @@ from qsproj.corpus.characters import lower_form
 from qsproj.features.tagging import BOUNDARY_CLASS, RARE_CLASS, Classes
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.linked_text import LinkedText
-from qsproj.pipelines.tagging.options import HALF, TagProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.type_dictionary import type_shares
 from qsproj.pipelines.tagging.votes import Sets, Shares, Words, normalised, summed, words_of
 
@@ -36,16 +36,25 @@ ENOUGH = 10
 
 
 class Voted(NamedTuple):
-    """A text with votes of all translations or the first, its words, and which are rarely linked, bool[W]."""
+    """A text with votes of all translations or the first, and its words.
+
+    Which of these are rarely linked, and which are frequent auxiliaries by their forms and votes: bool[W].
+    """
 
     text: LinkedText
     words: Words
     rare: Mask
+    auxiliary: Mask
 
     @classmethod
-    def of(cls, text: LinkedText, options: TagProjectionOptions) -> "Voted":
+    def of(cls, text: LinkedText, auxiliaries: frozenset[str], options: TagProjectionOptions) -> "Voted":
         words = words_of(text, options.frequent)
-        return cls(text, words, rarely_linked(text, words, options))
+        rare = rarely_linked(text, words, options)
+        registered = np.zeros_like(rare)
+        registered[words.of_types] = [lower_form(form) in auxiliaries for form in text.vocabulary]
+        votes = normalised(words.votes)[:, np.isin(text.tags, ["AUX"])].sum(axis=1)
+        auxiliary = registered & words.frequent & (rare | (votes >= options.least))
+        return cls(text, words, rare, auxiliary)
 
     def with_types(self, types: NDArray[np.int32], old: NDArray[np.int64]) -> "Voted":
         """Return the text with other types; ``old``: the types of which those after the last are copies."""
@@ -68,9 +77,14 @@ class Positions:
         return self.every.text
 
     @classmethod
-    def of(cls, text: LinkedText, options: TagProjectionOptions) -> "Positions":
-        every = Voted.of(text, options)
-        first = None if text.first is None else Voted.of(replace(text, votes=text.first, first=None), options)
+    def of(
+        cls, text: LinkedText, options: TagProjectionOptions, *, auxiliaries: frozenset[str] = frozenset()
+    ) -> "Positions":
+        """``auxiliaries``: the words that may be AUX, lower-cased, where this is known of the language."""
+        every = Voted.of(text, auxiliaries, options)
+        first = None
+        if text.first is not None:
+            first = Voted.of(replace(text, votes=text.first, first=None), auxiliaries, options)
         rare = every.rare if first is None else np.where(_decided(first), first.rare, every.rare)
         after = _next_tags(text, every.words)
         at = rare[every.words.of_types[text.types]]
@@ -132,9 +146,10 @@ def with_function_tags(
     same tag and have the most similar neighbours: most links of Spanish *se* are to auxiliaries, but it
     stands where *me*, *nos* and *te* do. Where no word is, those with the most similar neighbours anywhere
     vote. Words whose links agree on a tag keep their shares, however few the links; adpositions and
-    conjunctions are not AUX, DET or PRON as well. Tags not in ``allowed`` bool[V, T] get 0.
+    conjunctions are not AUX, DET or PRON as well. AUX is the likeliest tag of auxiliaries. Tags not in
+    ``allowed`` bool[V, T] get 0.
     """
-    text, words, rare = voted
+    text, words, rare, auxiliary = voted
     own = normalised(words.votes)
     function, translated = (np.isin(text.tags, list(tags)) for tags in (UNTRANSLATED, {TRANSLATED}))
     tags = ((function & (own > 0.0)) | (~translated & (own >= options.least))).astype(np.float64)
@@ -148,7 +163,10 @@ def with_function_tags(
     allowed = allowed & ~(one_tag[:, None] & function)[words.of_types]
     weighted = rare[words.of_types]
     shares = np.where(weighted[:, None], normalised(weights * allowed), type_shares(text, allowed))
-    return shares, weighted
+    registered = auxiliary[words.of_types]
+    others = normalised(shares[registered]) * BARELY
+    shares[registered] = normalised(np.where(np.isin(text.tags, ["AUX"]), 1.0, others) * allowed[registered])
+    return shares, weighted | registered
 
 
 def _of_company(
@@ -164,7 +182,7 @@ def _of_company(
     0 without company. ``tags`` float64[W, T]: 1 for those that a word may have. ``place``: of each word of
     the text. ``enough``: how often words that vote occur there.
     """
-    text, words, rare = voted
+    text, words, rare, _ = voted
     n_places = len(text.tags) + 1
     named, group = np.unique(words.of_types[text.types] * n_places + place, return_inverse=True)
     word, place = np.divmod(named, n_places)

@@ -23,7 +23,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
-from qsproj.pipelines.tagging.conventions import Annotation
+from qsproj.pipelines.tagging.conventions import Annotation, registered_auxiliaries
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.function_words import (
@@ -118,7 +118,7 @@ def project_tags(
         marked="feats" in columns,
         sureness=options.sureness,
     )
-    positions = Positions.of(text, options)
+    positions = Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
     text = positions.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(

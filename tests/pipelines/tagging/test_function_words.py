@@ -25,11 +25,11 @@ def text_with(brought, *, linked, word="di", others=1.0):
     return read_linked_text(pairs)
 
 
-def weights_of(text, word, *, position=0, lexicon=(), tagged=()):
+def weights_of(text, word, *, position=0, lexicon=(), tagged=(), auxiliaries=()):
     """Return the tags that a word may have, with their weights, at one of its places in the text."""
     classes = {form: number for number, form in enumerate(sorted(set(map(str.lower, text.vocabulary))), 2)}
     places = [at for at, number in enumerate(text.types) if text.vocabulary[number] == word]
-    positions = Positions.of(text, OPTIONS)
+    positions = Positions.of(text, OPTIONS, auxiliaries=frozenset(auxiliaries))
     text = positions.text
     allowed = allowed_tags(text.vocabulary, text.tags, dict(lexicon))
     _, shares, weighted = positions.readings(allowed, classes, OPTIONS)[0]
@@ -47,6 +47,18 @@ def test_a_rarely_linked_word_may_be_a_function_word_but_no_conjunction():
     text = text_with(["CCONJ"] * 5 + ["DET"] * 2 + ["AUX"] * 3, linked=0.6)
     assert tags_of(text, "di") == {"AUX", "DET"}
     assert tags_of(text, "gis") == {"VERB"}
+
+
+def test_aux_is_the_likeliest_tag_of_a_registered_auxiliary():
+    """*Di* is rarely linked, *la* well, to *he* above all; *ana* has no link to an auxiliary."""
+    rare = text_with(["CCONJ"] * 5 + ["DET"] * 2 + ["AUX"] * 3, linked=0.6)
+    assert weights_of(rare, "di", auxiliaries=["di"])["AUX"] == 1.0
+    assert weights_of(rare, "di", auxiliaries=["di"])["DET"] < 0.1
+    linked = text_with(["PRON"] * 14 + ["AUX"] * 6, word="la", linked=1.0)
+    assert weights_of(linked, "la") == {"AUX": 1.0, "PRON": 1.0}
+    assert weights_of(linked, "la", auxiliaries=["la", "ana"])["PRON"] == pytest.approx(0.07)
+    assert tags_of(linked, "ana") == {"NOUN"} == set(weights_of(linked, "ana", auxiliaries=["ana"]))
+    assert weights_of(linked, "la", auxiliaries=["la"], lexicon={"la": ("PRON",)}) == {"PRON": 1.0}
 
 
 def test_a_lexicon_and_then_tagged_sentences_decide_for_a_rarely_linked_word():
