@@ -98,10 +98,16 @@ def test_probabilities_of_marks_are_means():
     np.testing.assert_allclose(mixed[:, [1, 2, 4, 5, 7]], own[:, [1, 2, 4, 5, 7]], atol=1e-6)
 
 
-def test_sentences_without_marks_or_without_words_stay():
+def test_sentences_without_marks_stay():
     scores = np.random.default_rng(0).normal(size=(3, 3))
     assert with_marks_attached(scores, ("a", "b"), ("NOUN", "VERB"), TREES) is scores
-    np.testing.assert_array_equal(with_marks_attached(scores, ("!", "?"), (PUNCT, PUNCT), TREES), scores)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_marks_alone_depend_on_the_first(seed):
+    scores = np.random.default_rng(seed).normal(size=(5, 5))
+    changed = with_marks_attached(scores, ("?", "!", ".", ")"), (PUNCT,) * 4, TREES)
+    assert TREES.best(changed).tolist() == [-1, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("crossing", [False, True])

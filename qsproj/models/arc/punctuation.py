@@ -123,9 +123,12 @@ def tree_of_words(forms: Sequence[str], tags: Sequence[str], heads: Heads) -> Tr
 
 
 def mark_heads(tree: TreeOfWords, pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Return the head of each mark by the guidelines, given the :func:`paired_marks`; empty without words."""
+    """Return the head of each mark by the guidelines, given the :func:`paired_marks`.
+
+    Without words the first mark is the root, and head of the others.
+    """
     if not tree.words:
-        return {}
+        return {mark: min(mark - 1, 1) for mark in range(1, len(tree.forms) + 1)}
     marks = [place for place, tag in enumerate(tree.tags, start=1) if tag == PUNCT]
     found = {mark: tree.attachment(mark) for mark in marks}
     for opening, closing in pairs:

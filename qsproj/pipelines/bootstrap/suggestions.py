@@ -319,6 +319,19 @@ def counts_of(sentences: Iterable[Sentence]) -> Counter[str]:
     return Counter(lower_form(form) for sentence in sentences for form in sentence.forms)
 
 
+def targets_of(corpora: Iterable[AlignedFiles]) -> list[Sentence]:
+    """Return the target sentences of bitexts, those that several bitexts share once."""
+    found, before = list[Sentence](), Counter[tuple[str, ...]]()
+    for files in corpora:
+        here = Counter[tuple[str, ...]]()
+        for sentence in read_conllu(files.target):
+            here[sentence.forms] += 1
+            if here[sentence.forms] > before[sentence.forms]:
+                found.append(sentence)
+        before |= here
+    return found
+
+
 def suggested_sentences(
     parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int
 ) -> Iterator[Sentence]:
@@ -351,7 +364,7 @@ def write_words(
 
     ``text``: the raw text, if there is any. Words whose tags the ``lexicon`` gives are left out.
     """
-    targets = [one for files in corpora for one in read_conllu(files.target)]
+    targets = targets_of(corpora)
     linked = LinkedTags.of(chain.from_iterable(corpora))
     known = set(map(lower_form, read_lexicon(lexicon).tags)) if lexicon else set()
     asked = asked_questions(tagger, text=text, bitext=targets, linked=linked, known=known)

@@ -31,7 +31,6 @@ import numpy as np
 from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.characters import lower_form
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError
@@ -50,6 +49,7 @@ from qsproj.pipelines.bootstrap.suggestions import (
     by_the_second,
     suggested_sentences,
     suggested_words,
+    targets_of,
 )
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.bootstrap.worth import WORDS as NEXT_WORDS
@@ -283,7 +283,7 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
     for sentence in trees:
         for form, tag in zip(sentence.forms, sentence.upos, strict=True):
             tags.setdefault(lower_form(form), set()).add(tag)
-    bitext = [one for files in made.corpora for one in read_conllu(files.target)]
+    bitext = targets_of(made.corpora)
     known = {form for one in bitext for form in one.forms}
     return Start(
         model=model,

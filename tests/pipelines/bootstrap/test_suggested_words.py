@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.bootstrap.suggestions import LinkedTags, suggested_words
+from qsproj.pipelines.bootstrap.suggestions import LinkedTags, suggested_words, targets_of
 
 
 class FixedTagger:
@@ -44,6 +46,15 @@ def test_doubtful_frequent_words_come_first_with_their_tags_and_counts():
     assert (first.in_text, first.in_bitext) == (2, 3)
     assert first.wrong == pytest.approx(0.8)
     assert first.example == "[often] sure rare"
+
+
+def test_sentences_that_bitexts_share_count_once(tmp_path):
+    """Within a bitext a sentence counts as often as it occurs."""
+    corpora = []
+    for name, texts in (("en", ["a b", "c", "c"]), ("es", ["c", "a b", "d"])):
+        write_conllu(sentences(*texts), tmp_path / name)
+        corpora.append(AlignedFiles("", str(tmp_path / name), None))
+    assert [one.forms for one in targets_of(corpora)] == [("a", "b"), ("c",), ("c",), ("d",)]
 
 
 def test_without_text_the_bitext_is_judged():
