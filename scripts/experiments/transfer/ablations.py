@@ -67,6 +67,10 @@ def _same_noise(text: LinkedText, *_: object) -> Channel:
 ABLATIONS = {
     "features": _tags((tagger, "project_tags", partial(project_tags, columns=()))),
     "function words": _tags((function_words, "rarely_linked", lambda text, words, _: words.counts < 0)),
+    "registered auxiliaries": _tags(
+        (tags_through_links, "registered_auxiliaries", lambda language: frozenset[str]())
+    ),
+    "conventions": _tags((linked_text, "settled_conventions", lambda *_, **known: conventions.OWN)),
     "prior of unknown words": _tags(
         (tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
     ),

@@ -28,6 +28,8 @@ OF_TAGS = {
     "votes of similar forms": "--without similar forms",
     "nouns before nouns as adjectives": "--without words of either tag",
     "function words": "--without function words",
+    "registered auxiliaries": "--without registered auxiliaries",
+    "conventions of the target": "--without conventions",
     "noise of links by tag": "--without noise of links by tag",
     "self-training": "--without self-training",
     "division by frequency": "--without balance",
@@ -42,6 +44,8 @@ OF_TREES = {
     "evidence of relations": "--without evidence of relations",
     "relative clauses": "--without relative clauses",
     "translated words in the prior": "--without translated words",
+    "word order of the target in the prior": "--without reordered trees",
+    "untranslated words left out of the prior": "--without missing words",
     "more than one draw of translations": "--draws 1",
 }
 
