@@ -6,7 +6,8 @@ feature and relation of each treebank. conventions.tsv shows how languages annot
 with at least LEAST words of the class, in all its treebanks together.
 
 AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
-lemmas that may be AUX in each language. auxiliaries.tsv has those that are single words.
+lemmas that may be AUX in each language, with their functions. auxiliaries.tsv has those that are single words;
+conventions.tsv shows which languages have modal ones.
 """
 
 import json
@@ -14,10 +15,15 @@ import re
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
+
+from qsproj.pipelines.tagging.conventions import HEAD, MODALS
 
 FOLDER = Path("qsproj/pipelines/tagging")
 LEAST = 10
 LEAST_MODIFIERS = 200
+# Functions of modal auxiliaries: possibility, necessity, wish.
+MODALITY = {"Mood=Pot", "Mood=Nec", "Mood=Des"}
 # Share of the modifiers of nouns that are verbs, in a language with participles of verbs; in English .054.
 VERBS = 0.05
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
@@ -62,18 +68,34 @@ def conventions(docs: Path) -> list[str]:
     return ["\t".join((*key, " ".join(sorted(of)))) for key, of in sorted(found.items())]
 
 
+def registered(automation: Path) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(
+        (automation / "valrules/data.json").read_text(encoding="utf-8")
+    )["auxiliaries"]
+    return found
+
+
+def modals(automation: Path) -> list[str]:
+    """Return which languages have an auxiliary of possibility, necessity or wish, and which have none."""
+    languages: dict[bool, list[str]] = {True: [], False: []}
+    for code, lemmas in sorted(registered(automation).items()):
+        functions = {one["function"] for lemma in lemmas.values() for one in lemma["functions"]}
+        languages[functions.isdisjoint(MODALITY)].append(code)
+    annotations = {True: ("VERB", HEAD), False: MODALS.own}
+    return ["\t".join((MODALS.name, *annotations[one], " ".join(codes))) for one, codes in languages.items()]
+
+
 def auxiliaries(automation: Path) -> list[str]:
-    registered = json.loads((automation / "valrules/data.json").read_text(encoding="utf-8"))["auxiliaries"]
     found = {
         code: sorted(one for one in lemmas if " " not in one and one != "null")
-        for code, lemmas in registered.items()
+        for code, lemmas in registered(automation).items()
     }
     return [f"{code}\t{' '.join(lemmas)}" for code, lemmas in sorted(found.items()) if lemmas]
 
 
 if __name__ == "__main__":
     for name, lines in (
-        ("conventions", conventions(Path(sys.argv[1]))),
+        ("conventions", [*modals(Path(sys.argv[2])), *conventions(Path(sys.argv[1]))]),
         ("auxiliaries", auxiliaries(Path(sys.argv[2]))),
     ):
         (FOLDER / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -6,7 +6,7 @@ treebanks or of most languages is the best guess.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,13 +14,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import ROOT
+from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.characters import lower_form
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.pipelines.tagging.options import BARELY, PRIOR_VOTES
+from qsproj.pipelines.tagging.options import BARELY, HALF, PRIOR_VOTES
 
-# UPOS and relation.
+# UPOS and relation; HEAD: the word takes the place of its head, which becomes its xcomp.
 Annotation = tuple[str, str]
+HEAD = "head"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +32,14 @@ class Convention:
 
     tag: str  # UPOS of the words
     relation: str
-    becomes: Annotation  # in most languages
+    forms: frozenset[str] = frozenset()  # lower-cased; empty: any
+    becomes: Annotation  # in other languages
     practice: Mapping[str, Annotation]  # of languages counted in their treebanks, by code
 
     @property
     def name(self) -> str:
         """Return a tag reserved for these words; it has a space, which no UPOS has."""
-        return f"{self.tag} {self.relation}"
+        return " ".join((self.tag, self.relation, *sorted(self.forms)))
 
     @property
     def languages(self) -> dict[str, Annotation]:
@@ -77,11 +81,19 @@ def _alike(languages: str, tag: str, relation: str) -> dict[str, Annotation]:
     return dict.fromkeys(languages.split(), (tag, relation))
 
 
+# Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
+MODALS = Convention(
+    tag="AUX",
+    relation="aux",
+    forms=frozenset({"can", "could", "must"}),
+    becomes=("AUX", "aux"),
+    practice={},
+)
 # Counted in the UD treebanks of Arabic, Armenian, Chinese, Czech, Danish, Dutch, Estonian, German, Gothic,
 # Greek, Hungarian, Italian, Japanese, Russian, Slovenian, Spanish, Swedish, Turkish, Ukrainian and Wolof. In
 # Danish and Dutch a tenth of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where
 # most of them are forms of auxiliaries. ``conventions.tsv`` has other languages, by the statistics that UD
-# publishes; ``python -m scripts.conventions`` writes it.
+# publishes, and which languages have modal auxiliaries; ``python -m scripts.conventions`` writes it.
 CONVENTIONS = (
     Convention(
         tag="PRON",
@@ -103,6 +115,7 @@ CONVENTIONS = (
         | _alike("et hy ja tr wo", "AUX", "aux")
         | _alike("da es got hu it nl zh", "ADV", "advmod"),
     ),
+    MODALS,
 )
 OWN = {one.name: one.own for one in CONVENTIONS}
 # Relations whose words often have another part of speech in the target, so that their votes barely count:
@@ -116,12 +129,17 @@ EITHER = {"NOUN compound": "ADJ"}
 # treebanks of some languages, though it is also a preposition: .3 points of German.
 MAJORITY = {"PART mark": "ADP"}
 PARTICLES = frozenset({"da", "de", "sv"})
+# Relations of words that depend on a modal in the place of its verb, wherever they stand.
+RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
 
 
 def names_of(sentence: Sentence) -> list[str]:
     """Return the name of the entry of the tables above that covers each word, empty without one."""
     known = {*OWN, *EITHER, *MAJORITY}
-    names = (f"{tag} {relation}" for tag, relation in zip(sentence.upos, sentence.deprels, strict=True))
+    names = [f"{tag} {relation}" for tag, relation in zip(sentence.upos, sentence.deprels, strict=True)]
+    for place, name in enumerate(names):
+        if name == "AUX aux" and lower_form(sentence.forms[place]) in MODALS.forms:
+            names[place] = MODALS.name
     return [name if name in known else "" for name in names]
 
 
@@ -199,14 +217,39 @@ class Conventional:
 
     def __iter__(self) -> Iterator[SentencePair]:
         for pair in self.pairs:
-            yield replace(pair, source=conventional(pair.source, self.unshared))
+            links = pair.alignment
+            linked = set(links.links[links.shares >= HALF, 0].tolist())
+            yield replace(pair, source=conventional(pair.source, self.unshared, linked=linked))
 
 
-def conventional(sentence: Sentence, unshared: Mapping[str, Annotation]) -> Sentence:
-    """Replace tags and relations of conventions by those in ``unshared``."""
+def conventional(
+    sentence: Sentence, unshared: Mapping[str, Annotation], *, linked: Container[int] | None = None
+) -> Sentence:
+    """Replace tags and relations of conventions by those in ``unshared``.
+
+    ``linked``: the words that can take the place of their heads, None for all: a verb whose translation lacks
+    the modal keeps its place.
+    """
     names = names_of(sentence)
     if unshared.keys().isdisjoint(names):
         return sentence
-    pairs = zip(sentence.upos, sentence.deprels, strict=True)
-    upos, deprels = zip(*map(unshared.get, names, pairs), strict=True)
-    return with_columns(sentence, upos=upos, deprels=deprels)
+    own = list(zip(sentence.upos, sentence.deprels, strict=True))
+    found = list(map(unshared.get, names, own))
+    heads = sentence.heads.tolist()
+    deprels = ["", *(new if new != HEAD else old for (_, old), (_, new) in zip(own, found, strict=True))]
+    for word, (_, relation) in enumerate(found, start=1):
+        if relation == HEAD and heads[word] > ROOT and (linked is None or word in linked):
+            _raise(word, heads, deprels, sentence.upos)
+    changed = with_columns(sentence, upos=[tag for tag, _ in found], deprels=deprels[1:])
+    return changed if heads == sentence.heads.tolist() else with_heads(changed, heads)
+
+
+def _raise(word: int, heads: list[int], deprels: list[str], upos: Sequence[str]) -> None:
+    """Put a modal in the place of its verb, with the subject and all that precedes or negates the modal."""
+    verb = heads[word]
+    heads[word], deprels[word] = heads[verb], deprels[verb]
+    heads[verb], deprels[verb] = word, "xcomp"
+    for other, head in enumerate(heads):
+        negation = word < other < verb and upos[other - 1] == "PART"
+        if head == verb and (other < word or negation or bare_relation(deprels[other]) in RISING):
+            heads[other] = word

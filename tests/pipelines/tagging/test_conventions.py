@@ -60,6 +60,48 @@ def test_not_is_an_auxiliary_in_estonian():
     assert (source.upos, source.deprels) == (("AUX", "VERB"), ("aux", "root"))
 
 
+MODAL = Sentence.from_words(
+    ["but", "he", "can", "not", "see", "him", "today", "."],
+    upos=["CCONJ", "PRON", "AUX", "PART", "VERB", "PRON", "NOUN", "PUNCT"],
+    heads=[-1, 5, 5, 5, 5, 0, 5, 5, 5],
+    deprels=["cc", "nsubj", "aux", "advmod", "root", "obj", "obl", "punct"],
+)
+
+
+def test_modals_are_verbs_in_the_place_of_their_verbs_where_the_language_has_no_auxiliaries_for_them():
+    words = ["a", "on", "može", "ne", "bačyty", "jogo", "sьogodni", "."]
+    links = make_alignment(8, 8, [(i, i) for i in range(1, 9)])
+    corpus = [(SentencePair(MODAL, Sentence.from_words(words), links),)]
+    assert tags_of(read_linked_text(corpus, language="de"))["može"] == "AUX"
+    assert tags_of(read_linked_text(corpus))["može"] == "AUX"
+    text = read_linked_text(corpus, language="uk")
+    assert tags_of(text)["može"] == "VERB"
+    (pair,) = Conventional([corpus[0][0]], text.unshared)
+    assert pair.source.upos[2] == "VERB"
+    assert pair.source.heads.tolist() == [-1, 3, 3, 0, 3, 3, 5, 5, 3]
+    assert pair.source.deprels == ("cc", "nsubj", "root", "advmod", "xcomp", "obj", "obl", "punct")
+
+
+def test_a_modal_without_a_translation_keeps_its_head():
+    links = make_alignment(8, 8, [(i, i) for i in range(1, 9) if i != 3])
+    pairs = [SentencePair(MODAL, MODAL, links)]
+    (pair,) = Conventional(pairs, {"AUX aux can could must": ("VERB", "head")})
+    assert pair.source.heads.tolist() == MODAL.heads.tolist()
+    assert (pair.source.upos[2], pair.source.deprels) == ("VERB", MODAL.deprels)
+
+
+def test_a_subject_after_its_modal_depends_on_it():
+    asked = Sentence.from_words(
+        ["Can", "you", "come", "?"],
+        upos=["AUX", "PRON", "VERB", "PUNCT"],
+        heads=[-1, 3, 3, 0, 3],
+        deprels=["aux", "nsubj", "root", "punct"],
+    )
+    raised = conventional(asked, {"AUX aux can could must": ("VERB", "head")})
+    assert raised.heads.tolist() == [-1, 0, 1, 1, 1]
+    assert raised.deprels == ("root", "nsubj", "xcomp", "punct")
+
+
 def test_possessives_of_estonian_are_pronouns_and_modifiers():
     text = read_linked_text([(pair("minu koer näeb teda"),)], language="et")
     assert tags_of(text)["minu"] == "PRON"
