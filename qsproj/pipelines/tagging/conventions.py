@@ -44,9 +44,8 @@ class Convention:
     @property
     def languages(self) -> dict[str, Annotation]:
         """The annotation in the treebanks of all languages but English, by code."""
-        return {
-            code: found for code, found in (_published()[self.name] | self.practice).items() if code != "en"
-        }
+        every = {**_published()[self.name], **self.practice}
+        return {code: annotation for code, annotation in every.items() if code != "en"}
 
     @property
     def own(self) -> Annotation:
