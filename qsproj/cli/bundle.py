@@ -29,8 +29,8 @@ def add_arguments(parser: CommandParser) -> None:
     parser.option("-o, --output MODEL", "where the model is written", required=True)
     readings = parser.option(
         "--readings N",
-        "for first-order parsers: average over parses with up to N uncertain tags; 0 uses the best tags "
-        "only, 16 is the value of qsproj bootstrap",
+        "for first-order parsers: average over parses with up to N uncertain tags, 1,000 at most; 0 "
+        "uses the best tags only, 16 is the value of qsproj bootstrap",
         default=0,
         least=0,
     )

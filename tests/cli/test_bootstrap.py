@@ -18,6 +18,7 @@ from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.parser import load_parser
 from qsproj.models.storage import load_archive
+from qsproj.pipelines.bootstrap.estimate import TITLES
 
 CORPORA = Path("corpora").resolve()
 
@@ -60,7 +61,7 @@ def test_each_stage_says_in_a_line_what_it_did(made):
     assert made[3][0] == "10 stages, 0 of them kept"
     # A slow machine is also told how far it is, once a minute.
     begun = [line for line in made[3] if ": begun" in line]
-    assert begun == [f"{name}: begun, stage {number} of 10" for number, name in enumerate(names, 1)]
+    assert begun == [f"{TITLES[name]}: begun, stage {number} of 10" for number, name in enumerate(names, 1)]
 
 
 def stage_file(work, name, ending):

@@ -66,6 +66,15 @@ def test_help_fits_on_a_screen(command):
         assert parser.formatter_class is CommandHelp
 
 
+def test_help_states_the_limits_of_numbers():
+    of_project, of_train, of_bundle = (
+        " ".join(parsers_of(command)[0].format_help().split()) for command in ("project", "train", "bundle")
+    )
+    assert "relative to the prior, 0 to 2 (default: 0.75)" in of_project
+    assert "strength of the L2 penalty, 0 to 1,000,000 (default: 15; hidden 60)" in of_train
+    assert "up to N uncertain tags, 1,000 at most;" in of_bundle
+
+
 def test_what_nobody_would_turn_is_not_offered():
     gone = "limit support l1 entropy strength min-weight min-attached min-linked longest sibling-pairs"
     offered = {

@@ -104,7 +104,8 @@ def add_fields(
     for field in names:
         spec, usual_value = specs_of(type(usual))[field], getattr(usual, field)
         default = None if field in by_way else usual_value
-        name, help = f"--{field.replace('_', '-')}", f"{spec.help} {by_way.get(field, '')}".strip()
+        span = "" if math.isinf(spec.most) else f", {spec.least:,.9g} to {spec.most:,.9g}"
+        name, help = f"--{field.replace('_', '-')}", f"{spec.help}{span} {by_way.get(field, '')}".strip()
         value, bounds = "X", dict[str, Any](least=float(spec.least), most=spec.most)
         if isinstance(usual_value, str):
             value, bounds = "NAME", {}

@@ -23,9 +23,12 @@ TITLES = {
 
 
 def in_short(stage: StageResult) -> str:
-    kind, _, number = stage.name.partition("-")
-    title = f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}"
-    return f"{title}: {stage.report.line.partition(';')[0]} ({stage.time})"
+    return f"{_title(stage.name)}: {stage.report.line.partition(';')[0]} ({stage.time})"
+
+
+def _title(name: str) -> str:
+    kind, _, number = name.partition("-")
+    return f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +86,7 @@ class Estimate:
 
     def begun(self, name: str) -> str:
         place = self._names.index(name) + 1
-        return f"{name}: begun, stage {place} of {len(self._names)}{self._time()}"
+        return f"{_title(name)}: begun, stage {place} of {len(self._names)}{self._time()}"
 
     def ended(self, name: str, seconds: float) -> None:
         """Record the seconds of a stage, and rescale the estimate of the others accordingly."""

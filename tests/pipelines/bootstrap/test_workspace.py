@@ -18,6 +18,7 @@ from qsproj.pipelines.bootstrap.workspace import (
     InputPath,
     StageOutput,
     StageReport,
+    StageResult,
     Workspace,
     copy_to,
     stage,
@@ -281,6 +282,8 @@ def test_what_is_left_to_do_is_told_by_what_was_done(tmp_path, text):
     stages(workspace, make, text)
     kept = Estimate(plan(workspace, make, text), {"first": 60.0, "second": 300.0})
     assert kept.whole() == "2 stages, 2 of them kept"
+    links = Estimate([StageResult(name="links-2", files=())], {"links-2": 0.0})
+    assert links.begun("links-2") == "word alignment (2): begun, stage 1 of 1"
 
 
 def test_stages_of_each_source_are_expected_to_take_as_long_as_it_is_large():
