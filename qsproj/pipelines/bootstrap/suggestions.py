@@ -7,18 +7,18 @@ part-of-speech tagger from two hours of annotation".
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from qsproj.corpus.characters import lower_form
-from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
 from qsproj.corpus.language.lexicon import QUESTION, SUGGESTIONS_HEADER, read_lexicon
 from qsproj.corpus.language.questions import QUESTIONS, practice, questions_in, share_of_languages
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.pairs.translations import Translations, join_same_targets
+from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
@@ -125,17 +125,20 @@ class LinkedTags:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, pairs: Iterable[SentencePair]) -> "LinkedTags":
+    def of(cls, corpus: Iterable[Translations]) -> "LinkedTags":
+        """Count the words of each target sentence once, and their links as the mean of its translations."""
         votes, questions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
         counts: Counter[str] = Counter()
-        for pair in islice(pairs, LINKED_PAIRS):
-            forms, classes = list(map(lower_form, pair.target.forms)), questions_in(pair.source)
+        for translations in islice(corpus, LINKED_PAIRS):
+            forms = list(map(lower_form, translations[0].target.forms))
             counts.update(forms)
-            links, shares = pair.alignment.links.tolist(), pair.alignment.shares.tolist()
-            for (source, target), share in zip(links, shares, strict=True):
-                votes[forms[target - 1]][pair.source.upos[source - 1]] += share
-                for question in classes[source - 1]:
-                    questions[forms[target - 1]][question.name] += share
+            for pair in translations:
+                classes = questions_in(pair.source)
+                links, shares = pair.alignment.links.tolist(), pair.alignment.shares / len(translations)
+                for (source, target), share in zip(links, shares.tolist(), strict=True):
+                    votes[forms[target - 1]][pair.source.upos[source - 1]] += share
+                    for question in classes[source - 1]:
+                        questions[forms[target - 1]][question.name] += share
         return cls(votes, questions, counts)
 
     def share_against(self, word: str, tag: str) -> float:
@@ -319,19 +322,6 @@ def counts_of(sentences: Iterable[Sentence]) -> Counter[str]:
     return Counter(lower_form(form) for sentence in sentences for form in sentence.forms)
 
 
-def targets_of(corpora: Iterable[AlignedFiles]) -> list[Sentence]:
-    """Return the target sentences of bitexts, those that several bitexts share once."""
-    found, before = list[Sentence](), Counter[tuple[str, ...]]()
-    for files in corpora:
-        here = Counter[tuple[str, ...]]()
-        for sentence in read_conllu(files.target):
-            here[sentence.forms] += 1
-            if here[sentence.forms] > before[sentence.forms]:
-                found.append(sentence)
-        before |= here
-    return found
-
-
 def suggested_sentences(
     parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int
 ) -> Iterator[Sentence]:
@@ -364,8 +354,8 @@ def write_words(
 
     ``text``: the raw text, if there is any. Words whose tags the ``lexicon`` gives are left out.
     """
-    targets = targets_of(corpora)
-    linked = LinkedTags.of(chain.from_iterable(corpora))
+    targets = [translations[0].target for translations in join_same_targets(corpora)]
+    linked = LinkedTags.of(join_same_targets(corpora))
     known = set(map(lower_form, read_lexicon(lexicon).tags)) if lexicon else set()
     asked = asked_questions(tagger, text=text, bitext=targets, linked=linked, known=known)
     listed = suggested_words(tagger, text=text, bitext=targets, linked=linked, known=known)

@@ -54,7 +54,7 @@ class LinkedText:
     # float32[N, T]: for each word and tag, the sum over links to source words of the tag of their
     # probabilities to the power ``sureness``
     votes: NDArray[np.float32]
-    # with several translations, the votes of the first alone
+    # with several translations, the votes of the first of each sentence alone
     first: NDArray[np.float32] | None
     links: int
     left_out: int = 0  # number of sentences left out by sampling

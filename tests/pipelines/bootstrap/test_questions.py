@@ -54,7 +54,9 @@ GOOD = ("good", "ADJ", "amod", "Degree=Pos")
 
 def asked(pairs, text=()):
     bitext = [one.target for one in pairs]
-    return asked_questions(FixedTagger(), text=list(text), bitext=bitext, linked=LinkedTags.of(pairs))
+    return asked_questions(
+        FixedTagger(), text=list(text), bitext=bitext, linked=LinkedTags.of(zip(pairs, strict=True))
+    )
 
 
 def test_words_that_render_a_class_are_in_question():
@@ -88,7 +90,11 @@ def test_a_question_comes_before_the_words_that_settle_less_by_the_second():
 
 def test_words_of_a_lexicon_are_not_in_question():
     pairs = [pair([BOOK, MY, MY], "livre mon Ton")] * 30
-    how = {"text": [], "bitext": [one.target for one in pairs], "linked": LinkedTags.of(pairs)}
+    how = {
+        "text": [],
+        "bitext": [one.target for one in pairs],
+        "linked": LinkedTags.of(zip(pairs, strict=True)),
+    }
     (one,) = asked_questions(FixedTagger(), **how, known={"ton"})
     assert one.words == ("mon",)
     assert not asked_questions(FixedTagger(), **how, known={"mon", "ton"})

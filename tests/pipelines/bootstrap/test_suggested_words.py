@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.bootstrap.suggestions import LinkedTags, suggested_words, targets_of
+from qsproj.pipelines.bootstrap.suggestions import LinkedTags, suggested_words, write_words
 
 
 class FixedTagger:
@@ -48,15 +50,6 @@ def test_doubtful_frequent_words_come_first_with_their_tags_and_counts():
     assert first.example == "[often] sure rare"
 
 
-def test_sentences_that_bitexts_share_count_once(tmp_path):
-    """Within a bitext a sentence counts as often as it occurs."""
-    corpora = []
-    for name, texts in (("en", ["a b", "c", "c"]), ("es", ["c", "a b", "d"])):
-        write_conllu(sentences(*texts), tmp_path / name)
-        corpora.append(AlignedFiles("", str(tmp_path / name), None))
-    assert [one.forms for one in targets_of(corpora)] == [("a", "b"), ("c",), ("c",), ("d",)]
-
-
 def test_without_text_the_bitext_is_judged():
     (word,) = words_of({"often": UNSURE}, bitext=["often often"])
     assert (word.in_text, word.in_bitext, word.wrong) == (0, 2, pytest.approx(0.8))
@@ -84,7 +77,25 @@ def linked_pair(count, tag, tail="VERB"):
 
 @pytest.mark.parametrize(("count", "tag", "share"), [(30, "VERB", 1.0), (30, "NOUN", 0.0), (5, "VERB", 0.0)])
 def test_frequent_words_with_other_tags_than_their_links_bring(count, tag, share):
-    linked = LinkedTags.of(linked_pair(count, tag))
+    linked = LinkedTags.of(zip(linked_pair(count, tag), strict=True))
     assert linked.share_against("de", "NOUN") == share
     found = words_of({"de": SURE, "some": UNSURE}, ["de some"], linked=linked)
     assert (found[0].form == "de") == (share > 0)
+
+
+def test_a_target_sentence_of_two_bitexts_counts_once():
+    (pair,) = linked_pair(1, "VERB")
+    once, twice = (LinkedTags.of([(pair,) * count]) for count in (1, 2))
+    assert once == twice
+    assert twice.counts == {"de": 1, "sure": 1}
+
+
+def test_words_of_a_bitext_that_is_given_twice_are_counted_once(tmp_path):
+    for name in ("source", "target"):
+        sides = (getattr(pair, name) for pair in linked_pair(3, "VERB"))
+        write_conllu((replace(one, sent_id=str(at)) for at, one in enumerate(sides)), tmp_path / name)
+    (tmp_path / "links").write_text("0-0 1-1\n" * 3)
+    files = AlignedFiles(*(str(tmp_path / name) for name in ("source", "target", "links")))
+    tagger, words = FixedTagger({"de": UNSURE, "sure": SURE}), tmp_path / "words"
+    write_words(words, tagger=tagger, text=[], corpora=[files, files])
+    assert words.read_text().splitlines()[1].split("\t")[:4] == ["de", "NOUN VERB", "0", "3"]
