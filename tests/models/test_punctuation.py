@@ -11,7 +11,7 @@ from qsproj.models.arc import punctuation
 from qsproj.models.arc.punctuation import PUNCT, paired_marks, tree_of_words, with_marks_attached
 from qsproj.models.constraints import known_part
 from qsproj.models.storage import load_model
-from qsproj.models.tree_decoder import TreeDecoder
+from qsproj.models.tree_decoder import DECODERS, TreeDecoder
 from qsproj.trees import projective
 from qsproj.trees.crossings import crossing_arcs
 
@@ -105,9 +105,10 @@ def test_sentences_without_marks_stay():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_marks_alone_depend_on_the_first(seed):
-    scores = np.random.default_rng(seed).normal(size=(5, 5))
-    changed = with_marks_attached(scores, ("?", "!", ".", ")"), (PUNCT,) * 4, TREES)
-    assert TREES.best(changed).tolist() == [-1, 0, 1, 1, 1]
+    for scale in (1.0, 30.0):
+        scores = scale * np.random.default_rng(seed).normal(size=(5, 5))
+        changed = with_marks_attached(scores, ("?", "!", ".", ")"), (PUNCT,) * 4, TREES)
+        assert [TREES.decode(changed, way).tolist() for way in DECODERS] == [[-1, 0, 1, 1, 1]] * 2
 
 
 @pytest.mark.parametrize("crossing", [False, True])

@@ -164,7 +164,8 @@ def with_marks_attached(
     for heads in inference.sample(tempered, size, np.random.default_rng(SEED)):
         for mark, head in mark_heads(tree_of_words(forms, tags, heads), pairs).items():
             by_guidelines[head, mark] += 1.0 / size
-    own = inference.infer(tempered)[1]
+    # Marks alone follow the guidelines in full: half the probability of each would make chains.
+    own = by_guidelines if set(tags) == {PUNCT} else inference.infer(tempered)[1]
     marks = np.flatnonzero(by_guidelines.any(axis=0))
     changed = scores.copy()
     mixed = np.maximum(0.5 * (own[:, marks] + by_guidelines[:, marks]), LEAST)
