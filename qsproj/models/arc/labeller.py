@@ -21,7 +21,7 @@ from qsproj.training.optimiser import RowAdaGrad
 
 HASH_BITS = 17
 LABEL_EPOCHS, RATE = 6, 0.1
-ROOT_RELATION = "root"
+ROOT_RELATION, PUNCT_RELATION = "root", "punct"
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,15 @@ class Labeller(RelationWeights):
     ) -> tuple[str, ...]:
         """Return the best relation of each word's arc, ``_`` for a word without a head.
 
-        Where the model knows the relation ``root``, exactly the children of the root get it. ``evidence``
-        float64[n+1, L], if given, is added to the scores of the relations.
+        Where the model knows the relation ``root``, exactly the children of the root get it. Words of other
+        UPOS than PUNCT do not get ``punct``, as validators of UD demand. ``evidence`` float64[n+1, L], if
+        given, is added to the scores of the relations.
         """
         scores = self.scores(encoded, heads)
         if evidence is not None:
             scores += evidence
         self._give_root(scores, heads == ROOT)
-        return tuple(self._best(scores, heads)[1:])
+        return tuple(self._best(scores, heads, encoded.tags)[1:])
 
     def chances(self, encoded: atoms.EncodedSentence, heads: Heads) -> Scores:
         """Return the probability of each relation of each word's arc, float64[n+1, L]; see :meth:`label`."""
@@ -126,7 +127,7 @@ class Labeller(RelationWeights):
         at_root[inside] = heads == ROOT
         scores = self.scores(block.words, in_block, inside)
         self._give_root(scores, at_root)
-        found = self._best(scores, in_block)
+        found = self._best(scores, in_block, block.words.tags)
         places = zip(block.starts.tolist(), block.sizes.tolist(), strict=True)
         return [tuple(found[start + 1 : start + size]) for start, size in places]
 
@@ -145,7 +146,11 @@ class Labeller(RelationWeights):
             scores[at_root] = -np.inf
             scores[at_root, column] = 0.0
 
-    def _best(self, scores: Floats, heads: Heads) -> list[str]:
+    def _best(self, scores: Floats, heads: Heads, tags: NDArray[np.uint8]) -> list[str]:
+        marks = [
+            number for number, name in enumerate(self.relations) if bare_relation(name) == PUNCT_RELATION
+        ]
+        scores[np.ix_((tags < atoms.UNKNOWN_TAG) & (tags != atoms.TAG_NUMBERS["PUNCT"]), marks)] = -np.inf
         return self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
 
     @cached_property

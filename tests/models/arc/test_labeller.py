@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.features.atoms import encode_block
 from qsproj.kernels.features.label_features import step_label_evidence, step_labels
 from qsproj.models.arc.labeller import (
     label_trainer,
@@ -50,6 +51,19 @@ def test_the_tree_tells_apart_what_words_alone_do_not():
     assert right(in_tree, [WITH, WITHOUT]) == 1.0
     assert flat.label(flat.encode(WITH), arc) == flat.label(flat.encode(WITHOUT), arc)
     assert right(flat, [WITH, WITHOUT]) < 1.0
+
+
+def test_only_words_tagged_as_marks_are_punct():
+    """Also in a block, and however sure the weights are; other tags than those of UD forbid nothing."""
+    tree = make_sentence("a b c d", "VERB SYM PUNCT FOREIGN", [0, 1, 1, 1])
+    labeller = untrained("words", ["dep", "punct", "root"])
+    labeller.weights[:, 1] = 1.0
+    expected = ("root", "dep", "punct", "punct")
+    assert labeller.label(labeller.encode(tree), tree.heads) == expected
+    attributes = labeller.templates.attributes
+    assert (
+        labeller.label_block(encode_block([tree] * 2, attributes), np.tile(tree.heads, 2)) == [expected] * 2
+    )
 
 
 def test_a_labeller_that_reads_tags_starts_one_that_reads_words(german):
