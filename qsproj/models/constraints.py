@@ -7,10 +7,10 @@ head change the scores of arcs, or of labelled arcs where a model has them.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,9 @@ class ConstrainedInference(TreeDecoder):
         """Draw trees of the arcs of all cases; one may mix several cases."""
         within = np.where(self.allowed, scores + self.evidence, -np.inf)
         return super(ConstrainedInference, self).sample(within, size, rng)
+
+    def without_evidence(self, words: Mask) -> Self:
+        return replace(self, evidence=np.where(words, 0.0, self.evidence))
 
     def decode(self, scores: Scores, decode: str) -> Heads:
         check_decoder(decode)

@@ -7,6 +7,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_heads
+from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc import punctuation
 from qsproj.models.arc.punctuation import PUNCT, paired_marks, tree_of_words, with_marks_attached
 from qsproj.models.constraints import known_part
@@ -131,3 +132,15 @@ def test_parsers_attach_marks_alike_in_blocks_and_singly_around_known_heads(cros
         (again,) = parser.parse_all([partial], known=known_part)
         assert parsed.heads[heads >= 0].tolist() == heads[heads >= 0].tolist()
         assert parsed.heads.tolist() == again.heads.tolist()
+
+
+def test_evidence_of_the_heads_of_marks_is_left_to_decoding():
+    """It would count twice: a mark with a known relation and no known head."""
+    forms, tags, _ = parts(SENTENCES["conjuncts"])
+    scores = np.random.default_rng(1).normal(size=(len(forms) + 1,) * 2)
+    sentence = Sentence.from_words(forms, upos=tags)
+    evidence = np.zeros_like(scores)
+    evidence[:, 2] = np.arange(len(scores))
+    without, known = (known_part(sentence).within(TREES, one) for one in (None, evidence))
+    of_both = [with_marks_attached(scores, forms, tags, one, temperature=2.0) for one in (without, known)]
+    np.testing.assert_array_equal(*of_both)

@@ -158,6 +158,8 @@ def with_marks_attached(
     if PUNCT not in tags:
         return scores
     tempered = scores / temperature
+    # Decoding adds the evidence of known relations to the new scores of marks.
+    inference = inference.without_evidence(np.array([False, *(tag == PUNCT for tag in tags)]))
     by_guidelines = np.zeros_like(scores)
     size = max(min(SAMPLED, SAMPLED * LONG // len(forms)), 1)
     pairs = paired_marks(forms)
