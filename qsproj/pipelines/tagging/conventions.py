@@ -19,7 +19,7 @@ from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.pipelines.tagging.options import BARELY, HALF, PRIOR_VOTES
+from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, PRIOR_VOTES
 
 # UPOS and relation; HEAD: the word takes the place of its head, which becomes its xcomp.
 Annotation = tuple[str, str]
@@ -202,7 +202,7 @@ def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]
         ways = tuple(dict.fromkeys((one.own, one.becomes, *one.languages.values())))
         numbers = [found[one.name, tag] for tag, _ in ways]
         way = ways[numbers.index(max(numbers))]
-        if way != one.own:
+        if way != one.own and max(numbers) >= ENOUGH:
             unshared[one.name] = way
     return unshared
 

@@ -16,7 +16,7 @@ from qsproj.corpus.characters import lower_form
 from qsproj.features.tagging import BOUNDARY_CLASS, RARE_CLASS, Classes
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.linked_text import LinkedText
-from qsproj.pipelines.tagging.options import BARELY, HALF, TagProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.type_dictionary import type_shares
 from qsproj.pipelines.tagging.votes import Sets, Shares, Words, normalised, summed, words_of
 
@@ -29,10 +29,8 @@ SURELY_TRANSLATED = 0.75
 # Well-linked words of these tags have none of UNTRANSLATED: in 22 treebanks 7 of 367 do. Gothic *jah*, *and*,
 # is also linked to *he*, since verbs show the person.
 NEVER_BOTH = frozenset({"ADP", "CCONJ"})
-# Words with similar neighbours may be this many times rarer than frequent ones, and vote in positions where
-# they occur at least ENOUGH times.
+# Words with similar neighbours may be this many times rarer than frequent ones.
 RARER = 10
-ENOUGH = 10
 
 
 class Voted(NamedTuple):

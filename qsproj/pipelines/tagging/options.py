@@ -11,6 +11,8 @@ HALF = 0.5
 FEW = 0.05
 # Votes that prior evidence counts: of similar forms, of words with the same suffix, of other languages.
 PRIOR_VOTES = 2.0
+# Occurrences in a position from which on words vote for similar ones; links that show a convention.
+ENOUGH = 10
 # Weight of evidence that barely counts.
 BARELY = 0.1
 # Letters of the longest ending that is looked at; a stem has at least as many.
