@@ -36,7 +36,7 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-@stage("learned", version=6)
+@stage("learned", version=7)
 def learn(
     paths: Sequence[Path],
     *,
@@ -62,7 +62,7 @@ def learn(
     return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 
 
-@stage("examples", version=8, files=(".conllu", ".suggested.conllu", ".words.tsv"))
+@stage("examples", version=9, files=(".conllu", ".suggested.conllu", ".words.tsv"))
 def parse_examples(
     paths: Sequence[Path],
     *,

@@ -45,21 +45,28 @@ def tuned_parser(
         return tree if tags is None else with_columns(tree, upos=tags.tags)
 
     tuned, judged = tuned_and_judged(parser, trees, rng=rng, seen=seen)
-    parsed = []
-    for tree, scores in judged:
-        if (tags := of_tree[id(tree)]) is not None:
-            known = np.flatnonzero(tree.heads >= ROOT)
-            scores = tuned.with_marks(scores, seen(tree), tuned.inference)
-            parsed.append((Readings(scores, tags.tags, tags.doubts), tree, tuned.heads(scores)[known], known))
-    words = sum(len(known) for *_, known in parsed)
+    own_tags = [(tree, scores, tags) for tree, scores in judged if (tags := of_tree[id(tree)]) is not None]
+    words = sum(int(np.count_nonzero(tree.heads >= ROOT)) for tree, *_ in own_tags)
     if not words:
         return tuned
-    right = sum(int((heads == tree.heads[known]).sum()) for _, tree, heads, known in parsed)
+
+    def overconfidence(parser: ArcParser) -> float:
+        """Return the expected number of right heads less that of right ones; marks as the parser judges."""
+        excess = 0.0
+        for tree, scores, tags in own_tags:
+            readings = Readings(
+                parser.with_marks(scores, seen(tree), parser.inference), tags.tags, tags.doubts
+            )
+            known = np.flatnonzero(tree.heads >= ROOT)
+            heads = parser.heads(readings.scores)[known]
+            excess += float(readings.arc_probabilities(parser)[heads, known].sum())
+            excess -= int((heads == tree.heads[known]).sum())
+        return excess
+
     low, high = -np.log(MOST), np.log(MOST)
     for _ in range(STEPS):
         middle = 0.5 * (low + high)
         flat = replace(tuned, temperature=parser.temperature * float(np.exp(middle)))
-        sure = sum(float(one.arc_probabilities(flat)[heads, known].sum()) for one, _, heads, known in parsed)
-        low, high = (middle, high) if sure > right else (low, middle)
+        low, high = (middle, high) if overconfidence(flat) > 0.0 else (low, middle)
     factor = np.exp(words / (words + ENOUGH_WORDS) * middle)
     return replace(tuned, temperature=parser.temperature * float(factor))

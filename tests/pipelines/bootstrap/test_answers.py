@@ -13,9 +13,12 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError
+from qsproj.models.arc.residual import tuned_and_judged
 from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import text_parser
+from qsproj.models.tree_decoder import of_tree
 from qsproj.pipelines.bootstrap import answers
+from qsproj.pipelines.bootstrap import tuned_parser as tuning
 from qsproj.pipelines.bootstrap.answers import (
     Answers,
     given_answers,
@@ -173,6 +176,21 @@ def test_arcs_are_less_sure_where_the_tags_of_new_text_are_wrong(model, gold):
     assert other.temperature > 1.5 * known.temperature
     assert unknown.temperature == parser.temperature
     assert np.array_equal(known.scorer.weights, other.scorer.weights)
+
+
+def test_marks_are_judged_at_the_temperature_that_is_chosen(model, gold, monkeypatch):
+    monkeypatch.setattr(tuning, "ENOUGH_WORDS", 0)
+    parser, trees = replace(model.base, temperature=2.0, attaches_marks=True), gold[:20]
+    own = [OwnTags(one.upos, np.zeros(len(one) + 1)) for one in trees]
+    found = tuned_parser(parser, trees, own, rng=np.random.default_rng(1))
+    sure = right = 0.0
+    for tree, scores in tuned_and_judged(parser, trees, rng=np.random.default_rng(1))[1]:
+        marked = found.with_marks(scores, tree, found.inference)
+        heads = found.heads(marked)
+        marginals = found.inference.infer(marked / found.temperature)[1]
+        sure += of_tree(marginals, heads).sum()
+        right += np.count_nonzero(heads[1:] == tree.heads[1:])
+    assert sure == pytest.approx(right, abs=0.2)
 
 
 def test_a_tag_that_the_model_never_saw(model, gold):
