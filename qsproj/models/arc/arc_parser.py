@@ -152,8 +152,12 @@ class ArcParser(FirstOrderParser[ArcScorer]):
 
     def posterior(self, sentence: Sentence, given: Given = None) -> parser.Posterior:
         inference = self.constrained(sentence, given)
-        scores = self.with_marks(self.scores(sentence), sentence, inference)
+        scores = self.marked_scores(sentence, inference)
         return parser.ArcPosterior(inference.infer(scores / self.temperature)[1])
+
+    def marked_scores(self, sentence: Sentence, inference: TreeDecoder | None = None) -> Scores:
+        """Return the arc scores that trees are decoded from: :meth:`scores`, :meth:`with_marks`."""
+        return self.with_marks(self.scores(sentence), sentence, inference or self.inference)
 
     def with_marks(self, scores: Scores, sentence: Sentence, inference: TreeDecoder) -> Scores:
         """Return arc scores that attach punctuation by the guidelines as well, if the parser does so."""

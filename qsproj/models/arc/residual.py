@@ -134,7 +134,7 @@ def tuned_and_judged(
 
 def _right_marks(parser: ArcParser, tree: Sentence) -> int:
     """Return how many punctuation marks of a tree a parser attaches correctly."""
-    heads = parser.heads(parser.with_marks(parser.scores(tree), tree, parser.inference))
+    heads = parser.heads(parser.marked_scores(tree))
     marks = np.array([False, *(tag == PUNCT for tag in tree.upos)])
     return int(np.count_nonzero(marks & (heads == tree.heads)))
 

@@ -98,7 +98,7 @@ def tree_scores(
         return replace(found, tagged=tagged_arcs(scorer, sentence, choices, found.kept))
     pruned = partial(first_order_scores, required=required, least_probability=least_probability)
     if isinstance(parser, ArcParser):
-        return pruned(parser.scores(sentence), parser.inference)
+        return pruned(parser.marked_scores(sentence), parser.inference)
     base, options = parser.base, parser.options
     encoded = base.encode(sentence)
     features = base.scorer.features(encoded)
@@ -140,7 +140,7 @@ def monolingual_heads(parser: TreeParser, sentence: Sentence) -> Heads:
         if believed.order == 2:
             return parser.inference.most_right(believed.probabilities)
         parser = parser.base
-    return parser.heads(parser.scores(sentence))
+    return parser.heads(parser.marked_scores(sentence))
 
 
 def relation_chances(

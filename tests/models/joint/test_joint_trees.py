@@ -1,4 +1,4 @@
-"""Joint training that is interrupted and goes on: the same bytes as if it had never stopped."""
+"""Parsers of both sides, and joint training that is interrupted and goes on: the same bytes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import DataError
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -14,13 +15,23 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.checkpoint import Checkpoint
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_training import JointTrainer
-from qsproj.models.joint.joint_trees import packed, train_target, unpacked
+from qsproj.models.joint.joint_trees import monolingual_heads, packed, train_target, tree_scores, unpacked
 from qsproj.models.joint.tag_choices import TaggedArcs, learned_tags
-from qsproj.models.storage import load_archive, save_model
+from qsproj.models.storage import load_archive, load_model, save_model
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 
 FEW = TrainingOptions(epochs=1)
 PAIRS = 4
+
+
+def test_a_parser_that_attaches_marks_does_so_in_a_pair():
+    parser = replace(load_model("tests/kept_models/arc-parser.model"), attaches_marks=True)
+    for sentence in list(read_conllu("corpora/de.conllu"))[:3]:
+        scores = tree_scores(parser, sentence)
+        np.testing.assert_array_equal(scores.marginals, parser.posterior(sentence).marginals)
+        np.testing.assert_array_equal(scores.links, parser.marked_scores(sentence))
+        assert (scores.links != parser.scores(sentence)).any()
+        assert monolingual_heads(parser, sentence).tolist() == parser.parse(sentence).heads.tolist()
 
 
 class InterruptedHereError(Exception):
