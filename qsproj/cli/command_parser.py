@@ -62,7 +62,8 @@ class CommandHelp(argparse.RawDescriptionHelpFormatter):
 
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
         if action.nargs in ("+", "*"):
-            return f"{self._metavar_formatter(action, default_metavar)(1)[0]} ..."
+            value = f"{self._metavar_formatter(action, default_metavar)(1)[0]} ..."
+            return f"[{value}]" if action.nargs == "*" and not action.option_strings else value
         return super()._format_args(action, default_metavar)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:

@@ -37,6 +37,13 @@ def test_version(run_cli):
     assert (outcome.code, outcome.out.strip()) == (0, f"qsproj {__version__}")
 
 
+@pytest.mark.parametrize(
+    "command, positional", [("eval", "GOLD SYSTEM [SYSTEM ...]"), ("search", "PATTERN [FILE ...]")]
+)
+def test_usage_marks_arguments_that_may_be_left_out(run_cli, command, positional):
+    assert f"usage: qsproj {command} {positional} [options]" in run_cli(command, "--help").out
+
+
 def test_help_names_every_command(run_cli):
     outcome = run_cli("--help")
     assert outcome.code == 0

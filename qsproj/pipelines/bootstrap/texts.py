@@ -216,8 +216,10 @@ def _cut_pair(cut: tuple[Cut, Cut], named: Named) -> tuple[str, list[str], list[
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:
     found = f"{pluralise(count, 'pair')} to learn from (left out: {listed_reasons(left_out)})"
-    expected = f"{FEWEST_PAIRS} or more, thousands at best"
-    return DataError(path, None, found, expected, "find more translated text")
+    expected = f"{FEWEST_PAIRS} or more, ideally thousands"
+    enough = count + sum(left_out.values()) >= FEWEST_PAIRS
+    remedy = "check that the two sides fit together" if enough else "find more translated text"
+    return DataError(path, None, found, expected, remedy)
 
 
 def _why_not(lines: Sequence[str], sides: Sequence[Sentence | None], seen: set[bytes]) -> str:
