@@ -40,7 +40,7 @@ MESSAGES = {
         f"project {SOURCE_AND_TARGET} --alignment {{corpora}}/de-es.pharaoh -o x"
     ),
     "unknown command 'trian'; did you mean": "trian {corpora}/de.conllu",
-    "is now a command of its own": "tag --train {corpora}/de.conllu -o x",
+    "is now spelled": "tag --train {corpora}/de.conllu -o x",
 }
 
 

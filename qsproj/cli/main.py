@@ -100,8 +100,8 @@ def main(arguments: list[str] | None = None) -> int:
     for (former, mode), present in FORMER.items():
         given = words[1:] if mode.startswith("-") else words[1:2]
         if words[:1] == [former] and any(word.partition("=")[0] == mode for word in given):
-            of_its_own = f"is now a command of its own: `qsproj {present}`"
-            say(f"{name}: `qsproj {former} {mode}` {of_its_own}; see qsproj help {present}")
+            spelling = f"`qsproj {former} {mode}` is now spelled `qsproj {present}`"
+            say(f"{name}: {spelling}; see qsproj help {present}")
             return EXIT_BAD_INPUT
     if command is not None and command == words[0] and command not in known:
         near = " or ".join(f"`qsproj {name}`" for name in get_close_matches(command, known, n=2))

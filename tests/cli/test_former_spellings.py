@@ -27,10 +27,10 @@ PAIR = "--source s --target t --alignment a"
 def test_a_former_spelling_names_the_present_command(run_cli, former, present):
     outcome = run_cli(*shlex.split(former))
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-    assert f"is now a command of its own: `qsproj {present}`; see qsproj help {present}" in outcome.err
+    assert f"is now spelled `qsproj {present}`; see qsproj help {present}" in outcome.err
     assert present in dict(COMMANDS)
 
 
 @pytest.mark.parametrize("same", ["tag -m m", "biparse -m m", "styles list", f"adapt {PAIR}", "eval a train"])
 def test_other_commands_are_as_they_were(run_cli, same):
-    assert "a command of its own" not in run_cli(*same.split()).err
+    assert "is now spelled" not in run_cli(*same.split()).err
