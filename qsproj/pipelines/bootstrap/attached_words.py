@@ -13,8 +13,8 @@ from qsproj.corpus.characters import lower_case, lower_form
 from qsproj.corpus.contractions import Contractions, token_key
 from qsproj.corpus.text import tokenize
 
-# Greatest length of an attached word, its least count and share of the raw text; its greatest share of the
-# bitext as a word of its own, by its share of the raw text.
+# Greatest length of an attached word, its least count, in proportion in texts of fewer than 1,000 words, and
+# share of the raw text; its greatest share of the bitext as a word of its own, by its share of the raw text.
 LONGEST, LEAST_COUNT, LEAST_SHARE, MOST_ALONE = 3, 20, 0.003, 0.1
 # Least share of the bitext that it is attached in, by its share of the raw text, and by the share of the raw
 # text that it is attached in; least number of such tokens that raw text lacks. In Arabic 42 to 509 tokens of
@@ -33,10 +33,11 @@ def attached_words(raw: Iterable[str], bitext: Iterable[str], *, language: str) 
     written = list(chain.from_iterable(map(cut, bitext)))
     tokens, known = _counts(written), _counts(chain.from_iterable(map(cut, raw)))
     size, raw_size = max(tokens.total(), 1), known.total()
+    least_count = LEAST_COUNT * min(raw_size / 1000, 1.0)
     before, after = set[str](), set[str]()
     for word, count in known.items():
         rate = count / raw_size
-        rare = count < LEAST_COUNT or rate < LEAST_SHARE or len(word) > LONGEST
+        rare = count < least_count or rate < LEAST_SHARE or len(word) > LONGEST
         if rare or tokens[word] > MOST_ALONE * rate * size:
             continue
         for words, rest in ((before, str.removeprefix), (after, str.removesuffix)):

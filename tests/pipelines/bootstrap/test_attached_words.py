@@ -45,6 +45,12 @@ def test_tokens_are_divided_like_raw_text():
     assert all("".join(words) == token for token, words in found.items())
 
 
+def test_few_lines_of_raw_text_show_how_to_divide():
+    found = attached_words(made_lines(15, divided=True), made_lines(300, divided=False, seed=1))
+    assert (found["wban"], found["ubanhu"]) == (("w", "ban"), ("u", "ban", "hu"))
+    assert attached_words(made_lines(15, divided=False), made_lines(300, divided=False, seed=1)) == {}
+
+
 def test_a_stem_of_the_bitext_alone_is_found():
     bitext = [*made_lines(300, divided=False, seed=1), "xolum wxolum xolum uxolumhu"]
     found = attached_words(made_lines(200, divided=True), bitext)
