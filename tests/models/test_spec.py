@@ -40,7 +40,7 @@ def test_options_of_a_command_are_made_of_it(capsys):
     add_fields(parser, Cooking(eggs=2), "eggs", "salt")
     said = " ".join(parser.format_help().split())
     assert "--eggs N how many are boiled (default: 2)" in said
-    assert "--salt P share of a spoon (default: 0.25)" in said
+    assert "--salt P share of a spoon, 0 to 1 (default: 0.25)" in said
     given = parser.parse_args(["--salt", "1"])
     assert Cooking(**values_of(given, "eggs", "salt")) == Cooking(eggs=2, salt=1.0)
     for words, message in ((["--eggs", "0"], "a whole number, 1 or more"), (["--salt", "2"], "from 0 to 1")):
