@@ -147,11 +147,14 @@ class Labeller(RelationWeights):
             scores[at_root, column] = 0.0
 
     def _best(self, scores: Floats, heads: Heads, tags: NDArray[np.uint8]) -> list[str]:
-        marks = [
-            number for number, name in enumerate(self.relations) if bare_relation(name) == PUNCT_RELATION
-        ]
-        scores[np.ix_((tags < atoms.UNKNOWN_TAG) & (tags != atoms.TAG_NUMBERS["PUNCT"]), marks)] = -np.inf
+        other = (tags < atoms.UNKNOWN_TAG) & (tags != atoms.TAG_NUMBERS["PUNCT"])
+        scores[np.ix_(other, self._marks)] = -np.inf
         return self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
+
+    @cached_property
+    def _marks(self) -> NDArray[np.intp]:
+        """The columns of ``punct`` and its subtypes."""
+        return np.flatnonzero([bare_relation(name) == PUNCT_RELATION for name in self.relations])
 
     @cached_property
     def _names(self) -> NDArray[np.object_]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.conventions import ROOT, Heads, Scores
+from qsproj.conventions import ROOT, Heads, Mask, Scores
 from qsproj.models.tree_decoder import TreeDecoder
 
 PUNCT = "PUNCT"
@@ -33,6 +33,11 @@ _CLOSING = {
     **dict(zip("([{«»‹›“‘（「『《【", ")]}»«›‹”’）」』》】", strict=True)),
     **{"„": "“”", "‚": "‘’", '"': '"', "``": ("''",), "<<": (">>",), ">>": ("<<",)},
 }
+
+
+def are_marks(tags: Sequence[str]) -> Mask:
+    """Return which words are tagged as marks, bool[n+1]."""
+    return np.array([False, *(tag == PUNCT for tag in tags)])
 
 
 def paired_marks(forms: Sequence[str]) -> list[tuple[int, int]]:
@@ -108,7 +113,7 @@ class TreeOfWords:
 def tree_of_words(forms: Sequence[str], tags: Sequence[str], heads: Heads) -> TreeOfWords:
     """Take the marks, words tagged PUNCT, out of a tree int32[n+1]; their dependents rise to their heads."""
     above = heads.tolist()
-    is_mark = [False, *(tag == PUNCT for tag in tags)]
+    is_mark = are_marks(tags).tolist()
     words = [word for word in range(1, len(above)) if not is_mark[word]]
     for word in words:
         while is_mark[above[word]]:
@@ -159,7 +164,7 @@ def with_marks_attached(
         return scores
     tempered = scores / temperature
     # Decoding adds the evidence of known relations to the new scores of marks.
-    inference = inference.without_evidence(np.array([False, *(tag == PUNCT for tag in tags)]))
+    inference = inference.without_evidence(are_marks(tags))
     by_guidelines = np.zeros_like(scores)
     size = max(min(SAMPLED, SAMPLED * LONG // len(forms)), 1)
     pairs = paired_marks(forms)

@@ -19,7 +19,7 @@ from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, aligned_weights
 from qsproj.models.arc.labeller import Labeller, known_relations, relations_in, train_labeller, with_relations
-from qsproj.models.arc.punctuation import PUNCT
+from qsproj.models.arc.punctuation import are_marks
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share
 from qsproj.training.loop import Trainer, learn
@@ -135,8 +135,7 @@ def tuned_and_judged(
 def _right_marks(parser: ArcParser, tree: Sentence) -> int:
     """Return how many punctuation marks of a tree a parser attaches correctly."""
     heads = parser.heads(parser.marked_scores(tree))
-    marks = np.array([False, *(tag == PUNCT for tag in tree.upos)])
-    return int(np.count_nonzero(marks & (heads == tree.heads)))
+    return int(np.count_nonzero(are_marks(tree.upos) & (heads == tree.heads)))
 
 
 def _between(before: ArcScorer | Labeller, after: ArcScorer | Labeller, share: float) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@
 part-of-speech tagger from two hours of annotation".
 """
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,7 +18,7 @@ from qsproj.corpus.language.lexicon import QUESTION, SUGGESTIONS_HEADER, read_le
 from qsproj.corpus.language.questions import QUESTIONS, practice, questions_in, share_of_languages
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import Translations, join_same_targets
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
@@ -150,6 +150,21 @@ class LinkedTags:
         if best == tag or total < LEAST_LINKED * count or weight < LEAST_AGREED * total:
             return 0.0
         return min(weight / count, 1.0)
+
+
+def targets_with_links(corpora: Sequence[Iterable[SentencePair]]) -> tuple[list[Sentence], LinkedTags]:
+    """Return the target sentences of bitexts, those that several share once, and the first ones' links."""
+    targets = list[Sentence]()
+
+    def noted() -> Iterator[Translations]:
+        for translations in join_same_targets(corpora):
+            targets.append(translations[0].target)
+            yield translations
+
+    joined = noted()
+    linked = LinkedTags.of(joined)
+    deque(joined, maxlen=0)  # the sentences whose links are not counted
+    return targets, linked
 
 
 def suggested_words(
@@ -354,8 +369,7 @@ def write_words(
 
     ``text``: the raw text, if there is any. Words whose tags the ``lexicon`` gives are left out.
     """
-    targets = [translations[0].target for translations in join_same_targets(corpora)]
-    linked = LinkedTags.of(join_same_targets(corpora))
+    targets, linked = targets_with_links(corpora)
     known = set(map(lower_form, read_lexicon(lexicon).tags)) if lexicon else set()
     asked = asked_questions(tagger, text=text, bitext=targets, linked=linked, known=known)
     listed = suggested_words(tagger, text=text, bitext=targets, linked=linked, known=known)

@@ -6,7 +6,7 @@ treebanks or of most languages is the best guess.
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns, with_heads
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, PRIOR_VOTES
 
 # UPOS and relation; HEAD: the word takes the place of its head, which becomes its xcomp.
@@ -216,18 +216,16 @@ class Conventional:
 
     def __iter__(self) -> Iterator[SentencePair]:
         for pair in self.pairs:
-            links = pair.alignment
-            linked = set(links.links[links.shares >= HALF, 0].tolist())
-            yield replace(pair, source=conventional(pair.source, self.unshared, linked=linked))
+            yield replace(pair, source=conventional(pair.source, self.unshared, alignment=pair.alignment))
 
 
 def conventional(
-    sentence: Sentence, unshared: Mapping[str, Annotation], *, linked: Container[int] | None = None
+    sentence: Sentence, unshared: Mapping[str, Annotation], *, alignment: Alignment | None = None
 ) -> Sentence:
     """Replace tags and relations of conventions by those in ``unshared``.
 
-    ``linked``: the words that can take the place of their heads, None for all: a verb whose translation lacks
-    the modal keeps its place.
+    With an ``alignment`` only linked words take the place of their heads: a verb whose translation lacks the
+    modal keeps its place.
     """
     names = names_of(sentence)
     if unshared.keys().isdisjoint(names):
@@ -237,10 +235,14 @@ def conventional(
     heads = sentence.heads.tolist()
     deprels = ["", *(new if new != HEAD else old for (_, old), (_, new) in zip(own, found, strict=True))]
     for word, (_, relation) in enumerate(found, start=1):
-        if relation == HEAD and heads[word] > ROOT and (linked is None or word in linked):
+        if relation == HEAD and heads[word] > ROOT and (alignment is None or _is_linked(word, alignment)):
             _raise(word, heads, deprels, sentence.upos)
     changed = with_columns(sentence, upos=[tag for tag, _ in found], deprels=deprels[1:])
     return changed if heads == sentence.heads.tolist() else with_heads(changed, heads)
+
+
+def _is_linked(source: int, alignment: Alignment) -> bool:
+    return bool((alignment.shares[alignment.links[:, 0] == source] >= HALF).any())
 
 
 def _raise(word: int, heads: list[int], deprels: list[str], upos: Sequence[str]) -> None:

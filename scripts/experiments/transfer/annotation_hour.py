@@ -31,7 +31,6 @@ from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns
-from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -49,6 +48,7 @@ from qsproj.pipelines.bootstrap.suggestions import (
     by_the_second,
     suggested_sentences,
     suggested_words,
+    targets_with_links,
 )
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.bootstrap.worth import WORDS as NEXT_WORDS
@@ -282,13 +282,13 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
     for sentence in trees:
         for form, tag in zip(sentence.forms, sentence.upos, strict=True):
             tags.setdefault(lower_form(form), set()).add(tag)
-    bitext = [translations[0].target for translations in join_same_targets(made.corpora)]
+    bitext, linked = targets_with_links(made.corpora)
     known = {form for one in bitext for form in one.forms}
     return Start(
         model=model,
         text=list(text_to_parse(model, [raw], paragraphs=False, bitext=[])),
         bitext=bitext,
-        linked=LinkedTags.of(join_same_targets(made.corpora)),
+        linked=linked,
         unknown=share_unknown((form for one in trees for form in one.forms), known),
         pool=pool,
         scored=scored,
