@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from qsproj.cli.options.declare import Options
-from qsproj.errors import truncate
+from qsproj.errors import truncate, unknown_name
 
 EXIT_BAD_INPUT = 2
 # Names of values that are files, and that of a model.
@@ -35,6 +35,11 @@ class CommandParser(Options, argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_BAD_INPUT, f"{self.prog}: {truncate(message)}; see {self.prog} --help\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(value, str) and action.choices and value not in action.choices:
+            raise unknown_name("/".join(action.option_strings) or str(action.metavar), value, action.choices)
+        super()._check_value(action, value)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help through ``open_output``: argparse ignores write errors such as a full disk."""

@@ -15,7 +15,7 @@ from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_jobs, add_seed
 from qsproj.conventions import is_whole
 from qsproj.corpus.formats import read_all
-from qsproj.errors import DataError, UsageError, check_name
+from qsproj.errors import DataError, UsageError
 from qsproj.progress import notice
 
 METHODS = ("co-training", "noisy-channel")
@@ -46,12 +46,14 @@ def add_arguments(parser: CommandParser) -> None:
         "--method NAME",
         "co-training (default): train on target trees predicted by the joint model; "
         "noisy-channel: train on target trees that explain the source trees",
-        default="co-training",
+        choices=METHODS,
+        default=METHODS[0],
     )
     forest = parser.option(
         "--source-forest NAME",
         "source trees that the channel of --method noisy-channel generates: best: the source parser's "
         "best tree (default); agreement: all, weighted by probability",
+        choices=("best", "agreement"),
         default="best",
     )
     rounds = parser.option(
@@ -77,7 +79,6 @@ def run(options: argparse.Namespace) -> None:
         train_noisy_channel,
     )
 
-    check_name("method", options.method, METHODS)
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel needs a known source tree: --source-tree best or observed")
     files = pair_files.pair_files_of(options)

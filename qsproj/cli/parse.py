@@ -54,6 +54,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--decode NAME",
         "mbr: tree with the highest expected number of correct heads (default); map: most probable "
         "tree; max-z: most probable tree together with its hidden clusters, for models that have them",
+        choices=("mbr", "map", "max-z"),
         default="mbr",
     )
     parser.option(
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
 
     if options.confidence:
         check_has_misc(options.output, "--confidence")
-    parser = loaded_once(load_parser, options.model)
+    workers, parser = workers_of(options), loaded_once(load_parser, options.model)
     warn_one_side(parser, options.model)
     if options.retag and parser.retagging() is None:
         remedy = "give it a tagger: qsproj bundle"
@@ -94,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
             retag=options.retag,
             fixed=options.fixed,
             origin=InputSource(name=source.name, is_text=source.is_text),
-            workers=workers_of(options),
+            workers=workers,
         )
         # Not before: notices and errors name lines of the file.
         write_sentences(numbered_by_line(parsed) if source.is_text else parsed, options.output)

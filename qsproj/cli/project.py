@@ -19,7 +19,7 @@ from qsproj.corpus.enhanced import warn_emptied
 from qsproj.corpus.formats import read_all, read_sentences, write_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, check_name, pluralise
+from qsproj.errors import UsageError, pluralise
 from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN, Sources
@@ -54,7 +54,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.option("--trees FILE", "also write the target sentences with their projected trees", writes="")
     parser.option("--enhanced", "also project enhanced dependencies (DEPS)")
     methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
-    parser.option("--method NAME", f"{methods} (default: {DEFAULT_METHOD})", default=DEFAULT_METHOD)
+    parser.option(
+        "--method NAME", f"{methods} (default: {DEFAULT_METHOD})", choices=METHODS, default=DEFAULT_METHOD
+    )
     shared.add_seed(parser)
     soft = parser.add_argument_group("--method soft")
     soft.option(
@@ -79,6 +81,7 @@ def add_arguments(parser: CommandParser) -> None:
     hard.option(
         "--completion NAME",
         "none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
+        choices=("none", "hwa"),
         default=projected.HardProjectionOptions().completion,
     )
     hard.option("--nonprojective", "arcs may cross (default: no); also for --method soft")
@@ -93,6 +96,7 @@ def add_arguments(parser: CommandParser) -> None:
     em.option(
         "--punctuation NAME",
         f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
+        choices=("keep", "strip"),
     )
     shared.add_checkpoint(em, kept="the state of EM after each iteration")
     for group in (soft, hard, em, shared.add_workers(parser)):
@@ -115,7 +119,6 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.pipelines.projection.projected_graphs import project_graphs
 
-    check_name("method", options.method, METHODS)
     method, sources = METHODS[options.method], _sources(options)
     given = {
         name: getattr(options, name) for name in method.reads if name not in RUN and hasattr(options, name)

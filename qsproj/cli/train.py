@@ -92,6 +92,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--features NAME",
         "features of words: delexicalised (UPOS only, to parse another language), words, or "
         "morphology (also lemmas, XPOS and FEATS; default if the treebanks have any)",
+        choices=("delexicalised", "words", "morphology"),
     )
     labels = group.option(
         "--labels",

@@ -15,7 +15,7 @@ from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_checkpoint, add_order, add_seed, checkpoint_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
-from qsproj.errors import check_name
+from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import joint_options
@@ -48,23 +48,28 @@ def add_arguments(parser: CommandParser) -> None:
     group.option(
         "--factors NAME",
         "all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint",
+        choices=FACTORS,
         default="all",
     )
     labels = group.option(
         "--labels NAME",
         "joint (default): target relations also depend on those of the source; after: on the target "
         "tree only, which is faster",
+        choices=joint_options.LABELS,
         default="joint",
     )
     group.option(
         "--target-tags NAME",
         "given (default): the target has UPOS; links: the model tags it, using tags of linked words; "
         "joint: also infers uncertain tags jointly with trees and links",
+        choices=joint_options.TAGS,
         default="given",
         former="--tags",
     )
     order = add_order(group, "of the target parser: 2 adds grandparents and sequences (default: 1)")
-    features = group.option("--features NAME", "features of words of the target parser, as in qsproj train")
+    features = group.option(
+        "--features NAME", "features of words of the target parser, as in qsproj train", choices=TEMPLATE_SETS
+    )
     only_where(
         "a target parser that is trained", lambda options: options.target_model is None, order, features
     )
@@ -83,7 +88,6 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.joint.joint_trees import load_tree_parser
     from qsproj.pipelines.bilingual.biparse import train_joint_parser
 
-    check_name("factors", options.factors, FACTORS)
     on_links = pair_files.alignment_families(options)
     files = pair_files.pair_files_of(options)
     checkpoint = checkpoint_of(options)

@@ -6,13 +6,44 @@ import pytest
 
 from tests.cli.refusals import LINKS, PAIR, PROJECT, SAMPLE, assert_one_line
 
+EMPTY = ("--source", "empty", "--target", "empty", "--alignment", "empty")
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "known"),
+    [
+        (("parse", "-m", "x", "empty"), "--decode", "mbr, map, max-z"),
+        (("parse", "-m", "x", "empty"), "--backend", "processes, dask"),
+        (("align", "empty", "empty"), "--pair", "id, order"),
+        (("project", "--method", "hard", *EMPTY), "--completion", "none, hwa"),
+        (("project", "--method", "qg", *EMPTY), "--punctuation", "keep, strip"),
+        (("train", "empty"), "--features", "delexicalised, words, morphology"),
+        (("train", "empty"), "--optimizer", "sgd, lbfgs, cg"),
+        (("train-biparser", *EMPTY, "--source-model", "x"), "--target-tags", "given, links, joint"),
+        (("biparse", *EMPTY, "-m", "x"), "--source-tree", "joint, best, observed"),
+    ],
+)
+def test_an_unknown_value_is_found_before_anything_is_read(
+    run_cli, tmp_path, monkeypatch, command, option, known
+):
+    monkeypatch.chdir(tmp_path)
+    Path("empty").touch()
+    assert_one_line(run_cli(*command, option, "bogus"), f"unknown {option} 'bogus'; known: {known}")
+
+
+def test_an_unknown_alignment_format_is_found_before_anything_is_read(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("empty").touch()
+    outcome = run_cli("project", *EMPTY, "-o", "m", "--alignment-format", "fast:tokens")
+    assert_one_line(outcome, "unknown alignment format 'fast'; known: pharaoh")
+
 
 def test_an_unknown_method_lists_the_known(run_cli, tmp_path):
     outcome = run_cli(
         *("project", "--source", "corpora/en.conllu", "--target", SAMPLE, "--method", "magic"),
         *("--alignment", "corpora/en-de.pharaoh", "-o", tmp_path / "m"),
     )
-    assert_one_line(outcome, "unknown method 'magic'; known: soft, hard")
+    assert_one_line(outcome, "unknown --method 'magic'; known: soft, hard")
 
 
 @pytest.mark.parametrize("task", [("train-tagger", SAMPLE, "-o", "m"), ("tag", "-m", "m", SAMPLE)])

@@ -243,7 +243,7 @@ def test_features_are_those_that_are_asked_for(run_cli, models, tmp_path):
     assert run_cli(*train, "--features", "words").code == 0
     assert load_model(model).target.scorer.template_set == "words"
     assert load_model(models[1]).target.scorer.template_set == "morphology"
-    assert_one_line(run_cli(*train, "--features", "x"), "unknown features 'x'; known: delexicalised, words")
+    assert_one_line(run_cli(*train, "--features", "x"), "unknown --features 'x'; known: delexicalised, words")
 
 
 def without_tags(path):
@@ -281,13 +281,13 @@ def test_bad_input_is_one_line(run_cli, models, tmp_path):
     text = Path("corpora/de.conllu").read_text(encoding="utf-8")
     other.write_text(text.replace("sample/003", "sample/999"), encoding="utf-8")
     train = ("train-biparser", *PAIRS, "--source-model", source, "-o", output)
-    assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown factors", "all, mono")
-    assert_one_line(run_cli(*train, *LINKS, "--source-tree", "gold"), "unknown source tree", "joint, best")
+    assert_one_line(run_cli(*train, *LINKS, "--factors", "some"), "unknown --factors", "all, mono")
+    assert_one_line(run_cli(*train, *LINKS, "--source-tree", "gold"), "unknown --source-tree", "joint, best")
     assert_one_line(run_cli(*train, "--alignment", tmp_path / "none"), "none")
     unmatched = ("--source", "corpora/en.conllu", "--target", other)
     parse = ("biparse", "-m", joint, *LINKS, "-o", output)
     assert_one_line(run_cli(*parse, *unmatched), "sample/003")
-    assert_one_line(run_cli(*parse, *PAIRS, "--source-tree", "gold"), "unknown source tree", "joint, best")
+    assert_one_line(run_cli(*parse, *PAIRS, "--source-tree", "gold"), "unknown --source-tree", "joint, best")
     wrong_kind = run_cli("biparse", "-m", source, *PAIRS, *LINKS, "-o", output)
     assert_one_line(wrong_kind, "kind arc-parser", "expected a joint parser")
     swapped = ("train-biparser", *PAIRS, *LINKS, "--source-model", joint, "-o", output)
@@ -370,12 +370,12 @@ def test_the_noisy_channel_gives_a_parser_of_the_target_alone(run_cli, models, t
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (("--source-forest", "x"), "unknown source forest 'x'; known: best, agreement"),
+        (("--source-forest", "x"), "unknown --source-forest 'x'; known: best, agreement"),
         (
             ("--source-tree", "observed", "--source-forest", "agreement"),
             "found observed source trees and source forest agreement",
         ),
-        (("--source-tree", "bogus"), "unknown source tree 'bogus'; known: joint, best, observed"),
+        (("--source-tree", "bogus"), "unknown --source-tree 'bogus'; known: joint, best, observed"),
         (("--source-tree", "joint"), "a noisy channel needs a known source tree"),
     ],
 )

@@ -53,8 +53,9 @@ def test_one_name_means_one_thing():
     assert len(meanings) < 175
 
 
-# The same thing, given in other ways: names of columns, or all of them; one name of factors, or several.
-KNOWN = {"--columns", "--factors", "--labels"}
+# The same thing, given in other ways: names of columns, or all of them; one name of factors, or several; the
+# methods of different tasks.
+KNOWN = {"--columns", "--factors", "--labels", "--method"}
 
 
 @pytest.mark.parametrize("command", [name for name, _ in COMMANDS])

@@ -39,7 +39,7 @@ def test_order_pairs_what_ids_do_not(run_cli, renamed, tmp_path, command):
 @pytest.mark.parametrize("command", ["project", "adapt", "align", "draw"])
 def test_a_pairing_that_is_unknown_is_refused(run_cli, tmp_path, command):
     outcome = run_cli(*commands(GERMAN, tmp_path / "out")[command], "--pair", "line")
-    assert_one_line(outcome, "unknown pairing 'line'; known: id, order")
+    assert_one_line(outcome, "unknown --pair 'line'; known: id, order")
 
 
 def test_biparse_takes_it_too(run_cli, tmp_path):

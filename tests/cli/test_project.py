@@ -186,7 +186,7 @@ def test_every_option_is_read_by_some_method():
         (("--method", "qg", "--resume"), "--resume needs the folder"),
         (("--method", "qg", "--backend", "dask"), "--backend dask and --scheduler ADDRESS go together"),
         (("--method", "qg", "--jobs", "0"), "the number of jobs is 0"),
-        (("--method", "hard-em", "--completion", "x"), "unknown completion 'x'; known: none, hwa"),
+        (("--method", "hard-em", "--completion", "x"), "unknown --completion 'x'; known: none, hwa"),
         (("--method", "em", "--punctuation", "x"), "known: keep, strip"),
         (("--method", "nothing"), "known: soft, hard, hard-em, qg, em"),
         (

@@ -167,7 +167,7 @@ def test_every_objective_is_explained_in_a_line(run_cli):
             ["--objective", "luck"],
             f"unknown objective 'luck'; known: {', '.join(names_of())}",
         ),
-        (["--features", "smell"], "unknown features 'smell'; known: delexicalised, words, morphology"),
+        (["--features", "smell"], "unknown --features 'smell'; known: delexicalised, words, morphology"),
     ],
 )
 def test_unknown_names_list_the_known_ones(run_cli, tmp_path, arguments, message):

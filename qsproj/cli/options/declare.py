@@ -108,7 +108,7 @@ def add_fields(
         name, help = f"--{field.replace('_', '-')}", f"{spec.help}{span} {by_way.get(field, '')}".strip()
         value, bounds = "X", dict[str, Any](least=float(spec.least), most=spec.most)
         if isinstance(usual_value, str):
-            value, bounds = "NAME", {}
+            value, bounds = "NAME", {"choices": spec.known[1]} if spec.known else {}
         elif isinstance(usual_value, int) or isinstance(spec.least, int):
             value, bounds = "N", {"least": int(spec.least)}
         added.append(group.option(f"{name} {spec.metavar or value}", help, default=default, **bounds))

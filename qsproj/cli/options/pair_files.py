@@ -19,7 +19,7 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import DataError, SentenceLengthError, UsageError, check_name, unknown_name
+from qsproj.errors import DataError, SentenceLengthError, UsageError
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import JointParser, ParsedPair
@@ -56,6 +56,7 @@ def add_source_tree(parser: Options, *, usual: str) -> None:
         "--source-tree NAME",
         f"joint: inferred together with the target tree; best: predicted by the source parser, faster; "
         f"observed: read from the file (default: {usual})",
+        choices=("joint", "best", "observed"),
     )
 
 
@@ -77,12 +78,8 @@ def tagged_sides(model: JointParser | None) -> tuple[str, ...]:
 
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
-    from qsproj.models.joint.joint_options import SOURCE_TREES
-
     if options.alignment is None and options.alignment_format != DEFAULT_ALIGNMENT_FORMAT:
         raise UsageError("--alignment-format belongs to --alignment; leave it out")
-    if options.source_tree not in (None, *SOURCE_TREES):
-        raise unknown_name("source tree", options.source_tree, SOURCE_TREES)
     return AlignedFiles(
         options.source, options.target, options.alignment, options.alignment_format, options.pair
     )
@@ -165,18 +162,20 @@ def add_link_learning(parser: Options) -> OptionGroup:
         "ones hidden, others negative",
     )
     format = group.option(
-        "--hand-alignment-format NAME", f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})"
+        "--hand-alignment-format NAME",
+        f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})",
+        choices=tuple(names_of(ALIGNMENTS)),
     )
     only_with("hand_alignment", format)
     group.option(
         "--alignment-factors NAME",
         "fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between "
         "links of adjacent words; itg: bracketing (ITG)",
+        choices=FACTORS,
+        default="fertility",
     )
     return group
 
 
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
-    name = options.alignment_factors or "fertility"
-    check_name("alignment factors", name, FACTORS)
-    return FACTORS[name]
+    return FACTORS[options.alignment_factors]

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qsproj.cli.options.declare import OptionGroup, Options, column_names, whole_number
+from qsproj.corpus.pairs.pairing import PAIRINGS
 from qsproj.errors import UsageError
-from qsproj.parallel import Workers
+from qsproj.parallel import BACKENDS, Workers
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def add_pairing(parser: Options) -> None:
     parser.option(
         "--pair HOW",
         "pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order",
-        default="id",
+        choices=PAIRINGS,
+        default=PAIRINGS[0],
     )
 
 
@@ -80,7 +82,10 @@ def add_workers(parser: Options) -> OptionGroup:
     group = parser.add_argument_group("parallelism; does not change results")
     add_jobs(group)
     group.option(
-        "--backend NAME", "processes on this machine (default), or dask: a cluster", default="processes"
+        "--backend NAME",
+        "processes on this machine (default), or dask: a cluster",
+        choices=BACKENDS,
+        default=BACKENDS[0],
     )
     group.option("--scheduler ADDRESS", "address of the Dask cluster: tcp://host:8786")
     return group

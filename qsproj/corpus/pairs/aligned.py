@@ -15,7 +15,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.editing import at_lines, lines_in
 from qsproj.corpus.files import name_of, open_text
-from qsproj.corpus.formats import read_alignments, read_sentences
+from qsproj.corpus.formats import ALIGNMENTS, names_of, read_alignments, read_sentences
 from qsproj.corpus.messages import described, first_difference
 from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
 from qsproj.corpus.pairs.pairing import (
@@ -28,7 +28,7 @@ from qsproj.corpus.pairs.pairing import (
 )
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.text import is_blank, written_words
-from qsproj.errors import DataError, UsageError, WrongTypeError, pluralise
+from qsproj.errors import DataError, UsageError, WrongTypeError, check_name, pluralise
 from qsproj.progress import notice
 
 
@@ -43,6 +43,9 @@ class AlignedFiles:
     alignment: str | None
     alignment_format: str = "pharaoh"
     pairing: str = BY_ID
+
+    def __post_init__(self) -> None:
+        check_name("alignment format", token_sides(self.alignment_format)[0], names_of(ALIGNMENTS))
 
     def __iter__(self) -> Iterator[SentencePair]:
         """Yield the pairs, reading the files in parallel and checking links against the sentences."""

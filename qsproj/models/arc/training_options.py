@@ -207,7 +207,9 @@ class TrainingOptions:
         2, least=1, help="of hidden: number of clusters of arcs, up to 64, 80 MB of memory each"
     )
     optimizer: str = option_field(
-        "sgd", help="sgd (default), or lbfgs, cg: batch optimisers, 60 steps unless --epochs is given"
+        "sgd",
+        help="sgd (default), or lbfgs, cg: batch optimisers, 60 steps unless --epochs is given",
+        known=("optimizer", ("sgd", "lbfgs", "cg")),
     )
     entropy: float = option_field(0.1, least=0.0, most=1e6, help="weight of a sentence of --unlabelled")
     l1: float = option_field(0.0, least=0.0, most=1e6, help="strength of the L1 penalty: makes small models")
