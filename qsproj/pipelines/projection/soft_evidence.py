@@ -101,11 +101,12 @@ def _first_words(heads: Heads) -> list[int]:
 # by 1.8, Swedish .6, Turkish .1, Spanish .1.
 SHORTEST, LONGEST = 3, 60
 # Reasons to leave out a sentence, for messages.
-UNUSUAL_LENGTH = f"fewer than {SHORTEST} or more than {LONGEST} words"
+TOO_SHORT, TOO_LONG = f"fewer than {SHORTEST} words", f"more than {LONGEST} words"
 NO_EVIDENCE = "links that project no arc"
 LESS_EVIDENCE = "less evidence than others"
 REMEDIES = {
-    UNUSUAL_LENGTH: "cut the text into sentences, one a pair",
+    TOO_SHORT: "give whole sentences, of more words",
+    TOO_LONG: "cut the text into sentences, one a pair",
     NO_EVIDENCE: "more pairs give more links; check that the source has trees and that links are right",
 }
 
@@ -123,12 +124,13 @@ class DensestPairs:
         self._sentences, self._words = sentences, words
         self._best: list[tuple[float, int, Translations, Scores]] = []
         self._added = self._held = 0
-        self._left_out = dict.fromkeys((UNUSUAL_LENGTH, NO_EVIDENCE, LESS_EVIDENCE), 0)
+        self._left_out = dict.fromkeys((TOO_SHORT, TOO_LONG, NO_EVIDENCE, LESS_EVIDENCE), 0)
 
     def add(self, translations: Translations) -> None:
         self._added += 1
-        if not SHORTEST <= len(translations[0].target) <= LONGEST:
-            self._left_out[UNUSUAL_LENGTH] += 1
+        words = len(translations[0].target)
+        if not SHORTEST <= words <= LONGEST:
+            self._left_out[TOO_SHORT if words < SHORTEST else TOO_LONG] += 1
             return
         evidence = pooled_evidence(translations)
         covered = float(evidence.sum()) / (len(evidence) - 1)
@@ -137,7 +139,7 @@ class DensestPairs:
             return
         # Distinct numbers, so that translations are never compared.
         heapq.heappush(self._best, (covered, -self._added, translations, evidence))
-        self._held += len(translations[0].target)
+        self._held += words
         while self._are_too_many():
             self._held -= len(heapq.heappop(self._best)[2][0].target)
             self._left_out[LESS_EVIDENCE] += 1

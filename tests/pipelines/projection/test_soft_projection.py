@@ -265,7 +265,7 @@ def test_the_densest_pairs_are_chosen_in_their_order(sample):
     assert sum(left_out.values()) + 9 == len(corpus) + len(sample)
     assert left_out["links that project no arc"] >= 1
     short = sum(len(one.target) < 3 for one in sample)
-    assert left_out["fewer than 3 or more than 60 words"] == 2 + 2 * short
+    assert left_out["fewer than 3 words"] + left_out["more than 60 words"] == 2 + 2 * short
 
 
 def test_pairs_are_chosen_until_they_have_enough_words(sample):
@@ -521,7 +521,8 @@ def test_pairs_without_links_are_refused(english):
     refused = partial(project_soft, priors=[english], rng=np.random.default_rng(1))
     for words, message in (
         (7, "1 for links that project no arc; more pairs"),
-        (2, "1 for fewer than 3 or more than 60 words; cut the text"),
+        (2, "1 for fewer than 3 words; give whole sentences"),
+        (61, "1 for more than 60 words; cut the text"),
     ):
         with pytest.raises(UsageError, match=f"all pairs are left out: {message}"):
             refused([[pair(words, [])]])
