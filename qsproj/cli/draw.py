@@ -148,7 +148,9 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
             yield name, drawn
         line += lines_in(sentence)
     if missing:
-        raise UsageError(f"{options.file}: found no sentence {next(iter(missing))!r}; check its sent_id")
+        raise UsageError(
+            f"{name_of(options.file)}: found no sentence {next(iter(missing))!r}; check its sent_id"
+        )
 
 
 def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:

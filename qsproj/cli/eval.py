@@ -161,7 +161,8 @@ def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
 
 def _run_trees(options: argparse.Namespace, paths: list[str]) -> None:
     files = [_readable_twice(path, kept=options.json) for path in paths]
-    on_common_sentences(partial(_print_trees, options, paths), files, paths)
+    names = list(map(name_of, paths))
+    on_common_sentences(partial(_print_trees, options, names), files, names)
 
 
 def _print_trees(options: argparse.Namespace, paths: list[str], files: Sequence[Files]) -> None:
@@ -187,13 +188,15 @@ def _print_trees(options: argparse.Namespace, paths: list[str], files: Sequence[
 
 
 def _read_all(paths: Sequence[str]) -> list[list[Sentence]]:
+    names = list(map(name_of, paths))
+
     def checked(files: Sequence[Files]) -> list[list[Sentence]]:
         sentences = [list(file()) for file in files]
         # Only to check that all files have the same words.
-        attachment_scores(sentences[0], sentences[1:], names=paths)
+        attachment_scores(sentences[0], sentences[1:], names=names)
         return sentences
 
-    return on_common_sentences(checked, [_readable_twice(path, kept=True) for path in paths], paths)
+    return on_common_sentences(checked, [_readable_twice(path, kept=True) for path in paths], names)
 
 
 def _readable_twice(path: str, *, kept: bool) -> Files:

@@ -18,6 +18,7 @@ from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import shared
 from qsproj.cli.options.declare import values_of
 from qsproj.cli.options.files import check_keeps
+from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, count_sentences, open_source, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
             raise UsageError(f"--columns: {options.model} has not learned {column}, it fills {known}")
     total = partial(count_sentences, options.input)
     read = _sentences(options, tagger)
-    sentences = warn_unknown(read, None, tagger, path=options.model, name=options.input)
+    sentences = warn_unknown(read, None, tagger, path=options.model, name=name_of(options.input))
     sentences = track(sentences, "tagging", total=total, unit="sentence")
     how = values_of(options, "confidence", "columns")
     tagged = tag_stream(options.model, sentences, **how, workers=shared.workers_of(options))

@@ -83,6 +83,22 @@ def test_numbers_out_of_bounds(run_cli, tmp_path, command, option, value, bounds
     assert_one_line(outcome, f"argument {option}: found '{value}', expected {bounds}")
 
 
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        (("train", "-", "-o", "m"), "standard input:1: found the text 'x'"),
+        (("eval", "-", SAMPLE), "standard input:1: found the text 'x'"),
+        (("train", SAMPLE, "--dev", "-", "-o", "m"), "standard input: found no word with a head"),
+        (("draw", "-", "--sentence", "none", "-o", "m.html"), "standard input: found no sentence 'none'"),
+        (("eval", SAMPLE, "-"), "as in standard input"),
+    ],
+)
+def test_standard_input_has_a_name(run_cli, command, place):
+    stdin = "x" if "1:" in place else "1\tx" + 8 * "\t_" + "\n\n"
+    outcome = run_cli(*command, stdin=stdin)
+    assert_one_line(outcome, place)
+
+
 def test_standard_input_is_read_once(run_cli, tmp_path):
     for command in (
         ("adapt", "--source", "-", "--target", "-", "-o", tmp_path / "m"),

@@ -152,7 +152,7 @@ def test_text_without_spaces_is_cut_by_what_was_learned(files, run_cli):
     assert run_cli("train-tagger", files / "zh.conllu", "--rules", "--language", "zh", "-o", path).code == 0
     refused = run_cli("tag", "-m", path, stdin="今天天气很好\n")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "<standard stream>:1: found 6 letters without a space" in refused.err
+    assert "standard input:1: found 6 letters without a space" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_a_line_that_is_too_long_is_not_parsed_and_counted(run_cli, bundled, tmp
     notices = outcome.err.splitlines()
     assert notices[0].endswith("each parsed as one; find them with --paragraphs")
     assert notices[1:] == [
-        "<standard stream>: 1 sentence of more than 1,000 words (first: line 5) written unchanged, not "
+        "standard input: 1 sentence of more than 1,000 words (first: line 5) written unchanged, not "
         "parsed; split them to parse them"
     ]
     sentences = {one.sent_id: one for one in qsproj.read_conllu(tmp_path / "out")}
@@ -149,8 +149,8 @@ def test_a_parser_of_xpos_alone_needs_xpos(run_cli, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("# sent_id = 1\nHaus\n", (), "<standard stream>:2: found the text 'Haus'"),
-        ("Haus\thouse\n", (), "<standard stream>:1: found a tab as between the sentences of a pair"),
+        ("# sent_id = 1\nHaus\n", (), "standard input:2: found the text 'Haus'"),
+        ("Haus\thouse\n", (), "standard input:1: found a tab as between the sentences of a pair"),
         ("今天天气很好我们去公园玩吧。\n", ("--language", "zh"), ":1: found 13 letters without a space"),
         (
             "Haus\n今天天气很好我们去公园玩今天天气很好我们去公园玩\n",
@@ -158,7 +158,7 @@ def test_a_parser_of_xpos_alone_needs_xpos(run_cli, tmp_path):
             ":2: found 24 letters without a space",
         ),
         (Path(SAMPLE).read_text(encoding="utf-8"), ("--language", "de"), "--language is for plain text"),
-        ("", (), "<standard stream>:1: found no sentence"),
+        ("", (), "standard input:1: found no sentence"),
     ],
 )
 def test_bad_input(run_cli, bundled, text, options, message):
