@@ -90,7 +90,7 @@ def test_numbers_out_of_bounds(run_cli, tmp_path, command, option, value, bounds
         (("eval", "-", SAMPLE), "standard input:1: found the text 'x'"),
         (("train", SAMPLE, "--dev", "-", "-o", "m"), "standard input: found no word with a head"),
         (("draw", "-", "--sentence", "none", "-o", "m.html"), "standard input: found no sentence 'none'"),
-        (("eval", SAMPLE, "-"), "as in standard input"),
+        (("eval", "-", SAMPLE), "as in standard input"),
     ],
 )
 def test_standard_input_has_a_name(run_cli, command, place):
