@@ -3,7 +3,8 @@
 DOCS is a clone of https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page of statistics for each
 feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not* and *living* in
 *living water*: a line has the English tag and relation, those of other languages, and the languages. A language counts
-with at least LEAST words of the class, in all its treebanks together.
+with at least LEAST words of the class, in all its treebanks together. Such lines end with "published"; those that end with "counted"
+were counted in treebanks by hand, are kept, and replace what is published of their languages.
 
 AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
 lemmas that may be AUX in each language, with their functions. auxiliaries.tsv has those that are single words;
@@ -20,6 +21,7 @@ from typing import Any
 from qsproj.pipelines.tagging.conventions import HEAD, MODALS
 
 FOLDER = Path("qsproj/pipelines/tagging")
+PUBLISHED = "published"
 LEAST = 10
 LEAST_MODIFIERS = 200
 # Functions of modal auxiliaries: possibility, necessity, wish.
@@ -65,7 +67,12 @@ def conventions(docs: Path) -> list[str]:
         tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)
         if of[tag] >= LEAST:
             found["PART advmod", tag, "aux" if tag == "AUX" else "advmod"].append(language)
-    return ["\t".join((*key, " ".join(sorted(of)))) for key, of in sorted(found.items())]
+    return ["\t".join((*key, " ".join(sorted(of)), PUBLISHED)) for key, of in sorted(found.items())]
+
+
+def counted() -> list[str]:
+    lines = (FOLDER / "conventions.tsv").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.endswith(PUBLISHED)]
 
 
 def registered(automation: Path) -> dict[str, dict[str, Any]]:
@@ -82,7 +89,8 @@ def modals(automation: Path) -> list[str]:
         functions = {one["function"] for lemma in lemmas.values() for one in lemma["functions"]}
         languages[functions.isdisjoint(MODALITY)].append(code)
     annotations = {True: ("VERB", HEAD), False: MODALS.own}
-    return ["\t".join((MODALS.name, *annotations[one], " ".join(codes))) for one, codes in languages.items()]
+    rows = ((MODALS.name, *annotations[one], " ".join(codes), PUBLISHED) for one, codes in languages.items())
+    return list(map("\t".join, rows))
 
 
 def auxiliaries(automation: Path) -> list[str]:
@@ -95,7 +103,7 @@ def auxiliaries(automation: Path) -> list[str]:
 
 if __name__ == "__main__":
     for name, lines in (
-        ("conventions", [*modals(Path(sys.argv[2])), *conventions(Path(sys.argv[1]))]),
+        ("conventions", [*modals(Path(sys.argv[2])), *conventions(Path(sys.argv[1])), *counted()]),
         ("auxiliaries", auxiliaries(Path(sys.argv[2]))),
     ):
         (FOLDER / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")

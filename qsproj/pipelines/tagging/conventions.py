@@ -34,7 +34,6 @@ class Convention:
     relation: str
     forms: frozenset[str] = frozenset()  # lower-cased; empty: any
     becomes: Annotation  # in other languages
-    practice: Mapping[str, Annotation]  # of languages counted in their treebanks, by code
 
     @property
     def name(self) -> str:
@@ -44,8 +43,7 @@ class Convention:
     @property
     def languages(self) -> dict[str, Annotation]:
         """The annotation in the treebanks of all languages but English, by code."""
-        every = {**_published()[self.name], **self.practice}
-        return {code: annotation for code, annotation in every.items() if code != "en"}
+        return {code: annotation for code, annotation in _practice()[self.name].items() if code != "en"}
 
     @property
     def own(self) -> Annotation:
@@ -53,11 +51,11 @@ class Convention:
 
 
 @cache
-def _published() -> dict[str, dict[str, Annotation]]:
-    """Return the annotation of each convention by language, of the statistics of UD."""
+def _practice() -> dict[str, dict[str, Annotation]]:
+    """Return the annotation of each convention by language; later rows replace earlier ones."""
     found: dict[str, dict[str, Annotation]] = {}
-    for name, tag, relation, languages in _rows("conventions.tsv"):
-        found.setdefault(name, {}).update(_alike(languages, tag, relation))
+    for name, tag, relation, languages, _ in _rows("conventions.tsv"):
+        found.setdefault(name, {}).update(dict.fromkeys(languages.split(), (tag, relation)))
     return found
 
 
@@ -76,44 +74,21 @@ def _rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
 
 
-def _alike(languages: str, tag: str, relation: str) -> dict[str, Annotation]:
-    return dict.fromkeys(languages.split(), (tag, relation))
-
-
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
 MODALS = Convention(
     tag="AUX",
     relation="aux",
     forms=frozenset({"can", "could", "must"}),
     becomes=("AUX", "aux"),
-    practice={},
 )
-# Counted in the UD treebanks of Arabic, Armenian, Chinese, Czech, Danish, Dutch, Estonian, German, Gothic,
-# Greek, Hungarian, Italian, Japanese, Russian, Slovenian, Spanish, Swedish, Turkish, Ukrainian and Wolof. In
-# Danish and Dutch a tenth of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where
-# most of them are forms of auxiliaries. ``conventions.tsv`` has other languages, by the statistics that UD
-# publishes, and which languages have modal auxiliaries; ``python -m scripts.conventions`` writes it.
+# ``conventions.tsv`` has the practice of languages: published, by the statistics of UD, which ``python -m
+# scripts.conventions`` reads; or counted, which holds, in the treebanks themselves. In Danish and Dutch a
+# tenth of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where most of them are
+# forms of auxiliaries.
 CONVENTIONS = (
-    Convention(
-        tag="PRON",
-        relation="nmod:poss",
-        becomes=("DET", "det"),
-        practice=_alike("el hu nl sv", "PRON", "nmod:poss") | _alike("et", "PRON", "nmod"),
-    ),
-    Convention(
-        tag="VERB",
-        relation="amod",
-        becomes=("ADJ", "amod"),
-        practice=_alike("da nl", "VERB", "amod") | _alike("zh", "ADJ", "amod"),
-    ),
-    Convention(
-        tag="PART",
-        relation="advmod",
-        becomes=("ADV", "advmod"),
-        practice=_alike("ar cs de el ru sl sv uk", "PART", "advmod")
-        | _alike("et hy ja tr wo", "AUX", "aux")
-        | _alike("da es got hu it nl zh", "ADV", "advmod"),
-    ),
+    Convention(tag="PRON", relation="nmod:poss", becomes=("DET", "det")),
+    Convention(tag="VERB", relation="amod", becomes=("ADJ", "amod")),
+    Convention(tag="PART", relation="advmod", becomes=("ADV", "advmod")),
     MODALS,
 )
 OWN = {one.name: one.own for one in CONVENTIONS}
@@ -134,11 +109,12 @@ RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
 
 def names_of(sentence: Sentence) -> list[str]:
     """Return the name of the entry of the tables above that covers each word, empty without one."""
-    known = {*OWN, *EITHER, *MAJORITY}
+    known, of_forms = {*OWN, *EITHER, *MAJORITY}, [one for one in CONVENTIONS if one.forms]
     names = [f"{tag} {relation}" for tag, relation in zip(sentence.upos, sentence.deprels, strict=True)]
-    for place, name in enumerate(names):
-        if name == "AUX aux" and lower_form(sentence.forms[place]) in MODALS.forms:
-            names[place] = MODALS.name
+    for place, (name, form) in enumerate(zip(names, sentence.forms, strict=True)):
+        for one in of_forms:
+            if name == " ".join(one.own) and lower_form(form) in one.forms:
+                names[place] = one.name
     return [name if name in known else "" for name in names]
 
 

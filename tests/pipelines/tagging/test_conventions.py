@@ -5,10 +5,18 @@ import pytest
 
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.tagging.conventions import Conventional, conventional, settled_conventions, source_tags
+from qsproj.pipelines.tagging.conventions import (
+    CONVENTIONS,
+    OWN,
+    Conventional,
+    conventional,
+    settled_conventions,
+    source_tags,
+)
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_shares, type_weights
+from scripts.conventions import FOLDER, counted
 
 POSSESSIVE = "PRON nmod:poss"
 SOURCE = Sentence.from_words(
@@ -248,3 +256,13 @@ def test_words_of_a_lexicon_decide_a_convention():
     assert POSSESSIVE in project_tags(corpus, rng=np.random.default_rng(1)).unshared
     lexicon = Lexicon(tags={"mij": ("PRON",), "dij": ("PRON",)})
     assert not project_tags(corpus, rng=np.random.default_rng(1), lexicon=lexicon).unshared
+
+
+def test_counts_of_treebanks_replace_published_ones_in_the_table():
+    rows = [row.split("\t") for row in (FOLDER / "conventions.tsv").read_text(encoding="utf-8").splitlines()]
+    assert {row[0] for row in rows} == set(OWN)
+    assert [row[-1] for row in rows] == sorted((row[-1] for row in rows), reverse=True)
+    practice = {one.name: one.languages for one in CONVENTIONS}
+    assert "zh" in next(row[3].split() for row in rows if row[:2] == ["VERB amod", "VERB"])
+    assert practice["VERB amod"]["zh"] == ("ADJ", "amod")
+    assert counted() == ["\t".join(row) for row in rows if row[-1] == "counted"]
