@@ -13,9 +13,9 @@ from qsproj.corpus.characters import lower_case, lower_form
 from qsproj.corpus.contractions import Contractions, token_key
 from qsproj.corpus.text import tokenize
 
-# Greatest length of an attached word, its least count, in proportion in texts of fewer than 1,000 words, and
+# Greatest length of an attached word; its least count, in proportion in texts of fewer words than SHORT, and
 # share of the raw text; its greatest share of the bitext as a word of its own, by its share of the raw text.
-LONGEST, LEAST_COUNT, LEAST_SHARE, MOST_ALONE = 3, 20, 0.003, 0.1
+LONGEST, LEAST_COUNT, SHORT, LEAST_SHARE, MOST_ALONE = 3, 20, 1000, 0.003, 0.1
 # Least share of the bitext that it is attached in, by its share of the raw text, and by the share of the raw
 # text that it is attached in; least number of such tokens that raw text lacks. In Arabic 42 to 509 tokens of
 # a word are beyond both limits; in eight languages whose texts divide words alike at most 7.
@@ -33,7 +33,7 @@ def attached_words(raw: Iterable[str], bitext: Iterable[str], *, language: str) 
     written = list(chain.from_iterable(map(cut, bitext)))
     tokens, known = _counts(written), _counts(chain.from_iterable(map(cut, raw)))
     size, raw_size = max(tokens.total(), 1), known.total()
-    least_count = LEAST_COUNT * min(raw_size / 1000, 1.0)
+    least_count = LEAST_COUNT * min(raw_size / SHORT, 1.0)
     before, after = set[str](), set[str]()
     for word, count in known.items():
         rate = count / raw_size
