@@ -28,7 +28,7 @@ from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import parse_stream
 from qsproj.pipelines.tagging.target_words import learns_to_cut, target_reader, target_tokenizer
-from qsproj.progress import track
+from qsproj.progress import notice, track
 
 # Minimum probability of a link; most links below it are wrong. The rest are weighted by probability.
 LEAST_LINK = 0.15
@@ -36,23 +36,31 @@ LEAST_LINK = 0.15
 
 def shown_cuts(
     tagged: Sequence[str], language: str, *, raw: Sequence[str], text: SourceText
-) -> tuple[Sequence[str], Contractions, Contractions]:
+) -> tuple[Sequence[str], Contractions, Contractions, int]:
     """Return the files to learn a tokenizer from, or contractions and tokens that raw text divides.
 
+    The number of words of a raw text that is too short for the latter, which a notice reports, comes last.
     A few more tagged sentences rarely change the first two, so that kept words, links and source trees stay
     valid.
     """
     sentences = list(read_all(tagged))
     if learns_to_cut(sentences, language):
-        return tagged, {}, {}
+        return tagged, {}, {}, 0
     contractions = known_contractions(language, sentences)
     if not raw or language in UNSPACED_LANGUAGES:
-        return (), contractions, {}
+        return (), contractions, {}, 0
     with ExitStack() as files:
         lines = chain.from_iterable(files.enter_context(open_text(path)) for path in raw)
         bitext = (target for _, target in text.pairs())
-        found = attached_words(lines, bitext, language=language)
-    return (), contractions, {token: found[token] for token in found if token not in contractions}
+        found, too_short = attached_words(lines, bitext, language=language)
+    if too_short:
+        notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
+    attached = {token: found[token] for token in found if token not in contractions}
+    return (), contractions, attached, too_short
+
+
+def _too_few(words: int) -> str:
+    return f"{words:,} words of raw text are too few to divide the tokens of the bitext alike; give more"
 
 
 def _cut_at_spaces(line: str) -> Sentence | None:
@@ -76,6 +84,7 @@ def cut_words(
     workers: Workers,
     at_spaces: bool = False,
     attached: Contractions | None = None,
+    too_short: int = 0,
 ) -> StageReport:
     """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
 
@@ -91,10 +100,10 @@ def cut_words(
     if not at_spaces:
         cut = partial(_cut_line, source.tagger.reader(split_contractions=True)), partial(_cut_line, target)
     report = write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
-    if not attached:
-        return report
-    divided_words = f"{pluralise(len(attached), 'kind')} of target tokens divided like words of the raw text"
-    return replace(report, line=f"{report.line}; {divided_words}")
+    remark = f"; {pluralise(len(attached or ()), 'kind')} of target tokens divided like words of the raw text"
+    if too_short:
+        remark = f"; {_too_few(too_short)}"
+    return replace(report, line=f"{report.line}{remark}") if attached or too_short else report
 
 
 @stage("links", version=4, files=(".pharaoh",))

@@ -1,6 +1,5 @@
 """Tokens of a bitext that raw text divides: a made language with two words before nouns and one after."""
 
-from functools import partial
 from itertools import product
 from string import ascii_lowercase
 from time import process_time
@@ -13,10 +12,13 @@ from qsproj.corpus.files import open_output, open_text
 from qsproj.pipelines.bootstrap.attached_words import attached_words as attached_in
 from qsproj.pipelines.bootstrap.bitext import shown_cuts
 from qsproj.pipelines.bootstrap.texts import SourceText
+from qsproj.progress import notices
 
 STEMS = [f"{first}{vowel}{last}" for first in "bdgklmnprst" for vowel in "aeio" for last in "nrstx"]
 
-attached_words = partial(attached_in, language="und")
+
+def attached_words(raw, bitext):
+    return attached_in(raw, bitext, language="und")[0]
 
 
 def made_lines(size, *, divided, seed=0, between=" "):
@@ -87,8 +89,12 @@ def test_words_with_vowel_signs_are_divided():
     assert attached_words(raw, bitext)["वबान"] == ("व", "बान")
 
 
-def test_little_raw_text_divides_nothing():
-    assert attached_words(made_lines(4, divided=True), made_lines(300, divided=False, seed=1)) == {}
+def test_little_raw_text_divides_nothing_and_is_reported():
+    bitext = made_lines(300, divided=False, seed=1)
+    raw = made_lines(4, divided=True)
+    assert attached_in(raw, bitext, language="und") == ({}, len(" ".join(raw).split()))
+    assert attached_in(made_lines(4, divided=False), bitext, language="und") == ({}, 0)
+    assert attached_in(raw, made_lines(300, divided=True), language="und") == ({}, 0)
 
 
 def test_vowel_marks_and_hamza_are_not_compared():
@@ -120,10 +126,13 @@ def test_time_is_linear_in_the_kinds_of_words():
     ("code", "dev"), [("ar", "treebanks/arabic-padt"), ("uk", "bible/uk"), ("wo", "bible/wo")]
 )
 def test_of_real_texts_those_of_one_language_differ(code, dev, data_dir):
-    raw = (" ".join(one.forms) for one in read_conllu(data_dir / f"{dev}-dev.conllu.gz"))
+    raw = [" ".join(one.forms) for one in read_conllu(data_dir / f"{dev}-dev.conllu.gz")]
     with open_text(data_dir / f"bible/verses/{code}.tsv.xz") as verses:
-        found = attached_words(raw, (line.partition("\t")[2] for line in verses), language=code)
+        bitext = [line.partition("\t")[2] for line in verses]
+    found, _ = attached_in(raw, bitext, language=code)
     assert bool(found) == (code == "ar")
+    # Of ten sentences, from the 301st.
+    assert attached_in(raw[300:310], bitext, language=code) == ({}, 314 * (code == "ar"))
     if found:
         assert (found["وقال"], found["فيه"], found["باسمه"]) == (("و", "قال"), ("في", "ه"), ("ب", "اسم", "ه"))
 
@@ -138,15 +147,30 @@ def test_the_bitext_of_a_bootstrap_is_divided(tmp_path):
             handle.writelines(f"{line}\n" for line in content)
     raw, *bitext = map(str, paths)
     text = SourceText(treebanks=(), bitext=tuple(bitext), languages=("en", "xx"))
-    tagged, contractions, attached = shown_cuts((), "xx", raw=[raw], text=text)
+    tagged, contractions, attached, _ = shown_cuts((), "xx", raw=[raw], text=text)
     assert (tagged, contractions) == ((), {})
     assert attached["ubanhu"] == ("u", "ban", "hu")
     assert (
-        shown_cuts((), "xx", raw=[], text=text) == shown_cuts((), "zh", raw=[raw], text=text) == ((), {}, {})
+        shown_cuts((), "xx", raw=[], text=text)
+        == shown_cuts((), "zh", raw=[raw], text=text)
+        == ((), {}, {}, 0)
     )
     rows = ("1-2\tubanhu", "1\tub", "2\tanhu")
     sentence = "".join(row + 8 * "\t_" + "\n" for row in rows)
     (shown := tmp_path / "shown.conllu").write_text(f"{sentence}\n", encoding="utf-8")
-    _, contractions, others = shown_cuts((str(shown),), "xx", raw=[raw], text=text)
+    _, contractions, others, _ = shown_cuts((str(shown),), "xx", raw=[raw], text=text)
     assert contractions == {"ubanhu": ("ub", "anhu")}
     assert others == {token: words for token, words in attached.items() if token != "ubanhu"}
+
+
+def test_a_raw_text_that_is_too_short_is_noticed(tmp_path):
+    for name, lines in (("raw", made_lines(4, divided=True)), ("xx", made_lines(300, divided=False, seed=1))):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    bitext = (str(tmp_path / "xx"),) * 2
+    text = SourceText(treebanks=(), bitext=bitext, languages=("en", "xx"))
+    said = []
+    with notices(said.append):
+        found = shown_cuts((), "xx", raw=[str(tmp_path / "raw")], text=text)
+    assert found == ((), {}, {}, 50)
+    (line,) = said
+    assert line.startswith(f"{tmp_path}/raw: 50 words of raw text are too few to divide the tokens")
