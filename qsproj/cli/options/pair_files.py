@@ -172,10 +172,9 @@ def add_link_learning(parser: Options) -> OptionGroup:
         "fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between "
         "links of adjacent words; itg: bracketing (ITG)",
         choices=FACTORS,
-        default="fertility",
     )
     return group
 
 
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:
-    return FACTORS[options.alignment_factors]
+    return FACTORS[options.alignment_factors or "fertility"]
