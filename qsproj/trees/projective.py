@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.kernels.trees.eisner import charts, eisner_best, eisner_log, eisner_posterior
-from qsproj.kernels.trees.semirings import LOG
+from qsproj.kernels.trees.semirings import LOG, PROBABILITY
 from qsproj.kernels.trees.tree_sampling import draw_projective
 from qsproj.trees.family import TreeFamily, tree_shifts
+
+# Greatest number in the charts that trees are drawn from, and inverse of the smallest.
+IN_RANGE = 1e250
 
 
 def _sum_up(arcs: Scores, single_root: bool) -> tuple[float, Scores, Scores, NDArray[np.float64], bool]:
@@ -26,8 +29,16 @@ def _sum_up(arcs: Scores, single_root: bool) -> tuple[float, Scores, Scores, NDA
 def _draw(
     arcs: Scores, heads: Heads, size: int, rng: np.random.Generator, single_root: bool
 ) -> NDArray[np.int32]:
-    shifted = arcs - tree_shifts(arcs, heads)
-    filled = charts(shifted, 1 if single_root else 0, LOG)
+    shifted, first = arcs - tree_shifts(arcs, heads), 1 if single_root else 0
+    with np.errstate(over="ignore", divide="ignore"):
+        filled = charts(np.exp(shifted), first, PROBABILITY)
+        # A closed span or link weighs at least as much as an open one. The diagonal is not used.
+        smallest = (filled[2] + np.eye(len(arcs)))[first:, 1:].min()
+        # Sums of products are six times as fast as log charts, and as exact where none leaves this range.
+        if 1.0 / IN_RANGE <= smallest <= max(chart.max() for chart in filled) <= IN_RANGE:
+            filled = tuple(map(np.log, filled))
+        else:
+            filled = charts(shifted, first, LOG)
     return np.asarray(draw_projective(shifted, *filled, size, rng, single_root))
 
 

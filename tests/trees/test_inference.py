@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from qsproj.errors import QsprojError, UsageError
+from qsproj.kernels.trees.eisner import charts
+from qsproj.kernels.trees.semirings import LOG, PROBABILITY
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
 from tests.oracles.finite_differences import gradient
@@ -327,3 +330,21 @@ def test_inputs_are_left_alone_and_results_read_only(trees: ModuleType) -> None:
     trees.expectation(scores, scores)
     np.testing.assert_array_equal(scores, before)
     assert not posterior.marginals.flags.writeable and not posterior.log_marginals.flags.writeable
+
+
+@ROOTS
+@pytest.mark.parametrize("scale", [1.0, 10.0, 100.0, 1000.0])
+@pytest.mark.parametrize("forbidden", [0.0, 0.1])
+def test_trees_are_drawn_alike_from_sums_and_from_logs(monkeypatch, single_root, scale, forbidden) -> None:
+    used = []
+    monkeypatch.setattr(projective, "charts", lambda *given: used.append(given[2]) or charts(*given))
+    for seed in range(10):
+        scores = random_scores(seed, 10 + 3 * seed, scale, forbidden=forbidden)
+        draw = partial(projective.sample, scores, 30, single_root=single_root)
+        found = draw(np.random.default_rng(seed))
+        with monkeypatch.context() as context:
+            context.setattr(projective, "IN_RANGE", 0.5)
+            assert np.array_equal(found, draw(np.random.default_rng(seed)))
+    assert used.count(PROBABILITY) == 20
+    if forbidden == 0.0 and scale <= 10.0:
+        assert used.count(LOG) == 10
