@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import pkgutil
 import re
 from importlib import import_module
@@ -57,6 +58,17 @@ def test_help_needs_no_data(experiment, monkeypatch, capsys):
     assert exit_.value.code == 0
     assert experiment.about.splitlines()[0] in shown
     assert "--quick" in shown
+
+
+def test_experiments_share_the_folder_of_stages():
+    shared = []
+    for experiment in EXPERIMENTS.values():
+        parser = argparse.ArgumentParser()
+        if experiment.add_arguments is not None:
+            experiment.add_arguments(parser)
+        shared += [(one.default, one.help) for one in parser._actions if "--work" in one.option_strings]
+    assert len(shared) >= 5
+    assert len(set(shared)) == 1
 
 
 @pytest.mark.parametrize("experiment", [one for one in EXPERIMENTS.values() if one.needs_data])

@@ -29,10 +29,10 @@ from urllib.parse import quote
 
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
 from qsproj.pipelines.bootstrap.call import BootstrapCall
-from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
+from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
-from scripts.experiments.transfer.many_languages import LANGUAGES, TESTAMENT, Corpora
+from scripts.experiments.transfer.many_languages import LANGUAGES, TESTAMENT, Corpora, add_work
 
 ROUNDS = 2
 # Times of answers by kind of request, and whether the model was learning.
@@ -161,8 +161,7 @@ def run(lab: Lab) -> Figures:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     codes = [code for code, one in LANGUAGES.items() if one.kind == TESTAMENT]
     parser.add_argument("--language", default="wo", choices=codes, metavar="CODE")
-    folder = DEFAULT_CACHE / "many-bench"
-    parser.add_argument("--work", type=Path, default=folder, metavar="FOLDER", help="stages of many_bench")
+    add_work(parser)
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__ or "", measure=run, add_arguments=add_arguments)

@@ -57,11 +57,11 @@ from qsproj.pipelines.suggest import Costs
 from qsproj.pipelines.tagging.raw_text import share_unknown
 from qsproj.serve.review.inference import Fixed, infer_rest
 from scripts.experiments.harness.cache import Source
-from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
+from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, listed, table
 from scripts.experiments.transfer.by_tags import GOLD_TAGS, UNCERTAIN_TAGS, Part, parsed, scores_by_tags
-from scripts.experiments.transfer.many_languages import ENGLISH, LANGUAGES, Corpora
+from scripts.experiments.transfer.many_languages import ENGLISH, LANGUAGES, Corpora, add_work
 
 TARGETS = ("uk", "wo", "hy", "et", "ru", "ar")
 # Minutes between two models.
@@ -585,14 +585,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--languages", nargs="+", default=list(TARGETS), choices=TARGETS, metavar="CODE")
     add("--ways", nargs="+", default=list(WAYS), choices=WAYS, metavar="WAY", help=f"of {' '.join(WAYS)}")
     add("--kept", action="store_true", help="record the rows that are stored, and measure nothing")
-    folder = DEFAULT_CACHE / "many-bench"
-    add(
-        "--work",
-        type=Path,
-        default=folder,
-        metavar="FOLDER",
-        help="stages of many_bench (default: %(default)s)",
-    )
+    add_work(parser)
     for name, seconds in asdict(Costs()).items():
         add(f"--{name.replace('_', '-')}", type=float, default=seconds, metavar="SECONDS")
 

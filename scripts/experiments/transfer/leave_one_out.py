@@ -10,15 +10,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import mean
 
 from qsproj.errors import pluralise
-from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
+from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.transfer.many_bench import Runs, every_run, gains
-from scripts.experiments.transfer.many_languages import LANGUAGES, TESTAMENT
+from scripts.experiments.transfer.many_languages import LANGUAGES, TESTAMENT, add_work
 
 # Features are not scored and change no tag; learning them takes a third of the time of a tagger.
 TAGS = "--without features"
@@ -109,8 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tested", type=int, default=500, metavar="N", help="sentences to score (default: %(default)s)")
     add("--kept", action="store_true", help="show what is kept, and measure nothing")
     add("--jobs", type=int, default=1, metavar="N", help="languages at once (default: %(default)s)")
-    folder = DEFAULT_CACHE / "many-bench"
-    add("--work", type=Path, default=folder, metavar="FOLDER", help="where stages are kept")
+    add_work(parser)
     parser.set_defaults(pairs=8000, again=None)
 
 

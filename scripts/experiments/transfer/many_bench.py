@@ -46,7 +46,7 @@ from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
 from qsproj.pipelines.bootstrap.workspace import InputPath, Make, Stage, StageResult, Workspace
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from scripts.experiments.harness.build import this_build
-from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
+from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.transfer.ablations import ABLATIONS, apart, without
@@ -57,6 +57,7 @@ from scripts.experiments.transfer.many_languages import (
     TESTAMENT,
     TREEBANKS,
     Corpora,
+    add_work,
 )
 
 FIELDS = ("strength", "sentences", "share")
@@ -414,8 +415,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--again", choices=STAGES, metavar="STAGE", help="make this stage and later ones with this code")
     add("--kept", action="store_true", help="show and record what is kept, and measure nothing")
     add("--jobs", type=int, default=1, metavar="N", help="languages at once (default: %(default)s)")
-    folder = DEFAULT_CACHE / "many-bench"
-    add("--work", type=Path, default=folder, metavar="FOLDER", help="where stages are kept")
+    add_work(parser)
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)

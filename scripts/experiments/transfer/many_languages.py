@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import lzma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output
 from qsproj.corpus.sentence import Sentence
 from qsproj.pipelines.bootstrap.texts import LINE, VERSE, SourceText
+from scripts.experiments.harness.experiment import DEFAULT_CACHE
 
 Item = TypeVar("Item")
 ENGLISH = "en"
@@ -182,3 +184,9 @@ def _relations(sentence: Sentence) -> Iterator[str]:
             yield "obl"
         else:
             yield _UD_2.get(relation, relation)
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    """Declare the folder of stages that experiments on these languages share."""
+    folder, help = DEFAULT_CACHE / "many-bench", "kept stages of many_bench (default: %(default)s)"
+    parser.add_argument("--work", type=Path, default=folder, metavar="FOLDER", help=help)

@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from qsproj.pipelines.bootstrap.answers import Answers, learn_answers
-from scripts.experiments.harness.experiment import DEFAULT_CACHE, Experiment, Lab
+from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
 from scripts.experiments.transfer.annotation_hour import MEASURES, Start, start_of
 from scripts.experiments.transfer.by_tags import UNCERTAIN_TAGS, Part, scores_by_tags
-from scripts.experiments.transfer.many_languages import ENGLISH, LANGUAGES, TESTAMENT, Corpora
+from scripts.experiments.transfer.many_languages import ENGLISH, LANGUAGES, TESTAMENT, Corpora, add_work
 
 TARGETS = [code for code, one in LANGUAGES.items() if one.kind == TESTAMENT]
 TREES, DRAWS = 10, 10
@@ -68,9 +67,7 @@ def run(lab: Lab) -> Figures:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--languages", nargs="+", default=TARGETS, choices=TARGETS, metavar="CODE")
-    folder = DEFAULT_CACHE / "many-bench"
-    help = "stages of many_bench (default: %(default)s)"
-    parser.add_argument("--work", type=Path, default=folder, metavar="FOLDER", help=help)
+    add_work(parser)
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__ or "", measure=run, add_arguments=add_arguments)
