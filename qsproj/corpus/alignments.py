@@ -210,7 +210,7 @@ def weights_of(stated: Sequence[float | None]) -> list[float] | None:
 
 def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
     # fast_align -s adds the score of the pair: ||| -3.2
-    tokens = _SCORE.sub("", text).split()
+    tokens = (_SCORE.sub("", text) if "|||" in text else text).split()
     matches = [match for match in map(_PHARAOH_LINK.fullmatch, tokens) if match is not None]
     if len(matches) < len(tokens):
         bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
