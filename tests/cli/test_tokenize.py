@@ -54,3 +54,23 @@ def test_a_line_that_rules_cannot_cut_is_named(run_cli, tmp_path, name):
 @pytest.mark.parametrize("way", [(), ("--language", "de", "-m", "x")])
 def test_one_way_to_cut_is_named(run_cli, way):
     assert run_cli("tokenize", *way, "text").code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "text:1: found no sentence, expected CoNLL-U or plain text"),
+        ("# sent_id = 1\n1\tHaus" + "\t_" * 8 + "\n\n", "text:1: found CoNLL-U, expected plain text"),
+        ("Haus\thouse\n", "text:1: found a tab as between the sentences of a pair"),
+    ],
+)
+def test_other_files_than_text_are_refused(run_cli, tmp_path, text, message):
+    (tmp_path / "text").write_text(text, encoding="utf-8")
+    outcome = run_cli("tokenize", "--language", "de", tmp_path / "text", "-o", tmp_path / "out")
+    assert_one_line(outcome, message)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_byte_order_mark_is_no_part_of_a_token(run_cli, tmp_path):
+    (tmp_path / "text").write_text("\ufeffDas Haus.\n", encoding="utf-8")
+    assert run_cli("tokenize", "--language", "de", tmp_path / "text").out == "Das Haus .\n"
