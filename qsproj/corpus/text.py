@@ -19,6 +19,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, readable, without_unseen_words
 from qsproj.corpus.contractions import MARKS_ON_WORDS, Contractions, words_of_tokens
 from qsproj.corpus.editing import NEW_PARAGRAPH
+from qsproj.corpus.files import BYTE_ORDER_MARK
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError
 
@@ -244,7 +245,7 @@ def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
 
 def normalise(line: str, language: str) -> str:
     """Return the normalised text for :func:`tokenize`: single spaces, detached clitics joined."""
-    text = without_unseen_words(" ".join(line.split()))
+    text = without_unseen_words(" ".join(line.lstrip(BYTE_ORDER_MARK).split()))
     if "&" in text and (undone := _without_escapes(text)) is not None:
         text = undone
     return _DETACHED_CLITIC.sub(r"\1\2", text) if language == "en" else text

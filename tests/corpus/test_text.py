@@ -2,8 +2,10 @@
 
 import pytest
 
+import qsproj
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.recognition import check_known_language
+from qsproj.corpus.pairs.aligned import pair_with_text
 from qsproj.corpus.text import read_text, sentence_from_tokens, tokenize
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
@@ -132,3 +134,12 @@ def test_small_letters_are_those_of_the_moses_tokeniser(word):
     from qsproj.corpus.text import _moses
 
     assert _moses("en").islower(word) == MosesTokenizer("en").islower(word)
+
+
+def test_a_byte_order_mark_belongs_to_no_word(tmp_path):
+    (tmp_path / "text").write_text("\ufeffDas Haus.\n", encoding="utf-8")
+    assert next(qsproj.read_text(tmp_path / "text", language="de")).forms == ("Das", "Haus", ".")
+    rows = "".join(f"{i}\tthe" + 8 * "\t_" + "\n" for i in (1, 2))
+    (tmp_path / "trees").write_text(f"{rows}\n", encoding="utf-8")
+    ((_, words),) = pair_with_text(str(tmp_path / "trees"), str(tmp_path / "text"))
+    assert words == ("Das", "Haus.")

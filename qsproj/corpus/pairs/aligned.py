@@ -14,7 +14,7 @@ import numpy as np
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.editing import at_lines, lines_in
-from qsproj.corpus.files import name_of, open_text
+from qsproj.corpus.files import BYTE_ORDER_MARK, name_of, open_text
 from qsproj.corpus.formats import ALIGNMENTS, names_of, read_alignments, read_sentences
 from qsproj.corpus.messages import described, first_difference
 from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
@@ -205,7 +205,10 @@ def pair_with_text(
             _, line = next(lines, (0, None))
             if line is None:
                 raise _without_partner(trees, tree_line, number, text)
-            yield sentence, written_words(line, language) if language else tuple(line.split())
+            yield (
+                sentence,
+                written_words(line, language) if language else tuple(line.lstrip(BYTE_ORDER_MARK).split()),
+            )
         for place, line in lines:
             if not is_blank(line):
                 raise _without_partner(text, place, number + 1, trees)
