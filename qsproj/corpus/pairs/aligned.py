@@ -205,10 +205,8 @@ def pair_with_text(
             _, line = next(lines, (0, None))
             if line is None:
                 raise _without_partner(trees, tree_line, number, text)
-            yield (
-                sentence,
-                written_words(line, language) if language else tuple(line.lstrip(BYTE_ORDER_MARK).split()),
-            )
+            line = line.lstrip(BYTE_ORDER_MARK)
+            yield sentence, written_words(line, language) if language else tuple(line.split())
         for place, line in lines:
             if not is_blank(line):
                 raise _without_partner(text, place, number + 1, trees)
