@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qsproj.cli.main import build_parser
+from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.conllu import read_conllu
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.pipelines.projection.methods import METHODS
@@ -56,6 +58,25 @@ def test_tags_alone_need_no_source(run_cli, tmp_path):
     # The source adds relations, and nothing to the heads.
     assert run_cli("project", *SAMPLE, *options).code == 0
     assert alone == [tree.heads.tolist() for tree in read_conllu(trees)]
+
+
+@pytest.mark.parametrize("method", ["soft", "hard", "hard-em", "qg", "em"])
+def test_a_sentence_that_is_too_long_gets_no_tree_and_stops_nothing(run_cli, tmp_path, method):
+    rows = "".join(f"{i}\tx\t_\tNOUN" + "\t_" * 6 + "\n" for i in range(1, MAX_WORDS + 2))
+    one = "1\tx\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
+    files = tmp_path / "source.conllu", tmp_path / "target.conllu", tmp_path / "links"
+    for path, given, more in zip(files, (SAMPLE[1], GERMAN, SAMPLE[5]), (f"{one}\n", f"{rows}\n", "0-0\n")):
+        path.write_text(Path(given).read_text(encoding="utf-8") + more, encoding="utf-8")
+    pair = (word for both in zip(SAMPLE[::2], files, strict=True) for word in both)
+    options = ("--method", method, *(() if method in ("soft", "hard") else ("--iterations", "1")))
+    outputs = ("-o", tmp_path / "m", "--trees", tmp_path / "trees")
+    outcome = run_cli("project", *pair, *options, "--pair", "order", *outputs)
+    assert outcome.code == 0, outcome.err
+    *_, before, last = read_conllu(tmp_path / "trees")
+    assert before.root is not None
+    # Methods with projected arcs write these.
+    without = np.count_nonzero(last.heads[1:] == NO_HEAD)
+    assert (len(last), without) == (MAX_WORDS + 1, MAX_WORDS + ("hard" not in method))
 
 
 @pytest.mark.parametrize(

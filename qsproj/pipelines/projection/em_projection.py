@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
+from typing import TypeVar
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, is_whole
+from qsproj.conventions import MAX_WORDS, NO_HEAD, is_whole
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, check_name, listed_reasons, pluralise
@@ -36,6 +37,8 @@ from qsproj.pipelines.projection.projected import (
     with_trees_and_tags,
 )
 from qsproj.pipelines.projection.soft_evidence import learn_relations
+
+Item = TypeVar("Item", Sentence, SentencePair)
 
 
 def project_hard_em(
@@ -91,19 +94,16 @@ def project_tags_only(
     return Projected(model, _summary(report), trees=lambda: trees(pair.target for pair in pairs))
 
 
-def _mapped(
-    tree: Callable[[Sentence], Sentence], sentences: Iterable[Sentence], run: EMRun
-) -> Iterator[Sentence]:
-    """Yield the sentences with trees; UsageError for one without words, which aligners accept."""
+def _mapped(tree: Callable[[Item], Sentence], items: Iterable[Item], run: EMRun) -> Iterator[Sentence]:
+    """Yield the sentences, or the targets of pairs, with trees; those too long for one are unchanged."""
+    return map_in_order(partial(_with_tree, tree), items, workers=run.workers, block=BLOCK_SENTENCES)
 
-    def checked() -> Iterator[Sentence]:
-        for sentence in sentences:
-            if not len(sentence):
-                remedy = "leave out --trees, or the pair"
-                raise UsageError(f"a target sentence has no words, and so no tree; {remedy}")
-            yield sentence
 
-    return map_in_order(tree, checked(), workers=run.workers, block=BLOCK_SENTENCES)
+def _with_tree(tree: Callable[[Item], Sentence], item: Item) -> Sentence:
+    target = item.target if isinstance(item, SentencePair) else item
+    if not len(target):  # which aligners accept
+        raise UsageError("a target sentence has no words, and so no tree; leave out --trees, or the pair")
+    return target if len(target) > MAX_WORDS else tree(item)
 
 
 def _summary(report: DmvReport) -> tuple[str, ...]:
@@ -156,8 +156,7 @@ def project_qg(
     trained = f"trained on {pluralise(report.pairs, 'pair')}; left out: {listed_reasons(report.skipped)}"
     lines = (trained, *report.ending(), f"configurations: {learned}")
     tree = partial(tree_given_source, model)
-    trees = partial(map_in_order, tree, pairs, workers=run.workers, block=BLOCK_SENTENCES)
-    return Projected(model, lines, trees=trees)
+    return Projected(model, lines, trees=partial(_mapped, tree, pairs, run))
 
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
