@@ -12,14 +12,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import values_of
 from qsproj.cli.options.files import check_keeps
 from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
-from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
 from qsproj.corpus.language.sentence_ends import numbered_by_line, rule_starts
@@ -40,8 +38,6 @@ EXAMPLES = """examples:
   qsproj parse -m en.model half-annotated.conllu --fixed -o whole.conllu
 """
 
-# A file is treated as untagged if none of its first 1,000 sentences has a tag.
-_LOOKED_AT = 1000
 # Number of lines checked for one sentence per line, and the share of lines with several that refutes it.
 _LINES_LOOKED_AT, _SEVERAL = 100, 0.2
 
@@ -102,13 +98,12 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
-    from qsproj.cli.options.model_warnings import warn_ignored, warn_unknown
+    from qsproj.cli.options.model_warnings import warn_ignored, warn_unknown, with_tags
 
     if not source.is_text:
         check_no_text_options(options, "language", "paragraphs", "segmentations")
         sentences = source.sentences()
-        if {"upos", "xpos"} & set(parser.reads):
-            sentences = _with_tags(sentences, options.model, source.name)
+        sentences = with_tags(sentences, parser, path=options.model, name=source.name)
         name = name_of(source.name)
         sentences = warn_unknown(
             sentences, None if options.retag else parser, parser.word_tagger, path=options.model, name=name
@@ -149,27 +144,3 @@ def _noticing_paragraphs(
             "sentences, each parsed as one; find them with --paragraphs"
         )
     yield from lines
-
-
-def _with_tags(sentences: Iterator[Sentence], model: str, name: str) -> Iterator[Sentence]:
-    """Yield the sentences; raise DataError before the first if none has the tags that the parser reads."""
-    from qsproj.models.storage import load_made
-
-    columns = load_made(model).get("columns")
-    if columns == []:
-        return sentences
-    # A model with missing or malformed `columns` may read either column.
-    said = [column for column in ("upos", "xpos") if isinstance(columns, list) and columns[:1] == [column]]
-    needed = said or ["upos", "xpos"]
-    waiting = []
-    for sentence in sentences:
-        waiting.append(sentence)
-        if any(set(getattr(sentence, column)) != {UNSPECIFIED} for column in needed):
-            return chain(waiting, sentences)
-        if len(waiting) == _LOOKED_AT:
-            break
-    found, expected = f"no word with {' or '.join(map(str.upper, needed))}", "the tags that the parser reads"
-    remedy = "tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle"
-    if "upos" not in needed:
-        remedy = "give the treebank's own tags, which the parser was trained on; or train it on UPOS"
-    raise DataError(name_of(name), None, found, expected, remedy)

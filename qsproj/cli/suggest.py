@@ -14,6 +14,7 @@ import argparse
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
 from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all
 
 EXAMPLES = """examples:
@@ -46,12 +47,15 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.model_warnings import LOOKED_AT, warn_unknown_tags, with_tags
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
 
-    parser = load_parser(options.model)
+    parser, name = load_parser(options.model), name_of(options.input)
     with adding_lines(options.input) as sentences:
-        candidates = candidates_of(parser, sentences)
+        candidates = candidates_of(parser, with_tags(sentences, parser, path=options.model, name=name))
+    looked_at = [one.sentence for one in candidates[:LOOKED_AT]]
+    warn_unknown_tags(looked_at, parser, path=options.model, name=name)
     annotated = read_all(options.annotated)
     costs = Costs.in_words(options.sentence_cost)
     kinds = None if options.plain else kinds_for(parser)

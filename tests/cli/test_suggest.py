@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import comment_value, misc_values
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import comment_value, misc_values, with_columns
 
 CORPORA = "corpora/en.conllu"
 
@@ -53,6 +53,15 @@ def test_known_trees_are_less_uncertain(run_cli, models, tmp_path):
     found = suggested(run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--count", 20), out)
     assert len(found) == 20
     assert len(trained_on & {sentence.sent_id for sentence in found}) < 2
+
+
+@pytest.mark.parametrize(("tag", "code", "said"), [("_", 2, "found no word with UPOS"), ("x", 0, "knows 0%")])
+def test_tags_that_the_parser_does_not_know(run_cli, models, tmp_path, tag, code, said):
+    sentences = (with_columns(one, upos=[tag] * len(one)) for one in read_conllu(CORPORA))
+    write_conllu(sentences, tmp_path / "other")
+    outcome = run_cli("suggest", "-m", models[0], tmp_path / "other", "-o", tmp_path / "next.conllu")
+    assert (outcome.code, outcome.err.count("\n")) == (code, 1)
+    assert f"{said} of the tags" in outcome.err or f"other: {said}" in outcome.err
 
 
 def test_a_budget_of_words(run_cli, models, tmp_path):

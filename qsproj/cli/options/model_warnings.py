@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.files import name_of
 from qsproj.corpus.language.recognition import OTHER_SCRIPT, other_than, recognise, share_in_scripts
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError
 from qsproj.models.storage import load_made
 from qsproj.progress import notice
 
@@ -134,3 +136,29 @@ def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> 
         return None if own == tagger.language else own
     languages = made.get("languages")
     return other_than(tagger.language, languages) if isinstance(languages, dict) else None
+
+
+# A file is treated as untagged if none of its first 1,000 sentences has a tag.
+_TAGS_LOOKED_AT = 1000
+
+
+def with_tags(sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str) -> Iterator[Sentence]:
+    """Return the sentences; raise DataError before the first if none has the tags that the parser reads."""
+    columns = load_made(path).get("columns")
+    if columns == [] or not {"upos", "xpos"} & set(parser.reads):
+        return sentences
+    # A model with missing or malformed `columns` may read either column.
+    said = [column for column in ("upos", "xpos") if isinstance(columns, list) and columns[:1] == [column]]
+    needed = said or ["upos", "xpos"]
+    waiting = []
+    for sentence in sentences:
+        waiting.append(sentence)
+        if any(set(getattr(sentence, column)) != {UNSPECIFIED} for column in needed):
+            return chain(waiting, sentences)
+        if len(waiting) == _TAGS_LOOKED_AT:
+            break
+    found, expected = f"no word with {' or '.join(map(str.upper, needed))}", "the tags that the parser reads"
+    remedy = "tag it first: qsproj tag; or make one model of a tagger and the parser: qsproj bundle"
+    if "upos" not in needed:
+        remedy = "give the treebank's own tags, which the parser was trained on; or train it on UPOS"
+    raise DataError(name_of(name), None, found, expected, remedy)
