@@ -115,7 +115,9 @@ def main(arguments: list[str] | None = None) -> int:
         parser = build_parser(*(name for name in known if name == command))
         if command is not None and command == words[0] and (unknown := _unknown_options(command, words)):
             raise UsageError(_unknown_arguments(command, unknown))
-        options = parser.parse_args(words or ["--help"])
+        options, extra = parser.parse_known_args(words or ["--help"])
+        if extra:
+            raise UsageError(f"found {extra[0]}, expected no more arguments; see qsproj help {command}")
         with notices(say):
             from qsproj.cli.options.files import check_files_of
 

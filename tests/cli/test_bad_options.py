@@ -228,3 +228,9 @@ def test_what_goes_into_misc_is_not_lost_in_conllx(run_cli, tmp_path, command, o
     message = f"{option} adds to MISC, found {out}, expected a name of CoNLL-U, as CoNLL-X has no MISC"
     assert_one_line(run_cli(*command, out), message)
     assert not out.exists()
+
+
+def test_one_argument_too_many(run_cli):
+    outcome = run_cli("convert", SAMPLE, "other", "--to", "ud")
+    assert outcome.err == "qsproj convert: found other, expected no more arguments; see qsproj help convert\n"
+    assert outcome.code == 2
