@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.errors import DataError
 
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
@@ -44,19 +43,16 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.conllu import write_conllu
     from qsproj.corpus.files import open_output
-    from qsproj.corpus.formats import open_source
+    from qsproj.corpus.formats import open_raw_text
     from qsproj.corpus.text import words_of_lines
 
     read = _reader(options)
-    with open_source(options.input) as source:
-        if not source.is_text:
-            remedy = "its words are tokens; qsproj align and project read it as it is"
-            raise DataError(source.name, 1, "CoNLL-U", "plain text, one sentence per line", remedy)
+    with open_raw_text(options.input) as lines:
         if options.output.endswith(CONLLU):
-            write_conllu(read(source.lines), options.output)
+            write_conllu(read(lines), options.output)
             return
         with open_output(options.output) as out:
-            for words in words_of_lines(source.lines, read):
+            for words in words_of_lines(lines, read):
                 out.write(" ".join(form.replace(" ", "_") for form in words) + "\n")
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_columns, add_language, add_lemmatizer, add_seed
-from qsproj.corpus.files import open_text
+from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
 from qsproj.errors import UsageError
@@ -120,6 +120,6 @@ def _raw_words(paths: list[str], language: str | None, tokenizer: Tokenizer | No
     if paths and language is None and tokenizer is None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
     for path in paths:
-        with open_text(path) as handle:
-            for line in handle:
+        with open_raw_text(path) as lines:
+            for line in lines:
                 yield tokenizer.words(line) if tokenizer else tokenize(line, language or "")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qsproj.cli.main import main
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
 from qsproj.evaluation.attachment import attachment_scores
@@ -222,8 +222,8 @@ def test_raw_text_is_compared_with_the_bitext(made, tmp_path, run_cli):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "raw: found no line of text"),
-        ("1\tein\t_\tDET\t_\t_\t0\troot\t_\t_\n\n", "raw:1: found CoNLL-U, expected text"),
+        ("", "raw:1: found no sentence"),
+        ("1\tein\t_\tDET\t_\t_\t0\troot\t_\t_\n\n", "raw:1: found CoNLL-U, expected plain text"),
         ("the cat is on the mat and it was in the house of the man that he is at\n" * 40, "found text in en"),
     ],
 )
@@ -450,6 +450,16 @@ def test_options_that_do_not_go_together(tmp_path, run_cli, change, message):
     assert outcome.code == 2
     assert message in outcome.err.splitlines()[-1]
     assert not (tmp_path / "model").exists()
+
+
+def test_a_treebank_without_trees_is_named_before_the_first_stage(tmp_path, run_cli):
+    given = list(options(tmp_path))
+    given[1] = tmp_path / "bare.conllu"
+    bare = (one.replace(heads=[None] * len(one)) for one in read_conllu(CORPORA / "en.conllu"))
+    write_conllu(bare, given[1])
+    outcome = run_cli("bootstrap", *given)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "bare.conllu: found no head, expected trees after --treebank" in outcome.err
 
 
 @pytest.mark.parametrize("code", ["qq", "xy", "zz"])

@@ -71,6 +71,9 @@ def test_raw_text_in_training(files, run_cli):
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert "--text needs --language" in outcome.err
     assert run_cli(*arguments, "--language", "de", "-o", files / "raw.tagger").code == 0
+    arguments[-1] = files / "train.conllu"
+    outcome = run_cli(*arguments, "--language", "de", "-o", files / "raw.tagger")
+    assert "found CoNLL-U, expected plain text" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,8 @@ ERRORS = [
     ({}, ["--raw", "de.txt"], "found --raw, which it does not know"),
     ({}, ["--text", "de.txt"], "--text needs --language CODE, to tokenise the text"),
     ({}, ["--text", "missing", "--language", "de"], "missing"),
+    ({}, ["--text", "empty", "--language", "de"], "empty:1: found no sentence"),
+    ({}, ["--text", "en.conllu", "--language", "de"], "en.conllu:1: found CoNLL-U, expected plain text"),
     ({}, ["--columns", "upos,xpos"], "--columns: links do not carry xpos, they carry upos, feats, lemma"),
     (
         {},

@@ -13,8 +13,7 @@ from qsproj.conventions import is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.editing import comment_value
-from qsproj.corpus.files import open_text
-from qsproj.corpus.formats import read_all, read_sentences
+from qsproj.corpus.formats import open_raw_text, read_all, read_sentences
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files
@@ -106,8 +105,9 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
     for path in text.bitext:
         if is_scripture(path) and text.paired_by == texts.LINE:
             raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
-        if not is_scripture(path):
-            _refuse_conllu(path, "the bitext")
+        if not is_scripture(path) and is_conllu(path):
+            found, remedy = "CoNLL-U", "give its sentences as text: sed -n 's/^# text = //p' FILE"
+            raise DataError(path, 1, found, "text, one sentence a line, as the bitext", remedy)
     if text.paired_by == texts.VERSE:
         for path in text.bitext:
             for line in said_of_verses(path, read_verses(path)):
@@ -170,10 +170,16 @@ def check_no_pairs(text: texts.SourceText) -> None:
 def check_sides(text: texts.SourceText) -> int:
     """Check that the source side is in the treebank's language; return the number of treebank words.
 
-    Raises DataError when the treebank covers the target side better than the source side, or, if it is large
-    enough, covers little of the source side.
+    Raises DataError when the treebank has no head, covers the target side better than the source side, or,
+    if it is large enough, covers little of the source side.
     """
-    counts = Counter(lower_form(form) for one in read_all(text.treebanks) for form in one.forms)
+    counts, is_treebank = Counter[str](), False
+    for one in read_all(text.treebanks):
+        counts.update(map(lower_form, one.forms))
+        is_treebank = is_treebank or has_tree(one)
+    if not is_treebank:
+        remedy = "parse it first (qsproj parse)"
+        raise DataError(text.treebanks[0], None, "no head", "trees after --treebank", remedy)
     vocabulary = set(counts)
     source, target = known_shares(text, vocabulary)
     what = f"{100 * source:.0f}% of the words of the source side in the treebank"
@@ -273,11 +279,8 @@ def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
     """Raise DataError when a file is CoNLL-U, blank, or not in the language and script of the target."""
     language = text.languages[1]
     for path in paths:
-        _refuse_conllu(path, "raw text")
-        with open_text(path) as lines:
+        with open_raw_text(path) as lines:
             first = [line for line in islice(lines, LOOKED_AT) if line.strip()]
-        if not first:
-            raise DataError(path, None, found="no line of text", expected="one sentence a line")
         if other := recognise(first).other_than(language):
             expected, remedy = f"{language}, as --languages says", "name text of the target language"
             raise DataError(path, None, f"text in {other}, as its commonest words show", expected, remedy)
@@ -286,12 +289,6 @@ def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
         if "" not in scripts and scripts[0] != scripts[1]:
             found, remedy = f"letters of the script {scripts[0]}", "transliterate one of them"
             raise DataError(path, None, found, f"{scripts[1]}, as on the target side of the bitext", remedy)
-
-
-def _refuse_conllu(path: str, what: str) -> None:
-    if is_conllu(path):
-        found, remedy = "CoNLL-U", "give its sentences as text: sed -n 's/^# text = //p' FILE"
-        raise DataError(path, 1, found, f"text, one sentence a line, as {what}", remedy)
 
 
 def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.corpus.contractions import Contractions, known_contractions
-from qsproj.corpus.files import open_text
+from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
@@ -70,7 +70,7 @@ def raw_sentences(
     contractions = known_contractions(language, tagged)
     for path in paths:
         read = target_reader(tokenizer, contractions, language=language, name=path)
-        with open_text(path) as lines:
+        with open_raw_text(path) as lines:
             sentences = read_running_text(lines, read, starts) if paragraphs else read(lines)
             for sentence in track(sentences, "reading raw text"):
                 found.setdefault(sentence.forms, sentence)
