@@ -39,7 +39,7 @@ from qsproj.pipelines.bootstrap.tuned_parser import OwnTags, tuned_parser
 from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.self_training import as_tagged, with_temperature
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, is_number
 from qsproj.pipelines.tagging.votes import Sets
 from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
@@ -124,7 +124,13 @@ def learned_tagger(
     known = [answers.sentences[at] for at in places]
     contractions = {**tagger.contractions, **learn_contractions(known)}
     text = RawText.of(
-        raw, tags=current.tags, lexicon=lexicon, contractions=contractions, most=RAW_SENTENCES, rng=rng
+        raw,
+        tags=current.tags,
+        lexicon=lexicon,
+        contractions=contractions,
+        most=RAW_SENTENCES,
+        rng=rng,
+        of_numbers={tag for one in known for form, tag in zip(one.forms, one.upos) if is_number(form)},
     )
     if not known and not (lexicon and text.sentences):
         return tagger, {}
@@ -149,13 +155,17 @@ def learned_tagger(
     judged = sum(tag != UNSPECIFIED for one in known for tag in one.upos) if changes else 0
     likeliest = _likeliest_temperature(changes, share, words=judged)
     flat, sharp = (with_temperature(learned, factor * likeliest) for factor in (1.0, SHARPER))
+    # Words alone do not show whether the errors that the links showed are still there.
+    undoubted = 0.0 if judged else tagger.undoubted
+    if text.sentences:
+        undoubted = 1.0 - (1.0 - undoubted) * (1.0 - _undoubted(flat, sharp, text))
     found = replace(
         tagger,
         tags=sharp.tags,
         index=sharp.index,
         weights=sharp.weights,
         transitions=sharp.transitions,
-        undoubted=_undoubted(flat, sharp, text) if text.sentences else tagger.undoubted,
+        undoubted=undoubted,
         contractions=tagger.contractions if tagger.tokenizer else contractions,
     )
     return found, {places[at]: _own_tags(found, one, share, SHARPER * likeliest) for at, one in held_out}
@@ -276,8 +286,8 @@ def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvide
 
 def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> LogEvidence:
     """Return 0 for the tags that a word may have, -inf for others, float32[n, T]."""
-    # A single sentence does not show which script is foreign.
-    possible: Sets = allowed_tags(sentence.forms, tags, lexicon, latin_is_foreign=False)
+    # A single sentence does not show which script is foreign, nor how the language tags numbers.
+    possible: Sets = allowed_tags(sentence.forms, tags, lexicon, latin_is_foreign=False, of_numbers=tags)
     for row, tag in zip(possible, sentence.upos, strict=True):
         if tag != UNSPECIFIED:
             row[:] = [one == tag for one in tags]

@@ -41,6 +41,7 @@ class RawText:
         contractions: Contractions,
         most: int,
         rng: np.random.Generator,
+        of_numbers: Iterable[str] = (),
     ) -> "RawText":
         """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``."""
         words, _ = sampled(
@@ -50,7 +51,7 @@ class RawText:
             rng=rng,
         )
         rows = dict.fromkeys(form for forms in words for form in forms)
-        allowed = allowed_tags(tuple(rows), tags, lexicon)
+        allowed = allowed_tags(tuple(rows), tags, lexicon, of_numbers=of_numbers)
         return cls(tuple(words), dict(zip(rows, allowed, strict=True)))
 
     def frequent(self, share: float) -> list[str]:

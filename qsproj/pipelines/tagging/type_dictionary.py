@@ -31,19 +31,26 @@ LEAST_WEIGHT = 0.03
 
 
 def allowed_tags(
-    vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags, *, latin_is_foreign: bool | None = None
+    vocabulary: Sequence[str],
+    tags: Sequence[str],
+    lexicon: WordTags,
+    *,
+    latin_is_foreign: bool | None = None,
+    of_numbers: Iterable[str] = (),
 ) -> Sets:
     """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence.
 
     ``latin_is_foreign``: whether words in Latin letters are; None: as :func:`has_foreign_latin` finds in the
-    vocabulary.
+    vocabulary. ``of_numbers``: see :func:`allowed_by_script`.
     """
     if latin_is_foreign is None:
         latin_is_foreign = has_foreign_latin(vocabulary)
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
         listed = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form))
-        found = listed or allowed_by_script(form, tags, latin_is_foreign=latin_is_foreign)
+        found = listed or allowed_by_script(
+            form, tags, latin_is_foreign=latin_is_foreign, of_numbers=of_numbers
+        )
         row[:] = [tag in found for tag in tags] if found else True
     return allowed
 
@@ -62,19 +69,27 @@ def has_foreign_latin(vocabulary: Iterable[str]) -> bool:
 _ROMAN = re.compile("[IVXLCDM]+")
 
 
-def allowed_by_script(form: str, tags: Sequence[str], *, latin_is_foreign: bool = False) -> frozenset[str]:
+def is_number(form: str) -> bool:
+    """Return whether a word is a number in digits: 20, 1,5 and 10:30, but not 20., which may be an ordinal."""
+    return form[-1].isdecimal() and all(
+        unicodedata.category(one)[0] == "P" or one.isdecimal() for one in form
+    )
+
+
+def allowed_by_script(
+    form: str, tags: Sequence[str], *, latin_is_foreign: bool = False, of_numbers: Iterable[str] = ()
+) -> frozenset[str]:
     """Return the tags of ``tags`` that the script allows a word; none if its rules exclude them all.
 
     Words made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
-    are NUM; in scripts with capitals, lower-case words are not PROPN. Words in Latin letters are X where
+    are NUM, or as ``of_numbers`` says also have other tags, as days and years in Russian have; in scripts with capitals, lower-case words are not PROPN. Words in Latin letters are X where
     these are foreign.
     """
     categories = {unicodedata.category(character) for character in form}
     if all(category[0] in "PSZ" for category in categories):
         return frozenset({"PUNCT", "SYM"}).intersection(tags)
-    # 20, 1,5 and 10:30 are numbers; 20. may be an ordinal.
-    if form[-1].isdecimal() and all(category == "Nd" or category[0] == "P" for category in categories):
-        return frozenset({"NUM"}).intersection(tags)
+    if is_number(form):
+        return frozenset({"NUM", *of_numbers}).intersection(tags)
     if latin_is_foreign and "X" in tags and commonest_script([form]) == LATIN and not _ROMAN.fullmatch(form):
         return frozenset({"X"})
     others = frozenset(tags) - {"PUNCT"}

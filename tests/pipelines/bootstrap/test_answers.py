@@ -164,6 +164,28 @@ def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model
         assert after.undoubted < 0.2
 
 
+def test_words_of_a_list_do_not_show_that_doubtful_links_were_right(model, gold):
+    raw, rng = [one.forms for one in gold], np.random.default_rng(1)
+    lexicon = {"der": ("DET",), "und": ("CCONJ",)}
+    before = replace(model.tagger, undoubted=0.25)
+    after, _ = learned_tagger(before, Answers(lexicon=lexicon), raw=raw, rng=rng)
+    assert after.undoubted >= 0.25
+
+
+def test_numbers_in_digits_may_have_the_tags_of_answers(model):
+    """Days and years are adjectives in Russian treebanks; raw text must not teach otherwise."""
+    days, counts = "ADP NOUN ADJ AUX NOUN ADV PUNCT".split(), "PRON AUX NUM NOUN ADV PUNCT".split()
+    said = [
+        *(Sentence.from_words(f"Im Jahr {one} war Krieg hier .".split(), upos=days) for one in (1984, 1712)),
+        *(Sentence.from_words(f"Es waren {one} Kinder hier .".split(), upos=counts) for one in (12, 30)),
+    ]
+    raw = [f"Im Jahr {year} war Regen da .".split() for year in range(1900, 2000)]
+    tagger, _ = learned_tagger(model.tagger, Answers(sentences=said), raw=raw, rng=np.random.default_rng(1))
+    assert [tagger.tag_words(one)[2] for one in raw] == ["ADJ"] * len(raw)
+    unknown = with_known_tags(tagger, with_columns(said[0], upos=["ADP", *["_"] * 6]), {})
+    assert unknown.upos[2] == "ADJ"
+
+
 def test_arcs_are_less_sure_where_the_tags_of_new_text_are_wrong(model, gold):
     trees, parser = gold[:6], model.base
     nothing = [np.zeros(len(one) + 1) for one in trees]
