@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,19 +37,18 @@ LEAST_LINK = 0.15
 
 def shown_cuts(
     tagged: Sequence[str], language: str, *, raw: Sequence[str], text: SourceText
-) -> tuple[Sequence[str], Contractions, Contractions, int]:
-    """Return the files to learn a tokenizer from, or contractions and tokens that raw text divides.
+) -> dict[str, Any]:
+    """Return arguments of :func:`cut_words`: the files to learn a tokenizer from, or what raw text divides.
 
-    The number of words of a raw text that is too short for the latter, which a notice reports, comes last.
-    A few more tagged sentences rarely change the first two, so that kept words, links and source trees stay
-    valid.
+    A few more tagged sentences rarely change them, so that kept words, links and source trees stay valid.
     """
     sentences = list(read_all(tagged))
     if learns_to_cut(sentences, language):
-        return tagged, {}, {}, 0
+        return {"tagged": tagged, "contractions": {}}
     contractions = known_contractions(language, sentences)
+    shown: dict[str, Any] = {"tagged": (), "contractions": contractions}
     if not raw or language in UNSPACED_LANGUAGES:
-        return (), contractions, {}, 0
+        return shown
     with ExitStack() as files:
         lines = chain.from_iterable(files.enter_context(open_text(path)) for path in raw)
         bitext = (target for _, target in text.pairs())
@@ -56,7 +56,7 @@ def shown_cuts(
     if too_short:
         notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
     attached = {token: found[token] for token in found if token not in contractions}
-    return (), contractions, attached, too_short
+    return shown | ({"attached": attached} if attached else {"too_short": too_short} if too_short else {})
 
 
 def _too_few(words: int) -> str:

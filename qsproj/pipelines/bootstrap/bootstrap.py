@@ -235,13 +235,9 @@ class _Bitexts:
     ) -> tuple[Stage, Stage, Stage]:
         """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
         raw = self._options.text if alignment is None else ()
-        tagged, contractions, attached, too_short = shown_cuts(
-            self._tagged, self._language, raw=raw, text=text
-        )
-        self._attached |= attached
-        cuts: dict[str, Any] = {} if alignment is None else {"at_spaces": True}
-        cuts |= {"attached": attached} if attached else {"too_short": too_short} if too_short else {}
-        cuts |= {"tagged": tagged, "contractions": contractions, **self._of("parsed", "seed")}
+        cuts = shown_cuts(self._tagged, self._language, raw=raw, text=text) | self._of("parsed", "seed")
+        self._attached |= cuts.get("attached", {})
+        cuts |= {} if alignment is None else {"at_spaces": True}
         words = self._declare(cut_words, text=text, model=model, label=label, aside=self._aside, **cuts)
         sides = {"source": words.files[0], "target": words.files[1], "label": label}
         if alignment is None:

@@ -147,20 +147,18 @@ def test_the_bitext_of_a_bootstrap_is_divided(tmp_path):
             handle.writelines(f"{line}\n" for line in content)
     raw, *bitext = map(str, paths)
     text = SourceText(treebanks=(), bitext=tuple(bitext), languages=("en", "xx"))
-    tagged, contractions, attached, _ = shown_cuts((), "xx", raw=[raw], text=text)
-    assert (tagged, contractions) == ((), {})
+    shown = shown_cuts((), "xx", raw=[raw], text=text)
+    attached = shown.pop("attached")
+    assert shown == {"tagged": (), "contractions": {}}
     assert attached["ubanhu"] == ("u", "ban", "hu")
-    assert (
-        shown_cuts((), "xx", raw=[], text=text)
-        == shown_cuts((), "zh", raw=[raw], text=text)
-        == ((), {}, {}, 0)
-    )
+    for language, given in (("xx", []), ("zh", [raw])):
+        assert shown_cuts((), language, raw=given, text=text) == shown
     rows = ("1-2\tubanhu", "1\tub", "2\tanhu")
     sentence = "".join(row + 8 * "\t_" + "\n" for row in rows)
     (shown := tmp_path / "shown.conllu").write_text(f"{sentence}\n", encoding="utf-8")
-    _, contractions, others, _ = shown_cuts((str(shown),), "xx", raw=[raw], text=text)
-    assert contractions == {"ubanhu": ("ub", "anhu")}
-    assert others == {token: words for token, words in attached.items() if token != "ubanhu"}
+    found = shown_cuts((str(shown),), "xx", raw=[raw], text=text)
+    assert found["contractions"] == {"ubanhu": ("ub", "anhu")}
+    assert found["attached"] == {token: words for token, words in attached.items() if token != "ubanhu"}
 
 
 def test_a_raw_text_that_is_too_short_is_noticed(tmp_path):
@@ -171,6 +169,6 @@ def test_a_raw_text_that_is_too_short_is_noticed(tmp_path):
     said = []
     with notices(said.append):
         found = shown_cuts((), "xx", raw=[str(tmp_path / "raw")], text=text)
-    assert found == ((), {}, {}, 50)
+    assert found == {"tagged": (), "contractions": {}, "too_short": 50}
     (line,) = said
     assert line.startswith(f"{tmp_path}/raw: 50 words of raw text are too few to divide the tokens")
