@@ -52,7 +52,7 @@ def reporting_damage(path: str | Path) -> Iterator[None]:
     except DataError:
         raise
     except OSError as error:
-        raise DataError(str(path), None, error.strerror or str(error), "a model file") from error
+        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (*_FAULTS, UsageError) as error:
         reason = str(error) or type(error).__name__
         if isinstance(error, KeyError) and " " not in reason:

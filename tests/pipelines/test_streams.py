@@ -124,7 +124,7 @@ def test_a_model_is_loaded_once_for_each_version_of_its_file(models, tmp_path, m
 
 
 def test_a_model_that_is_none_is_told_at_once(models, tmp_path):
-    with pytest.raises(DataError, match="expected a model file"):
+    with pytest.raises(UsageError, match="none: cannot be read: No such file or directory"):
         next(parse_stream(str(tmp_path / "none"), iter(())))
     with pytest.raises(DataError, match="expected a parser"):
         next(parse_stream(str(models / "de.tagger"), iter(())))
