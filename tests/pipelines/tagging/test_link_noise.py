@@ -7,8 +7,8 @@ import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.pipelines.tagging.link_noise import channel_evidence, learn_channel
 from qsproj.pipelines.tagging.linked_text import read_linked_text
+from qsproj.pipelines.tagging.self_training import channel_evidence, learn_channel
 
 
 def pairs(size, seed=0):
