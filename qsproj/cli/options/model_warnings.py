@@ -59,7 +59,7 @@ def warn_ignored(
 
 
 def warn_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: str, name: str) -> None:
-    from qsproj.models.arc.known_tags import share_of_known_tags
+    from qsproj.models.arc.arc_scorer import share_of_known_tags
 
     tags = share_of_known_tags(parser, sentences, fewest_words=FEWEST_WORDS)
     if tags is not None and tags < _FEW_TAGS:

@@ -1,6 +1,7 @@
 """Scores of arcs from hashed features: weights, the choice of features, and the trainer."""
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -18,6 +19,7 @@ from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_
 from qsproj.kernels.features import arc_features as kernels
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, count_features, gather_arcs
 from qsproj.models.packing import packed_weights, unpack_weights
+from qsproj.models.parser import Parser
 from qsproj.models.schema import Archive, Arrays, buckets, checked, one_of, optional, some_of
 from qsproj.models.tree_decoder import arcs_in
 from qsproj.training.loop import Trainer
@@ -255,3 +257,37 @@ def supported_by(
             once_each = number if criterion == "sentences" else -1
             count_features(features, arcs_of(heads), counts, last, once_each)
     return bit_mask(counts >= cutoff)
+
+
+# Tags that no treebank has: their features have weights only by hash collisions.
+_NO_TAGS = tuple(f"<no tag {number}>" for number in range(8))
+# A tag counts as known if this share of the features that an unknown tag lacks have weights.
+_MORE_KNOWN = 0.08
+# The arcs of a three-word sentence.
+_ARCS = ~np.eye(4, dtype=bool) & (np.arange(4) > 0)
+
+
+def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest_words: int) -> float | None:
+    """Return the share of words whose UPOS was in a parser's training data; None for fewer words.
+
+    A tag counts as known where enough features of arcs between words of that tag alone have weights.
+    """
+    scorer = getattr(parser.layers()[-1], "scorer", None)
+    if not isinstance(scorer, ArcScorer) or "upos" in parser.ignored:
+        return None
+    counts = Counter(tag for one in sentences for tag in one.upos if tag != UNSPECIFIED)
+    if counts.total() < fewest_words:
+        return None
+    # With weights of one, scores are counts of features: of the weighted ones, and of all.
+    with_weights, all_of_them = (
+        replace(scorer, weights=weights.astype(np.float32))
+        for weights in (scorer.weights != 0, np.ones_like(scorer.weights))
+    )
+
+    def weighted(tag: str) -> float:
+        features = scorer.features(scorer.encode(Sentence.from_words(["_"] * 3, upos=[tag] * 3)))
+        return float(with_weights.scores(features)[_ARCS].sum() / all_of_them.scores(features)[_ARCS].sum())
+
+    unseen = max(map(weighted, _NO_TAGS))
+    least = unseen + _MORE_KNOWN * (1.0 - unseen)
+    return sum(count for tag, count in counts.items() if weighted(tag) > least) / counts.total()
