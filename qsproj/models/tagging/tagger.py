@@ -78,7 +78,7 @@ class Tagger(Stored):
     its code; None where it is unknown. ``undoubted``: share of tags in new text that are wrong without
     a doubt of the tagger. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks had what it
     predicts. ``judge``: scores candidate words where a script puts no spaces between them; see
-    :mod:`qsproj.models.tagging.segmentation_reranker`.
+    :mod:`qsproj.models.tagging.tagger_training`.
     """
 
     tags: tuple[str, ...]

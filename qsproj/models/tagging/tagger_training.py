@@ -18,15 +18,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import sentence_from_tokens
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.features.tagging import WORD_TEMPLATES, class_sets_of, templates_with
 from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.packing import in_half_the_bytes
-from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.models.tagging.tagger import NOT_A_WORD, WAYS, FeatureExtractor, Tagger
+from qsproj.models.tokens.tokenizer import Tokens
+from qsproj.models.tokens.tokenizer_training import TokenizedText, tokenized_text, train_tokenizer
 from qsproj.training.loop import learn
 
 # Features whose weights all stay below the first are dropped, and weights of treebank features below the
@@ -294,3 +299,46 @@ def mean_tagger(taggers: Sequence[Tagger], shares: Sequence[float] = ()) -> Tagg
         weights[index.rows(tagger.index.keys[:, None])[:, 0]] += tagger.weights / np.float32(divisor)
         transitions += tagger.transitions / divisor
     return replace(taggers[0], index=index, weights=in_half_the_bytes(weights), transitions=transitions)
+
+
+# Folds for tokenisers that have not seen a sentence; segmentations of each line to train on.
+FOLDS, LEARNED = 3, 3
+
+
+def train_segmentation_reranker(
+    treebank: Sequence[Sentence], *, rng: np.random.Generator, language: str | None = None
+) -> Tagger | None:
+    """Train a tagger with a tag for wrongly cut words, so that words and tags are chosen jointly.
+
+    It learns from segmentations of parts of a treebank by tokenisers of the others; None without errors.
+    """
+    examples = [one for one in treebank if UNSPECIFIED not in one.upos]
+    shown = [(one, text) for one in examples if (text := tokenized_text(one, language)) is not None]
+    if len(shown) < FOLDS:
+        return None
+    for fold in range(FOLDS):
+        rest = [one for at, (one, _) in enumerate(shown) if at % FOLDS != fold]
+        tokenizer = train_tokenizer(rest, rng=rng, language=language)
+        for one, text in shown[fold::FOLDS]:
+            for way, _ in tokenizer.segmentations(text.text, WAYS)[:LEARNED]:
+                examples.append(_judged(way, one, text))
+    wrong = any(NOT_A_WORD in one.upos for one in examples)
+    return train_tagger(examples, rng=rng, language=language) if wrong else None
+
+
+def _judged(way: Tokens, gold: Sentence, text: TokenizedText) -> Sentence:
+    """Return a segmented line with tags: NOT_A_WORD for words that differ from the treebank's."""
+    places = _places([(text.text[a:b], words) for a, b, words in text.tokens])
+    tags = dict(zip(places, gold.upos, strict=True))
+    found = sentence_from_tokens(way, text.text, sent_id="1")
+    return with_columns(found, upos=[tags.get(place, NOT_A_WORD) for place in _places(way)])
+
+
+def _places(tokens: Tokens) -> list[tuple[int, int, str]]:
+    """Return each word with first and last character of its token, white space left out."""
+    places, at = list[tuple[int, int, str]](), 0
+    for token, words in tokens:
+        end = at + len(token.replace(" ", ""))
+        places += [(at, end, word) for word in words]
+        at = end
+    return places

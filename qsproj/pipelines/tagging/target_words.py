@@ -13,8 +13,8 @@ from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
-from qsproj.models.tagging.segmentation_reranker import segmentation_reranker_for
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger_training import train_segmentation_reranker
 from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
@@ -111,5 +111,7 @@ def _learned_parts(
     """Learn tokens and words from ``shown``, ends of sentences from ``tagged``."""
     # Separate generators: learning tokens must not change the tags.
     tokenizer = train_tokenizer(shown, rng=np.random.default_rng(seed), language=language)
-    judge = segmentation_reranker_for(tokenizer, shown, rng=np.random.default_rng(seed), language=language)
+    judge = None
+    if tokenizer.known:
+        judge = train_segmentation_reranker(shown, rng=np.random.default_rng(seed), language=language)
     return {"tokenizer": tokenizer, "splitter": train_splitter(tagged, language=language), "judge": judge}

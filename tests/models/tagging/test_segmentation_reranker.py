@@ -9,9 +9,8 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value, with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.conll18 import cut_scores
-from qsproj.models.tagging.segmentation_reranker import train_segmentation_reranker
 from qsproj.models.tagging.tagger import EACH_WORD, NOT_A_WORD, TRUST, WAYS, Tagger
-from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.tagging.tagger_training import train_segmentation_reranker, train_tagger
 from qsproj.models.tokens.tokenizer_training import train_tokenizer
 
 SAMPLE = "corpora/de.conllu"
