@@ -283,7 +283,7 @@ class Inputs:
         if _is_file(given):
             return (self._path(given, name),)
         elements = _elements(given, name, "a file of pairs, two files, or pairs of strings")
-        if len(elements) <= 2 and all(map(_is_file, elements)):
+        if 0 < len(elements) <= 2 and all(map(_is_file, elements)):
             return self._paths(elements, name)
         for number, pair in enumerate(elements, start=1):
             if not isinstance(pair, tuple | list) or [type(side) for side in pair] != [str, str]:

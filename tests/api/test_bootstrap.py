@@ -81,11 +81,14 @@ def test_files_and_the_command_find_the_same_stages_made(made, english, pairs, w
     assert by_command("Der Hund schläft.").to_conllu() == made.model("Der Hund schläft.").to_conllu()
 
 
+LETTERS = [("x" * size, "y" * size) for size in range(1, 60)]
 PAIR = {"treebank": "corpora/en.conllu", "bitext": [("a b", "c d")], "languages": ("en", "de")}
 REFUSED = {
     "no such file": ({"annotated": "no.conllu"}, "no.conllu"),
     "no such text": ({"text": "no.txt"}, "no.txt"),
     "too few pairs": ({}, "bitext: found 1 pair to learn from"),
+    "no pair": ({"bitext": []}, "bitext: found 0 pairs to learn from"),
+    "no treebank": ({"treebank": [], "bitext": LETTERS}, "treebank: found no head, expected trees"),
     "pairs that are none": ({"bitext": ["a", "b", "c"]}, "found 'a' (str) as pair 1 of bitext"),
     "one language": ({"languages": ("en", "en")}, "found en as source and target language"),
     "a language that is none": ({"languages": ("en", "German")}, "German"),

@@ -179,7 +179,8 @@ def check_sides(text: texts.SourceText) -> int:
         is_treebank = is_treebank or has_tree(one)
     if not is_treebank:
         remedy = "parse it first (qsproj parse)"
-        raise DataError(text.treebanks[0], None, "no head", "trees after --treebank", remedy)
+        names = ", ".join(map(str, text.treebanks)) or "treebank"
+        raise DataError(names, None, "no head", "trees after --treebank", remedy)
     vocabulary = set(counts)
     source, target = known_shares(text, vocabulary)
     what = f"{100 * source:.0f}% of the words of the source side in the treebank"
