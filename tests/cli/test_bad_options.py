@@ -234,3 +234,9 @@ def test_one_argument_too_many(run_cli):
     outcome = run_cli("convert", SAMPLE, "other", "--to", "ud")
     assert outcome.err == "qsproj convert: found other, expected no more arguments; see qsproj help convert\n"
     assert outcome.code == 2
+
+
+def test_a_treebank_of_comments_alone_is_no_text(run_cli, tmp_path, tagger):
+    (tmp_path / "x.conllu").write_text("# nothing\n\n", encoding="utf-8")
+    outcome = run_cli("tag", "-m", tagger, tmp_path / "x.conllu", "-o", tmp_path / "out")
+    assert_one_line(outcome, "x.conllu:1: found a sentence without words")
