@@ -68,6 +68,11 @@ def test_tags_in_doubt_are_tried_on_request(run_cli, tagger, words_parser, bundl
     assert "1,000 at most" in refused.err
 
 
+def test_a_converter_does_not_parse_text(run_cli, tagger, tmp_path):
+    outcome = run_cli("bundle", tagger, "tests/kept_models/converter.model", "-o", tmp_path / "m")
+    assert_one_line(outcome, "a model of kind converter does not parse; give a parser")
+
+
 def test_tag_gives_tags_alone(run_cli, bundled, tagger):
     for source in ({"stdin": TEXT}, {"stdin": Path(SAMPLE).read_bytes()}):
         assert run_cli("tag", "-m", bundled, **source).out == run_cli("tag", "-m", tagger, **source).out

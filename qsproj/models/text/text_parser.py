@@ -349,11 +349,11 @@ class TextParser(Wrapper[Parser]):
 def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextParser:
     """Combine a tagger and a parser; of a text parser, its inner one is used.
 
-    Raises UsageError when the parser does not read a sentence alone, or is to read several tags of a word and
-    is not a first-order parser; for more than MOST_READINGS.
+    Raises UsageError when the parser does not read a sentence alone, needs its tree, or is to read several
+    tags of a word and is not a first-order parser; for more than MOST_READINGS.
     """
     inner = parser.base if isinstance(parser, TextParser) else parser
-    if not isinstance(inner, Parser):
+    if not isinstance(inner, Parser) or "heads" in inner.reads:
         raise UsageError(f"a model of kind {kind_of(inner)} does not parse; give a parser")
     if readings > MOST_READINGS:
         raise UsageError(f"found {readings:,} readings, expected {MOST_READINGS:,} at most")
