@@ -209,7 +209,7 @@ def format_of(name: str, head: Sequence[str]) -> Format | None:
     if looks_like_plus(head):
         return next(format for format in sentence_formats() if format.looks is looks_like_plus)
     # A last line without a word is that of a file without any.
-    is_one = "\t" in head[-1] or head[-1].startswith(("#", "\n", "\r"))
+    is_one = not head or "\t" in head[-1] or head[-1].startswith(("#", "\n", "\r"))
     if named is not None and (named.looks is None or named.looks(head) or is_one):
         return named
     return next((format for format in sentence_formats() if format.looks and format.looks(head)), None)
