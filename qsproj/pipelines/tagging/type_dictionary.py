@@ -70,7 +70,7 @@ _ROMAN = re.compile("[IVXLCDM]+")
 
 
 def is_number(form: str) -> bool:
-    """Return whether a word is a number in digits: 20, 1,5 and 10:30, but not 20., which may be an ordinal."""
+    """Return whether a word is a number in digits: 20, 1,5 and 10:30. 20. may be an ordinal."""
     return form[-1].isdecimal() and all(
         unicodedata.category(one)[0] == "P" or one.isdecimal() for one in form
     )
@@ -82,8 +82,8 @@ def allowed_by_script(
     """Return the tags of ``tags`` that the script allows a word; none if its rules exclude them all.
 
     Words made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
-    are NUM, or as ``of_numbers`` says also have other tags, as days and years in Russian have; in scripts with capitals, lower-case words are not PROPN. Words in Latin letters are X where
-    these are foreign.
+    are NUM, or have one of the tags ``of_numbers``, as days and years in Russian are ADJ; in scripts with
+    capitals, lower-case words are not PROPN. Words in Latin letters are X where these are foreign.
     """
     categories = {unicodedata.category(character) for character in form}
     if all(category[0] in "PSZ" for category in categories):

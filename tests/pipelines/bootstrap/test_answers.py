@@ -140,28 +140,35 @@ def test_the_tagger_is_kept_where_held_out_sentences_do_not_gain(model, gold, mo
     # What is asked about a sentence is what the others teach.
     (items,) = asked
     assert sorted(len(one.before) for one in items) == sorted(map(len, gold[:6]))
-    # Each sentence is learned in full if there is no other.
-    learned_tagger(
-        model.tagger,
-        Answers(sentences=gold[:1]),
-        raw=[one.forms for one in gold[:6]],
-        rng=np.random.default_rng(1),
-    )
-    assert asked[1] == []
+
+
+def test_a_single_sentence_cannot_be_judged_and_teaches_nothing(model, gold):
+    """It costs .6 to 1.3 LAS; with one more sentence both are learned from."""
+    raw = [one.forms for one in gold[:6]]
+    one, two = learned(model, gold[:1], raw=raw), learned(model, gold[:2], raw=raw)
+    assert one.tagger is model.tagger
+    assert one.base is model.base
+    assert two.tagger is not model.tagger
+    assert two.base is not model.base
 
 
 def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model, gold):
     raw, rng = [one.forms for one in gold], np.random.default_rng(1)
-    given = Answers(sentences=gold[:20])
-    flat = replace(model.tagger, weights=model.tagger.weights / 4, transitions=model.tagger.transitions / 4)
-    for before in (flat, replace(model.tagger, undoubted=0.5)):
-        after, own = learned_tagger(before, given, raw=raw, rng=rng)
-        assert sorted(own) == list(range(20))
-        right = sum(a == b for at, tags in own.items() for a, b in zip(tags.tags, gold[at].upos))
-        words = sum(map(len, gold[:20]))
+    flat = replace(model.tagger, weights=model.tagger.weights / 2, transitions=model.tagger.transitions / 2)
+    before = np.concatenate([flat.tag_distribution(one).max(axis=1) for one in gold]).mean()
+    found = []
+    for count in (10, 40):
+        known = gold[:count]
+        after, own = learned_tagger(flat, Answers(sentences=known), raw=raw, rng=rng)
+        assert sorted(own) == list(range(count))
+        right = sum(a == b for at, tags in own.items() for a, b in zip(tags.tags, known[at].upos))
+        words = sum(map(len, known))
         expected = words - sum(tags.doubts.sum() for tags in own.values())
-        assert expected / words == pytest.approx(right / words, abs=0.06)
-        assert after.undoubted < 0.2
+        found.append((expected / words, right / words, after.undoubted))
+    (few, right_few, doubt_few), (many, right_many, doubt_many) = found
+    assert before < few < right_few, "few words are judged: nearer to what was expected before"
+    assert many == pytest.approx(right_many, abs=0.12)
+    assert doubt_many < doubt_few
 
 
 def test_words_of_a_list_do_not_show_that_doubtful_links_were_right(model, gold):
@@ -169,12 +176,18 @@ def test_words_of_a_list_do_not_show_that_doubtful_links_were_right(model, gold)
     lexicon = {"der": ("DET",), "und": ("CCONJ",)}
     before = replace(model.tagger, undoubted=0.25)
     after, _ = learned_tagger(before, Answers(lexicon=lexicon), raw=raw, rng=rng)
-    assert after.undoubted >= 0.25
+
+    def expected(tagger):
+        sure = [tagger.tag_distribution(one).max(axis=1) for one in gold]
+        return (1.0 - tagger.undoubted) * np.concatenate(sure).mean()
+
+    assert expected(before) <= expected(after) < expected(before) + 0.05
 
 
 def test_numbers_in_digits_may_have_the_tags_of_answers(model):
     """Days and years are adjectives in Russian treebanks; raw text must not teach otherwise."""
-    days, counts = "ADP NOUN ADJ AUX NOUN ADV PUNCT".split(), "PRON AUX NUM NOUN ADV PUNCT".split()
+    days = ["ADP", "NOUN", "ADJ", "AUX", "NOUN", "ADV", "PUNCT"]
+    counts = ["PRON", "AUX", "NUM", "NOUN", "ADV", "PUNCT"]
     said = [
         *(Sentence.from_words(f"Im Jahr {one} war Krieg hier .".split(), upos=days) for one in (1984, 1712)),
         *(Sentence.from_words(f"Es waren {one} Kinder hier .".split(), upos=counts) for one in (12, 30)),
@@ -220,7 +233,7 @@ def test_a_tag_that_the_model_never_saw(model, gold):
     tags = tuple(tag for tag in model.tagger.tags if tag != "X")
     narrow = replace(model, tagger=_without(model.tagger, "X") if "X" in model.tagger.tags else model.tagger)
     assert narrow.tagger.tags == tags
-    better = learned(narrow, [one], raw=[one.forms for one in gold])
+    better = learned(narrow, [one, one], raw=[one.forms for one in gold])
     assert better.tagger.tag_words(one.forms)[0] == "X"
 
 
