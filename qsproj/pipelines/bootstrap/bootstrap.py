@@ -18,9 +18,13 @@ from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.models.parser import load_tags
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers
-from qsproj.pipelines.bootstrap import stages
+from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
 from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_other_trees, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
+from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, learn, parse_examples
+from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, train_priors
+from qsproj.pipelines.bootstrap.source import train_source
+from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import (
     InputPath,
@@ -198,7 +202,7 @@ class _Bitexts:
             language = text.languages[0]
             seed = options.seed
             source = self._declare(
-                stages.train_source, treebanks=treebanks, language=language, seed=seed, label=label
+                train_source, treebanks=treebanks, language=language, seed=seed, label=label
             )
             given = replace(text, treebanks=treebanks, bitext=tuple(map(InputPath, text.bitext)))
             self.sources.append(source)
@@ -207,7 +211,7 @@ class _Bitexts:
             AlignedFiles(trees.file, words.files[1], links.file) for words, links, trees in self.sides
         ]
         self.tagger = self._declare(
-            stages.tag_target,
+            tag_target,
             corpora=self.untagged,
             tagged=self._tagged,
             # One source is rarely a relative, and training on its trees takes time.
@@ -219,9 +223,7 @@ class _Bitexts:
         )
         how: Any = {"tagger": self.tagger.file, "aside": self._aside}
         files = list(zip(self.untagged, labels, strict=True))
-        self.tagged = [
-            self._declare(stages.tag_words, words=one.target, label=label, **how) for one, label in files
-        ]
+        self.tagged = [self._declare(tag_words, words=one.target, label=label, **how) for one, label in files]
         both = zip(self.untagged, self.tagged, strict=True)
         self.corpora = tuple(replace(one, target=tagged.file) for one, tagged in both)
 
@@ -233,27 +235,19 @@ class _Bitexts:
     ) -> tuple[Stage, Stage, Stage]:
         """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
         raw = self._options.text if alignment is None else ()
-        cuts = stages.shown_cuts(self._tagged, self._language, raw=raw, text=text) | self._of(
-            "parsed", "seed"
-        )
+        cuts = shown_cuts(self._tagged, self._language, raw=raw, text=text) | self._of("parsed", "seed")
         self._attached |= cuts.get("attached", {})
         cuts |= {} if alignment is None else {"at_spaces": True}
-        words = self._declare(
-            stages.cut_words, text=text, model=model, label=label, aside=self._aside, **cuts
-        )
+        words = self._declare(cut_words, text=text, model=model, label=label, aside=self._aside, **cuts)
         sides = {"source": words.files[0], "target": words.files[1], "label": label}
         if alignment is None:
             unspaced = "target" if self._language in UNSPACED_LANGUAGES else None
             aside = {"name": text.bitext[-1], **self._aside}
             unspaced = self._options.unspaced or unspaced
-            links = self._declare(stages.link_words, **sides, unspaced=unspaced, aside=aside)
+            links = self._declare(link_words, **sides, unspaced=unspaced, aside=aside)
         else:
-            links = self._declare(
-                stages.given_links, **sides, alignment=alignment, aside={"name": str(alignment)}
-            )
-        trees = self._declare(
-            stages.parse_source, words=words.files[0], model=model, label=label, aside=self._aside
-        )
+            links = self._declare(given_links, **sides, alignment=alignment, aside={"name": str(alignment)})
+        trees = self._declare(parse_source, words=words.files[0], model=model, label=label, aside=self._aside)
         return words, links, trees
 
     def parsers(
@@ -264,32 +258,28 @@ class _Bitexts:
         unshared = tagger.figures.get("unshared", {})
         how: Any = {"unshared": unshared, "seed": options.seed}
         prior = declare(
-            stages.train_priors,
-            sources=[stages.Source(*one) for one in zip(self._treebanks, self.corpora, strict=True)],
+            train_priors,
+            sources=[Source(*one) for one in zip(self._treebanks, self.corpora, strict=True)],
             others=options.also,
             draws=options.draws or DRAWS,
-            files=stages.prior_files(options.also),
+            files=prior_files(options.also),
             **how,
         )
         how |= {"priors": prior.files, "corpora": list(self.corpora)}
-        parser = declare(stages.project, options=options.soft, **how)
+        parser = declare(project, options=options.soft, **how)
         model = declare(
-            stages.assemble,
-            tagger=self.tagger.file,
-            parser=parser.file,
-            made=dict(made),
-            readings=stages.TAG_READINGS,
+            assemble, tagger=self.tagger.file, parser=parser.file, made=dict(made), readings=TAG_READINGS
         )
-        declared, base = [prior, parser, model], model.file
+        stages, base = [prior, parser, model], model.file
         if self._tagged or options.lexicon:
             how = self._of("tagged", "annotated", "lexicon", "text", "paragraphs", "seed")
-            model = declare(stages.learn, model=base, corpora=list(self.corpora), made=dict(made), **how)
-            declared.append(model)
+            model = declare(learn, model=base, corpora=list(self.corpora), made=dict(made), **how)
+            stages.append(model)
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
             answered = self._of("lexicon") if options.lexicon else {}
             last = declare(
-                stages.parse_examples,
+                parse_examples,
                 corpora=self.untagged,
                 model=model.file,
                 tagged=self._tagged,
@@ -298,5 +288,5 @@ class _Bitexts:
                 **self._of("text", "paragraphs"),
                 **answered,
             )
-            declared, examples = [*declared, last], last.files
-        return declared, Bootstrapped(model.file, base, parser.files[1], self.corpora, *examples)
+            stages, examples = [*stages, last], last.files
+        return stages, Bootstrapped(model.file, base, parser.files[1], self.corpora, *examples)

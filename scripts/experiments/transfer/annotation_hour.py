@@ -39,7 +39,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import TextParser, load_text_parser, text_parser
 from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
-from qsproj.pipelines.bootstrap.stages import TAG_READINGS
+from qsproj.pipelines.bootstrap.model import TAG_READINGS
 from qsproj.pipelines.bootstrap.suggestions import (
     Asked,
     LinkedTags,

@@ -10,7 +10,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.files import open_output, open_text
 from qsproj.pipelines.bootstrap.attached_words import attached_words as attached_in
-from qsproj.pipelines.bootstrap.stages import shown_cuts
+from qsproj.pipelines.bootstrap.bitext import shown_cuts
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.progress import notices
 

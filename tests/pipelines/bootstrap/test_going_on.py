@@ -12,8 +12,9 @@ from qsproj.conventions import NO_HEAD
 from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.models.storage import load_model
 from qsproj.parallel import THIS_PROCESS
-from qsproj.pipelines.bootstrap import stages
-from qsproj.pipelines.bootstrap.stages import tag_words, train_source
+from qsproj.pipelines.bootstrap import bitext
+from qsproj.pipelines.bootstrap.source import train_source
+from qsproj.pipelines.bootstrap.tagger import tag_words
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def words(tmp_path):
 
 
 def parsed(path, words, model):
-    return stages.parse_source([path], words=str(words), model=str(model), workers=THIS_PROCESS)
+    return bitext.parse_source([path], words=str(words), model=str(model), workers=THIS_PROCESS)
 
 
 def tagged(path, words, model):
@@ -60,7 +61,7 @@ def test_the_rest_comes_to_the_same_bytes(tmp_path, words, model, monkeypatch, s
     part.write_bytes(text[: int(share * len(text))])
     begun = part.read_bytes().count(b"\n\n")
     done = []
-    monkeypatch.setattr(stages, "track", lambda sentences, *_, total, **__: done.append(total) or sentences)
+    monkeypatch.setattr(bitext, "track", lambda sentences, *_, total, **__: done.append(total) or sentences)
     assert stage(path, words, made) == report
     assert path.read_bytes() == text
     assert done == [40 - begun]

@@ -5,7 +5,7 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_tags
-from qsproj.pipelines.bootstrap.stages import tag_target
+from qsproj.pipelines.bootstrap.tagger import tag_target
 from tests.pipelines.tagging.made_bitext import made_pairs
 
 

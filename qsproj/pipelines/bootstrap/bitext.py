@@ -1,0 +1,188 @@
+"""Tokenize and align a bitext, and parse its source side."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qsproj.alignment.aligners import align_words
+from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.conllu import conllu_kept, read_conllu
+from qsproj.corpus.contractions import Contractions, known_contractions
+from qsproj.corpus.files import open_text
+from qsproj.corpus.formats import count_sentences, read_alignments, read_all
+from qsproj.corpus.pairs.pairing import pair_files
+from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
+from qsproj.corpus.text import UNSPACED_LANGUAGES
+from qsproj.errors import DataError, pluralise
+from qsproj.evaluation.calibration import stated_confidences
+from qsproj.models.text.text_parser import load_text_parser
+from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.attached_words import attached_words
+from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
+from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
+from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.streams import parse_stream
+from qsproj.pipelines.tagging.target_words import learns_to_cut, target_reader, target_tokenizer
+from qsproj.progress import notice, track
+
+# Minimum probability of a link; most links below it are wrong. The rest are weighted by probability.
+LEAST_LINK = 0.15
+
+
+def shown_cuts(
+    tagged: Sequence[str], language: str, *, raw: Sequence[str], text: SourceText
+) -> dict[str, Any]:
+    """Return arguments of :func:`cut_words`: the files to learn a tokenizer from, or what raw text divides.
+
+    A few more tagged sentences rarely change them, so that kept words, links and source trees stay valid.
+    """
+    sentences = list(read_all(tagged))
+    if learns_to_cut(sentences, language):
+        return {"tagged": tagged, "contractions": {}}
+    contractions = known_contractions(language, sentences)
+    shown: dict[str, Any] = {"tagged": (), "contractions": contractions}
+    if not raw or language in UNSPACED_LANGUAGES:
+        return shown
+    with ExitStack() as files:
+        lines = chain.from_iterable(files.enter_context(open_text(path)) for path in raw)
+        bitext = (target for _, target in text.pairs())
+        found, too_short = attached_words(lines, bitext, language=language)
+    if too_short:
+        notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
+    attached = {token: found[token] for token in found if token not in contractions}
+    return shown | ({"attached": attached} if attached else {"too_short": too_short} if too_short else {})
+
+
+def _too_few(words: int) -> str:
+    return f"{words:,} words of raw text are too few to divide the tokens of the bitext alike; give more"
+
+
+def _cut_at_spaces(line: str) -> Sentence | None:
+    return Sentence.from_words(words) if (words := line.split()) else None
+
+
+def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
+    return next(read([line]), None)
+
+
+@stage("words", version=7, files=(".source.conllu", ".target.conllu"))
+def cut_words(
+    paths: Sequence[Path],
+    *,
+    text: SourceText,
+    model: str,
+    tagged: Sequence[str],
+    contractions: Contractions,
+    parsed: Sequence[str],
+    seed: int,
+    workers: Workers,
+    at_spaces: bool = False,
+    attached: Contractions | None = None,
+    too_short: int = 0,
+) -> StageReport:
+    """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
+
+    ``at_spaces``: both are tokenised already, because the links of a file count words. Source lines covered
+    by ``parsed`` sentences take over words and trees. Others: see :func:`shown_cuts`.
+    """
+    source = load_text_parser(model)
+    language = text.languages[1]
+    tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
+    divided = {**contractions, **(attached or {})}
+    target = target_reader(tokenizer, divided, language=language, name=text.bitext[-1])
+    cut: tuple[Cut, Cut] = (_cut_at_spaces, _cut_at_spaces)
+    if not at_spaces:
+        cut = partial(_cut_line, source.tagger.reader(split_contractions=True)), partial(_cut_line, target)
+    report = write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
+    remark = f"; {pluralise(len(attached or ()), 'kind')} of target tokens divided like words of the raw text"
+    if too_short:
+        remark = f"; {_too_few(too_short)}"
+    return replace(report, line=f"{report.line}{remark}") if attached or too_short else report
+
+
+@stage("links", version=4, files=(".pharaoh",))
+def link_words(
+    paths: Sequence[Path], *, source: str, target: str, unspaced: str | None, name: str, workers: Workers
+) -> StageReport:
+    """Align the words of two files of CoNLL-U, with link probabilities, after :func:`check_translations`."""
+    check_translations(source, target, name=name)
+    counts = LinkCounts()
+    pairs = ((one.forms, other.forms) for one, other in pair_files(source, target))
+    alignments = align_words(pairs, threshold=LEAST_LINK, unspaced=unspaced, workers=workers)
+    write_alignments(counts.counted(alignments), paths[0], with_weights=True)
+    return counts.report(f"{counts.a_word:.2f} links a word are expected")
+
+
+@stage("links", version=1, files=(".pharaoh",))
+def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: str, name: str) -> StageReport:
+    """Use the links of a file, one line for each pair of the bitext, for the words of two CoNLL-U files.
+
+    ``name``: the file of links in messages.
+    """
+    lines = list(read_alignments(alignment))
+    counts = LinkCounts()
+
+    def of_pairs() -> Iterator[Alignment]:
+        for one, other in pair_files(source, target):
+            number = int(one.sent_id or 0)
+            if number > len(lines):
+                expected = "a line of links for each pair of the bitext"
+                raise DataError(name, len(lines), "the end of the file", expected, "align the whole bitext")
+            links = lines[number - 1]
+            if links.n_source > len(one) or links.n_target > len(other):
+                found = f"links to {links.n_source} source and {links.n_target} target words"
+                expected = f"at most {len(one)} and {len(other)}, as many as the lines have"
+                remedy = "give as --bitext the tokens that were aligned, as qsproj tokenize writes them"
+                raise DataError(name, number, found, expected, remedy)
+            yield make_alignment(len(one), len(other), links.links, weights=links.shares)
+
+    write_alignments(counts.counted(of_pairs()), paths[0], with_weights=True)
+    return counts.report(f"as {name} has them")
+
+
+@stage("trees", version=1, files=(".conllu",))
+def parse_source(paths: Sequence[Path], *, words: str, model: str, workers: Workers) -> StageReport:
+    """Tag and parse the source side, with the probability of each arc; existing trees are kept."""
+    sure = MeanConfidence()
+    with conllu_kept(paths[0]) as (kept, write):
+        done = sum(1 for _ in sure.of_arcs(kept))
+        bare = (sentence for sentence in read_from(words, done) if not has_tree(sentence))
+        parsed = sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers))
+        rest = track_from(words, done, "parsing the source")
+        for sentence in rest:
+            write(sentence if has_tree(sentence) else next(parsed))
+    return sure.report
+
+
+def track_from(path: str, done: int, doing: str) -> Iterable[Sentence]:
+    return track(read_from(path, done), doing, total=(count_sentences(path) or done) - done, unit="sentence")
+
+
+def read_from(path: str, number: int) -> Iterator[Sentence]:
+    return islice(read_conllu(path), number, None)
+
+
+@dataclass(slots=True)
+class MeanConfidence:
+    """Running mean of arc probabilities. Mutable; final."""
+
+    total: float = 0.0
+    count: int = 0
+
+    @property
+    def report(self) -> StageReport:
+        mean = self.total / max(self.count, 1)
+        return StageReport(line=f"mean probability of an arc {mean:.3f}", figures={"mean ArcProb": mean})
+
+    def of_arcs(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        for sentence in sentences:
+            stated = stated_confidences(sentence, name="parsed")[1:]
+            self.total += float(np.nansum(stated))
+            self.count += int(np.count_nonzero(~np.isnan(stated)))
+            yield sentence

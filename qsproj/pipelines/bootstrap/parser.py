@@ -1,0 +1,76 @@
+"""Train priors and parsers of the target."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.formats import read_all
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.errors import pluralise
+from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.projection.priors import load_prior, source_priors
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_projection import project_soft
+from qsproj.pipelines.tagging.conventions import Annotation, Conventional
+from qsproj.pipelines.treebank_weights import read_treebanks
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source language: its treebanks, and its pairs with the target, tagged on both sides."""
+
+    treebanks: tuple[str, ...]
+    pairs: AlignedFiles
+
+
+@stage("prior", version=15)
+def train_priors(
+    paths: Sequence[Path],
+    *,
+    sources: Sequence[Source],
+    others: Sequence[str],
+    unshared: Mapping[str, Annotation],
+    draws: int,
+    seed: int,
+) -> StageReport:
+    of_sources = [(read_treebanks(source.treebanks), source.pairs) for source in sources]
+    target = read_all([source.pairs.target for source in sources])
+    rng = np.random.default_rng(seed)
+    prior, words = source_priors(
+        of_sources, read_treebanks(others), unshared=unshared, target=target, rng=rng, draws=draws
+    )
+    for member, path in zip(prior.members, paths, strict=True):
+        member.save(path)
+    of_tags = f", {len(prior.members) - 1} of tags alone" if others else ""
+    line = f"1 parser of translated words{of_tags}, from {pluralise(words, 'word')}"
+    return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
+
+
+@stage("parser", version=25, files=(".model", ".trees.conllu"))
+def project(
+    paths: Sequence[Path],
+    *,
+    corpora: Sequence[AlignedFiles],
+    priors: Sequence[str],
+    unshared: Mapping[str, Annotation],
+    options: SoftProjectionOptions,
+    seed: int,
+) -> StageReport:
+    """Train the parser of the target on projected evidence and priors; also write its training trees.
+
+    ``unshared``: conventions of the sources that do not hold in the target.
+    """
+    voters = [load_prior(path, reads_words=True) for path in priors]
+    pairs = [Conventional(one, unshared) for one in corpora]
+    rng = np.random.default_rng(seed)
+    projected = project_soft(pairs, priors=voters, rng=rng, options=options)
+    write_conllu(projected.learned_from, paths[1])
+    projected.parser.save(paths[0])
+    return StageReport(line="; ".join(projected.report), figures={})
+
+
+def prior_files(others: Sequence[str]) -> list[str]:
+    return [f".{number}.model" for number in range(1, 4 if others else 2)]
