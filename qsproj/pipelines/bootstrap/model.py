@@ -15,7 +15,7 @@ from qsproj.models.parser import load_parser, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.models.text.text_parser import load_text_parser, text_parser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.answers import given_answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import FEWEST, given_answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence
 from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
@@ -56,9 +56,13 @@ def learn(
     raw = (one.forms for one in text_to_parse(base, text, paragraphs=paragraphs, bitext=corpora))
     learn_answers(base, answers, raw=raw, rng=np.random.default_rng(seed)).save(paths[0], made=made)
     trees = list(filter(has_tree, answers.sentences))
-    counts = ((len(answers.sentences), "sentence"), (len(answers.lexicon), "word"))
-    known = " and ".join(pluralise(count, name) for count, name in counts if count) or "lemmas alone: nothing"
+    single = 0 < len(answers.sentences) < FEWEST
+    counts = ((0 if single else len(answers.sentences), "sentence"), (len(answers.lexicon), "word"))
+    nothing = "nothing" if single else "lemmas alone: nothing"
+    known = " and ".join(pluralise(count, name) for count, name in counts if count) or nothing
     about = about_annotated(trees, chain.from_iterable(corpora)) if trees else ()
+    if single:
+        about = (f"no sentence judges a single one, which teaches nothing: give at least {FEWEST}",)
     return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 
 

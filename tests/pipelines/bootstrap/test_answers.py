@@ -11,6 +11,7 @@ import pytest
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError
 from qsproj.models.arc.residual import tuned_and_judged
@@ -28,6 +29,7 @@ from qsproj.pipelines.bootstrap.answers import (
     with_known_tags,
     with_tags,
 )
+from qsproj.pipelines.bootstrap.model import learn
 from qsproj.pipelines.bootstrap.tuned_parser import OwnTags, tuned_parser
 
 
@@ -150,6 +152,42 @@ def test_a_single_sentence_cannot_be_judged_and_teaches_nothing(model, gold):
     assert one.base is model.base
     assert two.tagger is not model.tagger
     assert two.base is not model.base
+
+
+@pytest.mark.parametrize(
+    ("sentences", "words", "expected"),
+    [
+        (
+            1,
+            "",
+            "learned from nothing; no sentence judges a single one, which teaches nothing: give at least 2",
+        ),
+        (1, "der\tDET\n", "learned from 1 word; no sentence judges a single one"),
+        (2, "der\tDET\n", "learned from 2 sentences and 1 word; "),
+    ],
+)
+def test_the_log_says_what_was_learned(model, gold, tmp_path, sentences, words, expected):
+    files = {name: str(tmp_path / name) for name in ("base", "trees.conllu", "words", "learned", "raw.txt")}
+    model.save(files["base"])
+    write_conllu(gold[:sentences], files["trees.conllu"])
+    Path(files["words"]).write_text(words, encoding="utf-8")
+    Path(files["raw.txt"]).write_text("Das ist ein Haus .\n", encoding="utf-8")
+    links = tmp_path / "links"
+    links.write_text("\n" * sentences, encoding="utf-8")
+    corpora = [AlignedFiles(files["trees.conllu"], files["trees.conllu"], str(links))]
+    report = learn(
+        [Path(files["learned"])],
+        model=files["base"],
+        corpora=corpora,
+        tagged=(),
+        annotated=(files["trees.conllu"],),
+        lexicon=files["words"] if words else None,
+        text=(files["raw.txt"],),
+        paragraphs=False,
+        seed=1,
+        made={},
+    )
+    assert report.line.startswith(expected)
 
 
 def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model, gold):
