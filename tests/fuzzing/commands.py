@@ -172,10 +172,13 @@ LEARNING = (
     *(
         Job(f"train corpora/en.conllu --epochs 1000000 {way} -o out.model", slow=True, endless=True)
         for way in (
-            *("--objective mira-kbest", "--optimizer lbfgs", "--objective hidden", "--labels joint"),
-            *("--joint-tags", "--dev corpora/de.conllu", "--unlabelled corpora/de.conllu"),
+            *("--objective mira-kbest", "--objective hidden", "--labels joint", "--joint-tags"),
+            "--unlabelled corpora/de.conllu",
         )
     ),
+    # These end when nothing more is gained.
+    Job("train corpora/en.conllu --epochs 1000000 --optimizer lbfgs -o out.model"),
+    Job("train corpora/en.conllu --epochs 1000000 --dev corpora/de.conllu -o out.model"),
     Job("train corpora/en.conllu --order 2 -o out.model"),
     Job("train-tagger corpora/de.conllu --raw {de.txt} --language de -o out.model"),
     Job(f"project-tags {_WHOLE} --language de -o out.model"),
@@ -195,7 +198,7 @@ LEARNING = (
     ),
     Job(
         f"train-biparser {_WHOLE} --source-model {{arc.model}} --order 2 --tags links --epochs 1000000"
-        " --checkpoint out.kept -o out.model",
+        " -o out.model",
         slow=True,
         endless=True,
     ),
