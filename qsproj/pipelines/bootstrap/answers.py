@@ -59,12 +59,11 @@ RAW_STRENGTH = 3.0
 STRENGTH = 20.0
 # See qsproj.pipelines.tagging.self_training.balanced.
 BALANCE = 0.4
-# Divisor of the tagger's potentials before it learns.
+# Divisor of the potentials of a bootstrapped tagger, undone before it learns; then another that makes held-out
+# tags likeliest, times or divided by MOST at most, as far as ENOUGH_WORDS judge it. In use that is smaller,
+# times SHARPER, since trees overrule a doubtful tagger too often; the errors that this hides are the undoubted
+# ones. LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
 TEMPERATURE = 2.2
-# Divisor that makes probabilities right after it has learned: assumed of ENOUGH_WORDS, times or divided by
-# MOST at most. In use it is smaller, times SHARPER, since trees overrule a doubtful tagger too often; the
-# errors that this hides are the undoubted ones. LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
-AFTER = 1.5
 ENOUGH_WORDS = 100
 MOST = 3.0
 SHARPER = 0.75
@@ -154,12 +153,15 @@ def learned_tagger(
         share = helpful_share([change for _, change in held_out])
         words = sum(tag != UNSPECIFIED for one in known for tag in one.upos)
         learned = mean_tagger([learned, taught(current, known, draws=DRAWS)], [1.0 - share, share])
-    likeliest = _likeliest_temperature([change for _, change in held_out], share, words=words)
-    flat, sharp = (with_temperature(learned, factor * likeliest) for factor in (1.0, SHARPER))
+    # Few words judge little.
+    judged = words / (words + ENOUGH_WORDS)
+    temperature, sharper = TEMPERATURE, SHARPER**judged
+    if judged:
+        likeliest = likeliest_temperature([change for _, change in held_out], share)
+        temperature *= float(np.clip(likeliest / TEMPERATURE, 1.0 / MOST, MOST) ** judged)
+    flat, sharp = (with_temperature(learned, factor * temperature) for factor in (1.0, sharper))
     undoubted = tagger.undoubted
     if text.sentences:
-        # Of few words, the share of right tags is nearer to that expected before.
-        judged = words / (words + ENOUGH_WORDS)
         right = (1.0 - judged) * (1.0 - undoubted) * _sureness(before, text) + judged * _sureness(flat, text)
         undoubted = max(1.0 - right / _sureness(sharp, text), 0.0)
     found = replace(
@@ -171,15 +173,7 @@ def learned_tagger(
         undoubted=undoubted,
         contractions=tagger.contractions if tagger.tokenizer else contractions,
     )
-    return found, {places[at]: _own_tags(found, one, share, SHARPER * likeliest) for at, one in held_out}
-
-
-def _likeliest_temperature(changes: Sequence[HeldOut], share: float, *, words: int) -> float:
-    """Return the temperature that makes held-out tags likeliest; of few words, nearer to AFTER."""
-    if not words:
-        return AFTER
-    factor = np.clip(likeliest_temperature(changes, share) / AFTER, 1.0 / MOST, MOST)
-    return float(AFTER * factor ** (words / (words + ENOUGH_WORDS)))
+    return found, {places[at]: _own_tags(found, one, share, sharper * temperature) for at, one in held_out}
 
 
 def _own_tags(tagger: Tagger, change: HeldOut, share: float, temperature: float) -> OwnTags:

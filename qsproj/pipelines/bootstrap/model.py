@@ -36,7 +36,7 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-@stage("learned", version=8)
+@stage("learned", version=9)
 def learn(
     paths: Sequence[Path],
     *,

@@ -205,7 +205,7 @@ def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model
         found.append((expected / words, right / words, after.undoubted))
     (few, right_few, doubt_few), (many, right_many, doubt_many) = found
     assert before < few < right_few, "few words are judged: nearer to what was expected before"
-    assert many == pytest.approx(right_many, abs=0.12)
+    assert right_many - many < 0.7 * (right_few - few)
     assert doubt_many < doubt_few
 
 
