@@ -59,10 +59,10 @@ RAW_STRENGTH = 3.0
 STRENGTH = 20.0
 # See qsproj.pipelines.tagging.self_training.balanced.
 BALANCE = 0.4
-# Divisor of the potentials of a bootstrapped tagger, undone before it learns; then another that makes held-out
-# tags likeliest, times or divided by MOST at most, as far as ENOUGH_WORDS judge it. In use that is smaller,
-# times SHARPER, since trees overrule a doubtful tagger too often; the errors that this hides are the undoubted
-# ones. LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
+# Divisor of the potentials of a bootstrapped tagger, undone before it learns; then, as far as ENOUGH_WORDS
+# judge it, the one that makes held-out tags likeliest, changed by a factor of MOST at most. In use that is
+# smaller, times SHARPER, since trees overrule a doubtful tagger too often; what this hides are undoubted
+# errors. LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
 TEMPERATURE = 2.2
 ENOUGH_WORDS = 100
 MOST = 3.0
