@@ -76,7 +76,7 @@ def add_arguments(parser: CommandParser) -> None:
     running = more.option("--paragraphs", "--text is running text, to be split into sentences")
     more.option("--also FILE ...", "treebanks of other languages, best related ones, for tags and trees")
     more.option("--tagged FILE ...", "target sentences with UPOS, CoNLL-U")
-    more.option("--annotated FILE ...", "target sentences with UPOS and trees")
+    more.option("--annotated FILE ...", "target sentences with UPOS and trees, at least two")
     more.option("--parsed-source FILE ...", "gold trees of the source side of the bitext")
     more.option("--lexicon FILE", "words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES")
     more.option("--lemmatizer NAME", "simplemma: lemmas of some fifty languages")
