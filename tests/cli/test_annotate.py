@@ -126,7 +126,8 @@ def cells(sentence, **words):
     return {name: [at < count for at in range(len(sentence))] for name, count in of_column.items()}
 
 
-def test_one_correction_that_is_not_confirmed_teaches_the_model(work, tmp_path):
+def test_corrections_that_are_not_confirmed_teach_the_model(work, tmp_path):
+    """Of two sentences each is judged by the other; a single one would teach nothing."""
     folder = shutil.copytree(work, tmp_path / "work")
     call = BootstrapCall.load(folder, "de")
     learning = Relearning(call, folder, str(tmp_path / "model"), str(tmp_path / "words.tsv"))
@@ -134,12 +135,14 @@ def test_one_correction_that_is_not_confirmed_teaches_the_model(work, tmp_path):
     before = load_parser(tmp_path / "model")
     drafts = list(read_conllu(made.suggested))[:8]
     draft = drafts[0]
+    drafts[1] = replace(draft, sent_id="again")
     # The first word hangs on the third, which nothing but the person says.
     heads = [3 if draft.heads[1] != 3 else 4, *tree_of(draft).heads[1:]]
     tree = replace(tree_of(draft), heads=tuple(heads), relations=("vocative", *draft.deprels[1:]))
     part = with_cells(draft, {"upos": ("INTJ", *draft.upos[1:])})
     part = with_tree(part, tree, decided=cells(draft, upos=1, heads=1, relations=1))
-    content = b"".join(f"{one.to_conllu()}".encode() for one in (part, *drafts[1:]))
+    again = replace(part, sent_id="again")
+    content = b"".join(f"{one.to_conllu()}".encode() for one in (part, again, *drafts[2:]))
     found = learning(Reviewed(content, "drafts", (), range(8)))
     after = load_parser(tmp_path / "model")
 
@@ -156,12 +159,10 @@ def test_one_correction_that_is_not_confirmed_teaches_the_model(work, tmp_path):
     new = found.beliefs[0]
     assert (new.upos[0], new.tree.heads[0], new.tree.relations[0]) == ("INTJ", heads[0], "vocative")
     # The order is that of the command: bootstrap --suggest.
-    parsed = {
-        index: after.retagging().parse(one, confidence=True) for index, one in enumerate(drafts) if index
-    }
-    known = certain(part)
-    parsed[0] = after.parse(known, confidence=True, given=known_part(known))
-    ranked = suggested_sentences([parsed[at] for at in range(8)], after.tagger, [known], count=8)
+    parsed = {at: after.retagging().parse(one, confidence=True) for at, one in enumerate(drafts) if at > 1}
+    known = [certain(part), certain(again)]
+    parsed |= {at: after.parse(one, confidence=True, given=known_part(one)) for at, one in enumerate(known)}
+    ranked = suggested_sentences([parsed[at] for at in range(8)], after.tagger, known, count=8)
     assert [next(at for at in parsed if parsed[at] is one) for one in ranked] == list(found.order)
 
 
@@ -170,8 +171,9 @@ def test_corrected_links_teach_the_model(work, tmp_path):
     folder = shutil.copytree(work, tmp_path / "work")
     call = BootstrapCall.load(folder, "de")
     learning = Relearning(call, folder, str(tmp_path / "model"), str(tmp_path / "words.tsv"))
-    drafts = list(read_conllu(learning.begin().suggested))[:8]
-    draft = max(drafts, key=len)
+    draft = max(islice(read_conllu(learning.begin().suggested), 8), key=len)
+    # Of two sentences each is judged by the other; a single one would teach nothing.
+    drafts = [draft, replace(draft, sent_id="again")]
     before = load_parser(tmp_path / "model")
     likely = before.posterior(draft).marginals
     head, word = next(arc for arc in product((2, 4), (1, 3)) if likely[arc] < 0.2)
@@ -179,9 +181,9 @@ def test_corrected_links_teach_the_model(work, tmp_path):
     nothing = make_alignment(2, len(draft), [])
     pair = SentencePair(source, draft, nothing, hand=make_alignment(2, len(draft), [(1, word), (2, head)]))
     content = b"".join(f"{one.to_conllu()}".encode() for one in drafts)
-    at = next(index for index, one in enumerate(drafts) if one is draft)
-    for pairs, learns in (({at: replace(pair, hand=None)}, False), ({at: pair}, True)):
-        learning(Reviewed(content, "drafts", (), range(8), pairs))
+    for hand, learns in ((None, False), (pair.hand, True)):
+        pairs = {at: replace(pair, target=one, hand=hand) for at, one in enumerate(drafts)}
+        learning(Reviewed(content, "drafts", (), range(2), pairs))
         chance = load_parser(tmp_path / "model").posterior(draft).marginals[head, word]
         assert (chance > likely[head, word] + 0.1) == learns
 
@@ -230,7 +232,7 @@ def test_a_folder_without_a_bootstrap_is_refused(tmp_path, run_cli, name, conten
 def test_the_page_trains_and_goes_on_after_a_restart(work, tmp_path):
     folder, model = shutil.copytree(work, tmp_path / "work"), tmp_path / "model"
     command = [sys.executable, "-m", "qsproj", "annotate", "--work", folder, "-o", model, "--port", "0"]
-    command = [*map(str, command), "--train-after", "1"]
+    command = [*map(str, command), "--train-after", "2"]
 
     def start():
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
@@ -241,20 +243,22 @@ def test_the_page_trains_and_goes_on_after_a_restart(work, tmp_path):
 
     process, client, headers = start()
     try:
-        shown = client.ask("/api/sentences/0", headers=headers).json
-        tree = {"heads": shown["heads"], "relations": shown["relations"], "version": shown["version"]}
-        answer = client.ask("/api/sentences/0", data=json.dumps(tree).encode(), method="PUT", headers=headers)
-        assert answer.json["reviewed"]
+        for at in range(2):
+            shown = client.ask(f"/api/sentences/{at}", headers=headers).json
+            tree = {"heads": shown["heads"], "relations": shown["relations"], "version": shown["version"]}
+            data = json.dumps(tree).encode()
+            answer = client.ask(f"/api/sentences/{at}", data=data, method="PUT", headers=headers)
+            assert answer.json["reviewed"]
         before = model.read_bytes()
         client.ask("/api/training", data=b"{}", method="POST", headers=headers)
         until(lambda: not client.ask("/api/training", headers=headers).json["training"], seconds=120)
-        assert client.ask("/api/training", headers=headers).json["trained"]["reviewed"] == 1
+        assert client.ask("/api/training", headers=headers).json["trained"]["reviewed"] == 2
         assert model.read_bytes() != before
         trained = model.read_bytes()
     finally:
         process.kill()
         process.communicate()
-    assert sum(map(is_reviewed, Draft(str(folder / "annotate.de.conllu")).sentences)) == 1
+    assert sum(map(is_reviewed, Draft(str(folder / "annotate.de.conllu")).sentences)) == 2
     process, client, headers = start()
     process.kill()
     process.communicate()
