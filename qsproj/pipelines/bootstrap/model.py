@@ -58,11 +58,11 @@ def learn(
     trees = list(filter(has_tree, answers.sentences))
     single = 0 < len(answers.sentences) < FEWEST
     counts = ((0 if single else len(answers.sentences), "sentence"), (len(answers.lexicon), "word"))
-    nothing = "nothing" if single else "lemmas alone: nothing"
+    nothing = f"{'a single sentence' if single else 'lemmas'} alone: nothing"
     known = " and ".join(pluralise(count, name) for count, name in counts if count) or nothing
     about = about_annotated(trees, chain.from_iterable(corpora)) if trees else ()
     if single:
-        about = (f"no sentence judges a single one, which teaches nothing: give at least {FEWEST}",)
+        about = (f"a sentence teaches as far as others judge it: give at least {FEWEST}",)
     return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 
 
