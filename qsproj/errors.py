@@ -7,7 +7,7 @@ from typing import Any
 # The longest file name has 255 characters; words of a text may be longer.
 _LONGEST_SHOWN, _SHOWN_OF_LONGER = 255, 60
 # The file ``-`` in messages.
-STANDARD_INPUT = "standard input"
+NAME_OF_INPUT = "standard input"
 _LONG = re.compile(rf"[^\s/]{{{_LONGEST_SHOWN + 1},}}")
 
 
@@ -42,7 +42,7 @@ class DataError(QsprojError, ValueError):
     """
 
     def __init__(self, path: str, line: int | None, found: str, expected: str, remedy: str = "") -> None:
-        self.path = path = STANDARD_INPUT if path == "-" else path
+        self.path = path = NAME_OF_INPUT if path == "-" else path
         self.line = line
         self._facts = {"found": found, "expected": expected, "remedy": remedy}
         where = path if line is None else f"{path}:{line}"

@@ -98,12 +98,12 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
-    from qsproj.cli.options.model_warnings import warn_ignored, warn_unknown, with_tags
+    from qsproj.cli.options.model_warnings import refusing_untagged, warn_ignored, warn_unknown
 
     if not source.is_text:
         check_no_text_options(options, "language", "paragraphs", "segmentations")
         sentences = source.sentences()
-        sentences = with_tags(sentences, parser, path=options.model, name=source.name)
+        sentences = refusing_untagged(sentences, parser, path=options.model, name=source.name)
         name = name_of(source.name)
         sentences = warn_unknown(
             sentences, None if options.retag else parser, parser.word_tagger, path=options.model, name=name

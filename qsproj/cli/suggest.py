@@ -47,13 +47,15 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.cli.options.model_warnings import LOOKED_AT, warn_unknown_tags, with_tags
+    from qsproj.cli.options.model_warnings import LOOKED_AT, refusing_untagged, warn_unknown_tags
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
 
     parser, name = load_parser(options.model), name_of(options.input)
     with adding_lines(options.input) as sentences:
-        candidates = candidates_of(parser, with_tags(sentences, parser, path=options.model, name=name))
+        candidates = candidates_of(
+            parser, refusing_untagged(sentences, parser, path=options.model, name=name)
+        )
     looked_at = [one.sentence for one in candidates[:LOOKED_AT]]
     warn_unknown_tags(looked_at, parser, path=options.model, name=name)
     annotated = read_all(options.annotated)

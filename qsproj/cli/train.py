@@ -22,6 +22,7 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError, UsageError, pluralise
+from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.models.arc import training_options as known
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.pipelines.tagged_files import read_tagged
@@ -92,7 +93,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--features NAME",
         "features of words: delexicalised (UPOS only, to parse another language), words, or "
         "morphology (also lemmas, XPOS and FEATS; default if the treebanks have any)",
-        choices=("delexicalised", "words", "morphology"),
+        choices=TEMPLATE_SETS,
     )
     labels = group.option(
         "--labels",

@@ -26,7 +26,7 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 
 from qsproj.corpus.messages import described
 from qsproj.corpus.packed import PackedReader
-from qsproj.errors import STANDARD_INPUT, DataError, UsageError, WrongTypeError
+from qsproj.errors import NAME_OF_INPUT, DataError, UsageError, WrongTypeError
 from qsproj.interrupts import held
 
 SUFFIX = ".partial"
@@ -136,7 +136,7 @@ _ERRORS = "surrogateescape"
 def name_of(path_or_file: PathOrFile | None) -> str:
     """Return the name of a path or an open file for messages."""
     if path_or_file is None or path_or_file == "-":
-        return STANDARD_INPUT
+        return NAME_OF_INPUT
     if isinstance(path_or_file, str | os.PathLike):
         return os.fspath(path_or_file)
     return str(getattr(path_or_file, "name", "<open file>"))

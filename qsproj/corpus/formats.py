@@ -173,13 +173,16 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
         yield Source(name, found, chain(head, handle))
 
 
+# What to do with CoNLL-U where text is expected.
+AS_TEXT = "give its sentences as text: sed -n 's/^# text = //p' FILE"
+
+
 @contextmanager
 def open_raw_text(path_or_file: PathOrFile) -> Iterator[Iterator[str]]:
     """Open a file of plain text and yield its lines; raise DataError if it is empty or of another format."""
     with open_source(path_or_file) as source:
         if not source.is_text:
-            remedy = "give its sentences as text: sed -n 's/^# text = //p' FILE"
-            raise DataError(source.name, 1, "CoNLL-U", "plain text, one sentence per line", remedy)
+            raise DataError(source.name, 1, "CoNLL-U", "plain text, one sentence per line", AS_TEXT)
         yield source.lines
 
 

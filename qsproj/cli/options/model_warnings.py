@@ -142,7 +142,9 @@ def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> 
 _TAGS_LOOKED_AT = 1000
 
 
-def with_tags(sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str) -> Iterator[Sentence]:
+def refusing_untagged(
+    sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
+) -> Iterator[Sentence]:
     """Return the sentences; raise DataError before the first if none has the tags that the parser reads."""
     columns = load_made(path).get("columns")
     if columns == [] or not {"upos", "xpos"} & set(parser.reads):

@@ -52,11 +52,13 @@ def add_alignment_format(parser: Options) -> argparse.Action:
 
 
 def add_source_tree(parser: Options, *, usual: str) -> None:
+    from qsproj.models.joint.joint_options import SOURCE_TREES
+
     parser.option(
         "--source-tree NAME",
         f"joint: inferred together with the target tree; best: predicted by the source parser, faster; "
         f"observed: read from the file (default: {usual})",
-        choices=("joint", "best", "observed"),
+        choices=SOURCE_TREES,
     )
 
 

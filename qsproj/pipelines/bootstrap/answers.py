@@ -121,10 +121,10 @@ def learned_tagger(
     known = [answers.sentences[at] for at in places]
     shown = {tag for one in known for tag in one.upos} - {UNSPECIFIED}
     listed = {tag for tags in lexicon.values() for tag in tags}
-    before = with_tags(tagger, set(), shown | listed)
     # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.
-    learned = with_temperature(before, 1.0 / TEMPERATURE)
-    current = with_tags(with_temperature(tagger, 1.0 / TEMPERATURE), shown, listed)
+    sharp = with_temperature(tagger, 1.0 / TEMPERATURE)
+    before, learned = (with_tags(one, set(), shown | listed) for one in (tagger, sharp))
+    current = with_tags(sharp, shown, listed)
     contractions = {**tagger.contractions, **learn_contractions(known)}
     text = RawText.of(
         raw,
@@ -141,7 +141,7 @@ def learned_tagger(
     taught = partial(_taught, text=text, lexicon=lexicon, rng=rng)
     if lexicon and text.sentences:
         learned = taught(learned, (), draws=DRAWS)
-    held_out, share, words = list[tuple[int, HeldOut]](), 0.0, 0
+    held_out, share, judged, temperature = list[tuple[int, HeldOut]](), 0.0, 0.0, TEMPERATURE
     if known:
         fitted = cross_fit(
             len(known),
@@ -150,15 +150,15 @@ def learned_tagger(
             folds=FOLDS,
         )
         held_out = [(at, _change(learned, after, known[at])) for at, after in fitted]
-        share = helpful_share([change for _, change in held_out])
-        words = sum(tag != UNSPECIFIED for one in known for tag in one.upos)
+        changes = [change for _, change in held_out]
+        share = helpful_share(changes)
         learned = mean_tagger([learned, taught(current, known, draws=DRAWS)], [1.0 - share, share])
-    # Few words judge little.
-    judged = words / (words + ENOUGH_WORDS)
-    temperature, sharper = TEMPERATURE, SHARPER**judged
-    if judged:
-        likeliest = likeliest_temperature([change for _, change in held_out], share)
-        temperature *= float(np.clip(likeliest / TEMPERATURE, 1.0 / MOST, MOST) ** judged)
+        # Few words judge little.
+        words = sum(tag != UNSPECIFIED for one in known for tag in one.upos)
+        judged = words / (words + ENOUGH_WORDS)
+        factor = np.clip(likeliest_temperature(changes, share) / TEMPERATURE, 1.0 / MOST, MOST)
+        temperature *= float(factor**judged)
+    sharper = SHARPER**judged
     flat, sharp = (with_temperature(learned, factor * temperature) for factor in (1.0, sharper))
     undoubted = tagger.undoubted
     if text.sentences:

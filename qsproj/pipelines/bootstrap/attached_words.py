@@ -44,11 +44,13 @@ def attached_words(raw: Iterable[str], bitext: Iterable[str], *, language: str) 
         rare = count < min(LEAST, least_count) or rate < LEAST_SHARE or len(word) > LONGEST
         if rare or tokens[word] > MOST_ALONE * rate * size:
             continue
-        longer = [token for token in tokens if len(token) >= len(word) + SHORTEST]
-        for is_part in (str.startswith, str.endswith) if raw_size < SHORT else ():
-            if sum(tokens[one] for one in longer if is_part(one, word)) >= BY_SHARE * rate * size:
-                seen += count
-                break
+        if raw_size < SHORT:
+            longer = [token for token in tokens if len(token) >= len(word) + SHORTEST]
+            attached = (
+                sum(tokens[one] for one in longer if is_part(one, word))
+                for is_part in (str.startswith, str.endswith)
+            )
+            seen += count * any(one >= BY_SHARE * rate * size for one in attached)
         if count < least_count:
             continue
         for words, rest in ((before, str.removeprefix), (after, str.removesuffix)):

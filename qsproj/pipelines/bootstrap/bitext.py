@@ -56,7 +56,8 @@ def shown_cuts(
     if too_short:
         notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
     attached = {token: found[token] for token in found if token not in contractions}
-    return shown | ({"attached": attached} if attached else {"too_short": too_short} if too_short else {})
+    more = {"attached": attached, "too_short": too_short}
+    return shown | {name: value for name, value in more.items() if value}
 
 
 def _too_few(words: int) -> str:
@@ -100,10 +101,13 @@ def cut_words(
     if not at_spaces:
         cut = partial(_cut_line, source.tagger.reader(split_contractions=True)), partial(_cut_line, target)
     report = write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
-    remark = f"; {pluralise(len(attached or ()), 'kind')} of target tokens divided like words of the raw text"
-    if too_short:
-        remark = f"; {_too_few(too_short)}"
-    return replace(report, line=f"{report.line}{remark}") if attached or too_short else report
+    if attached:
+        remark = f"{pluralise(len(attached), 'kind')} of target tokens divided like words of the raw text"
+    elif too_short:
+        remark = _too_few(too_short)
+    else:
+        return report
+    return replace(report, line=f"{report.line}; {remark}")
 
 
 @stage("links", version=4, files=(".pharaoh",))

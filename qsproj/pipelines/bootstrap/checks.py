@@ -13,7 +13,7 @@ from qsproj.conventions import is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.editing import comment_value
-from qsproj.corpus.formats import open_raw_text, read_all, read_sentences
+from qsproj.corpus.formats import AS_TEXT, open_raw_text, read_all, read_sentences
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files
@@ -106,8 +106,7 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
         if is_scripture(path) and text.paired_by == texts.LINE:
             raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
         if not is_scripture(path) and is_conllu(path):
-            found, remedy = "CoNLL-U", "give its sentences as text: sed -n 's/^# text = //p' FILE"
-            raise DataError(path, 1, found, "text, one sentence a line, as the bitext", remedy)
+            raise DataError(path, 1, "CoNLL-U", "text, one sentence a line, as the bitext", AS_TEXT)
     if text.paired_by == texts.VERSE:
         for path in text.bitext:
             for line in said_of_verses(path, read_verses(path)):

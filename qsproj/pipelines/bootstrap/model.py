@@ -60,9 +60,11 @@ def learn(
     counts = ((0 if single else len(answers.sentences), "sentence"), (len(answers.lexicon), "word"))
     nothing = f"{'a single sentence' if single else 'lemmas'} alone: nothing"
     known = " and ".join(pluralise(count, name) for count, name in counts if count) or nothing
-    about = about_annotated(trees, chain.from_iterable(corpora)) if trees else ()
+    about: Sequence[str] = ()
     if single:
-        about = (f"a sentence teaches as far as others judge it: give at least {FEWEST}",)
+        about = [f"a sentence teaches as far as others judge it: give at least {FEWEST}"]
+    elif trees:
+        about = about_annotated(trees, chain.from_iterable(corpora))
     return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 
 

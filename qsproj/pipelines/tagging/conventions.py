@@ -103,18 +103,19 @@ EITHER = {"NOUN compound": "ADJ"}
 # treebanks of some languages, though it is also a preposition: .3 points of German.
 MAJORITY = {"PART mark": "ADP"}
 PARTICLES = frozenset({"da", "de", "sv"})
+# Conventions of some words alone, by tag and relation.
+_OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}
 # Relations of words that depend on a modal in the place of its verb, wherever they stand.
 RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
 
 
 def names_of(sentence: Sentence) -> list[str]:
     """Return the name of the entry of the tables above that covers each word, empty without one."""
-    known, of_forms = {*OWN, *EITHER, *MAJORITY}, [one for one in CONVENTIONS if one.forms]
+    known = {*OWN, *EITHER, *MAJORITY}
     names = [f"{tag} {relation}" for tag, relation in zip(sentence.upos, sentence.deprels, strict=True)]
-    for place, (name, form) in enumerate(zip(names, sentence.forms, strict=True)):
-        for one in of_forms:
-            if name == " ".join(one.own) and lower_form(form) in one.forms:
-                names[place] = one.name
+    for place, name in enumerate(names):
+        if (of_forms := _OF_FORMS.get(name)) and lower_form(sentence.forms[place]) in of_forms.forms:
+            names[place] = of_forms.name
     return [name if name in known else "" for name in names]
 
 
