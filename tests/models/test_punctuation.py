@@ -9,7 +9,13 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc import punctuation
-from qsproj.models.arc.punctuation import PUNCT, paired_marks, tree_of_words, with_marks_attached
+from qsproj.models.arc.punctuation import (
+    PUNCT,
+    TOGETHER,
+    paired_marks,
+    tree_of_words,
+    with_marks_attached,
+)
 from qsproj.models.constraints import known_part
 from qsproj.models.storage import load_model
 from qsproj.models.tree_decoder import DECODERS, TreeDecoder
@@ -97,6 +103,27 @@ def test_probabilities_of_marks_are_means():
         expected = 0.5 * own[:, mark] + 0.5 * (np.arange(8) == heads[mark])
         np.testing.assert_allclose(mixed[:, mark], expected, atol=1e-6)
     np.testing.assert_allclose(mixed[:, [1, 2, 4, 5, 7]], own[:, [1, 2, 4, 5, 7]], atol=1e-6)
+
+
+def test_closing_marks_gain_the_arcs_of_opening_ones_to_the_words_between(monkeypatch):
+    forms, tags, _ = parts(SENTENCES["brackets"])
+    first, last = 4, 7
+    scores = np.random.default_rng(7).normal(size=(9, 9))
+    found = with_marks_attached(scores, forms, tags, TREES, temperature=2.0)
+    monkeypatch.setattr(punctuation, "TOGETHER", 0.0)
+    alone = with_marks_attached(scores, forms, tags, TREES, temperature=2.0)
+    expected = np.zeros_like(scores)
+    expected[5:7, last] = TOGETHER * TREES.infer(alone / 2.0)[1][5:7, first]
+    np.testing.assert_allclose(found - alone, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("words", ["a/NOUN/2 (/X/0 b/NOUN/2 )/PUNCT/2", "a/NOUN/0 (/PUNCT/1 )/PUNCT/1"])
+def test_pairs_of_other_tags_or_without_words_gain_nothing(words, monkeypatch):
+    forms, tags, _ = parts(words)
+    scores = np.random.default_rng(2).normal(size=(len(forms) + 1,) * 2)
+    found = with_marks_attached(scores, forms, tags, TREES)
+    monkeypatch.setattr(punctuation, "TOGETHER", 0.0)
+    np.testing.assert_array_equal(found, with_marks_attached(scores, forms, tags, TREES))
 
 
 def test_sentences_without_marks_stay():

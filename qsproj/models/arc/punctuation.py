@@ -28,6 +28,10 @@ LONG = 150
 SEED = 1
 # Smallest probability of an arc into a mark, so that scores stay finite.
 LEAST = 1e-9
+# In UD, brackets and quotation marks attach to one word between them: 88 to 99% of them, in PUD of six
+# languages. An arc's score does not see the other mark, and closing ones often attach to the root or the next
+# verb. So their arcs gain this times the probability of those of the opening ones; 8 and 16 were alike.
+TOGETHER = 12.0
 # Closing marks by opening mark; German closes with the mark that opens in English, and some print »so«.
 _CLOSING = {
     **dict(zip("([{«»‹›“‘（「『《【", ")]}»«›‹”’）」』》】", strict=True)),
@@ -155,6 +159,7 @@ def with_marks_attached(
 
     The probability of such an arc is the mean of the parser's own and of the share of sampled trees in which
     the guidelines attach the mark so. The best tree alone would pass all its errors on to the marks.
+    Closing marks gain the arcs of opening ones.
     ``scores`` float64[n+1, n+1], natural log, divided by ``temperature`` for probabilities.
 
     On 14 development files, with parsers projected from English, this gains .3 UAS on the mean with the
@@ -164,10 +169,11 @@ def with_marks_attached(
         return scores
     tempered = scores / temperature
     # Decoding adds the evidence of known relations to the new scores of marks.
-    inference = inference.without_evidence(are_marks(tags))
+    marked = are_marks(tags)
+    inference = inference.without_evidence(marked)
     by_guidelines = np.zeros_like(scores)
     size = max(min(SAMPLED, SAMPLED * LONG // len(forms)), 1)
-    pairs = paired_marks(forms)
+    pairs = [(a, b) for a, b in paired_marks(forms) if b > a + 1 and marked[a] and marked[b]]
     for heads in inference.sample(tempered, size, np.random.default_rng(SEED)):
         for mark, head in mark_heads(tree_of_words(forms, tags, heads), pairs).items():
             by_guidelines[head, mark] += 1.0 / size
@@ -177,4 +183,8 @@ def with_marks_attached(
     changed = scores.copy()
     mixed = np.maximum(0.5 * (own[:, marks] + by_guidelines[:, marks]), LEAST)
     changed[:, marks] = temperature * np.log(mixed)
+    if pairs:
+        chances = inference.infer(changed / temperature)[1]
+        for first, last in pairs:
+            changed[first + 1 : last, last] += TOGETHER * chances[first + 1 : last, first]
     return changed

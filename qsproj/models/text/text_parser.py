@@ -22,7 +22,6 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, pluralise
 from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.punctuation import PUNCT, paired_marks
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
@@ -45,10 +44,6 @@ TRUST_IN_TREES = 0.2
 # parser's temperature. Mean calibration error of dev files of ten New Testaments: 3.5 to 4 with 2.5 to 6; 5.2
 # with one temperature for all arcs of a sentence, which grows with its doubts.
 FLATTER = 4.0
-# In UD, brackets and quotation marks attach to one word between them: 88 to 99% of them, in PUD of six
-# languages. An arc's score does not see the other mark, and closing ones often attach to the root or the next
-# verb. So their arcs gain this times the probability of those of the opening ones; 8 and 16 were alike.
-TOGETHER = 12.0
 # Each tag tried costs O(n^3): sentences up to this length have all readings tried, longer ones as many as
 # take the same time. 17 readings of 600 words took half a minute.
 ALL_READINGS_WORDS = 150
@@ -68,7 +63,7 @@ class Readings:
     """Scores of a sentence under several tag sequences.
 
     ``scores`` float64[n+1, n+1]: mean of the arc scores, natural log, each sequence weighted by its joint
-    score; closing marks gain the arcs of opening ones. ``tags``: the most probable of the sequences.
+    score. ``tags``: the most probable of the sequences.
     ``doubts`` float64[n+1]: the tagger's probability that the tag of each word is wrong.
     """
 
@@ -157,21 +152,7 @@ def read_uncertain(
     mean: Scores = np.tensordot(weights / weights.sum(), [reading.scores for reading in tried], axes=1)
     tags = words.tags(best.numbers)
     mean = parser.with_marks(mean, with_columns(sentence, upos=tags), parser.inference)
-    mean = with_paired_marks(parser, mean, sentence.forms, tags)
     return Readings(mean, tags, words.expected_errors())
-
-
-def with_paired_marks(parser: ArcParser, scores: Scores, forms: Tags, tags: Tags) -> Scores:
-    """Return arc scores that attach closing marks to the word between that the opening mark attaches to."""
-    marks = ((a, b) for a, b in paired_marks(forms) if tags[a - 1] == tags[b - 1] == PUNCT)
-    pairs = [(first, last) for first, last in marks if last > first + 1]
-    if not pairs:
-        return scores
-    _, marginals = parser.inference.infer(scores / parser.temperature)
-    together = scores.copy()
-    for first, last in pairs:
-        together[first + 1 : last, last] += TOGETHER * marginals[first + 1 : last, first]
-    return together
 
 
 # Limit of the tags tried in a sentence.

@@ -11,7 +11,6 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values, with_columns
-from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
@@ -20,7 +19,6 @@ from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
 from qsproj.models.text.text_parser import (
     FLATTER,
     LEAST_TAG,
-    TOGETHER,
     TRUST_IN_TREES,
     read_uncertain,
     readings_of,
@@ -100,28 +98,6 @@ def test_the_search_is_that_of_plain_lists(model, sample, limit):
         assert readings.tags == best
         changed += best != model.tagger.tag_words(sentence.forms)
     assert (changed > 0) == (limit > 0)
-
-
-def test_closing_marks_stand_below_the_word_that_opening_ones_do(model, sample, monkeypatch):
-    outer, inner = sample[41].forms[:-1], sample[40].forms[:-1]
-    sentence = Sentence.from_words((*outer, "(", *inner, ")", "."))
-    first, last = len(outer) + 1, len(outer) + len(inner) + 2
-    marks = {first, last}
-    tags = ["PUNCT" if place in marks else "_" for place in range(1, len(sentence) + 1)]
-    sentence = with_columns(sentence, upos=tags)
-    found = read_uncertain(model.base, model.tagger, sentence, readings=0)
-    monkeypatch.setattr("qsproj.models.text.text_parser.paired_marks", lambda forms: [])
-    alone = read_uncertain(model.base, model.tagger, sentence, readings=0)
-    assert found.tags[first - 1] == found.tags[last - 1] == "PUNCT"
-    opening = model.base.arc_probabilities(with_columns(sentence, upos=alone.tags))[:, first]
-    gained = found.scores - alone.scores
-    for head in range(len(sentence) + 1):
-        inside = first < head < last
-        assert gained[head, last] == pytest.approx(TOGETHER * opening[head] if inside else 0.0, abs=1e-9)
-    gained[:, last] = 0.0
-    assert not gained.any()
-    heads = model.base.heads(found.scores)
-    assert first < heads[first] == heads[last] < last
 
 
 def test_tags_that_a_sentence_has_stay(model, sample):
