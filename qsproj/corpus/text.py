@@ -54,6 +54,8 @@ _OPENING = re.compile(r"(?<!\w)['’‘‚](?=\w)")
 # Languages whose rules split clitics at an apostrophe; in Catalan those before a word.
 _CLITIC_LANGUAGES = frozenset({"en", "fr", "it"})
 _CLITICS = {"ca": frozenset("dlmnst")}
+# Armenian marks, and the tsek between Tibetan syllables, also within a word.
+_IN_WORDS = f"{MARKS_ON_WORDS}\u0f0b\u0f0c"
 # Catalan col·legi; Hebrew abbreviations and modified letters.
 _DOTS = frozenset("·‧")
 _GERSHAYIM, _GERESH = frozenset('"״”“'), "׳"
@@ -122,12 +124,12 @@ _PRONOUNS = frozenset(
     "je tu il ils elle elles on nous vous ce moi toi le les la lui leur y en".split()  # noqa: SIM905
 )
 _FRENCH_NOUNS = frozenset({"rendez-vous", "chez-moi", "chez-toi", "chez-nous", "chez-vous", "entre-nous"})
-# Letters of scripts without spaces between words: kana and Han, Thai, Lao, Burmese, Khmer.
+# Letters of scripts without spaces between words: kana and Han, Thai, Lao, Tibetan, Burmese, Khmer.
 UNSPACED = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
+    "\u0e00-\u0f0c\u0f18-\u0fff\u1000-\u109f\u1780-\u17ff]+"
 )
-UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "wuu", "lzh"})
+UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "bo", "dz", "my", "km", "yue", "wuu", "lzh"})
 # Maximum length of words in such letters, except rare names; and in a line without spaces of such a language.
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
 # Mean letters between spaces below which words are separated: Chinese and Japanese words have 1.7 letters,
@@ -182,7 +184,7 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
         if begin < done:
             continue
         before, done = shown[begin - 1] if begin else " ", begin + 1
-        if text[begin] in MARKS_ON_WORDS:
+        if text[begin] in _IN_WORDS:
             shown[begin] = _LETTER
         elif belongs_to_neighbour(text[begin]):
             while done < len(text) and belongs_to_neighbour(text[done]):

@@ -8,7 +8,7 @@ from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.pairs.aligned import pair_with_text
 from qsproj.corpus.text import read_text, sentence_from_tokens, tokenize
 from qsproj.corpus.token import multiword_tokens
-from qsproj.errors import UsageError
+from qsproj.errors import DataError, UsageError
 from tests.timing import assert_linear
 
 
@@ -46,11 +46,17 @@ from tests.timing import assert_linear
             "fr",
             "L’ arc-en-ciel , jusqu’ ici , y va -t-on ? Vas -y .",
         ),
+        ("བོད་ ཀྱི་ གལ་ཆེན་པོ་ ཡིན །", "bo", "བོད་ ཀྱི་ གལ་ཆེན་པོ་ ཡིན །"),
         ("   \n", "en", ""),
     ],
 )
 def test_tokenize(line, language, words):
     assert tokenize(line, language) == words.split()
+
+
+def test_tibetan_is_written_without_spaces_between_words():
+    with pytest.raises(DataError, match="t:1: found 21 letters without a space"):
+        list(read_text(["བོད་སྐད་ཡིག་ཡིན་ང་འགྲ །"], "bo", name="t"))
 
 
 @pytest.mark.parametrize("code", ["da", "tlh"])
