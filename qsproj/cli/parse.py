@@ -3,8 +3,9 @@
 The input is CoNLL-U with the columns that the model was trained on (UPOS at least; see `qsproj tag`). A model
 with a tagger (see `qsproj bundle`) also reads plain text: one sentence per line or, with --paragraphs,
 running text with one paragraph per line or blank lines between paragraphs. Blank lines are skipped. CoNLL-U
-words without UPOS are tagged first. A model trained with `qsproj train --joint-tags` needs only word forms
-and fills in UPOS. Sentences of more than 1,000 words are not parsed, but written and counted.
+words without UPOS are tagged first, and sentences without lemmas or features get those of the tagger. A model
+trained with `qsproj train --joint-tags` needs only word forms and fills in UPOS. Sentences of more than 1,000
+words are not parsed, but written and counted.
 """
 
 import argparse

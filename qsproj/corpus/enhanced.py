@@ -69,18 +69,19 @@ def with_deps_of(sentence: Sentence, other: Sentence) -> Sentence:
 def warn_emptied(
     change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
 ) -> Iterator[Sentence]:
-    """Yield sentences with the new trees of ``change``, with one notice if old DEPS are emptied."""
-    had = False
+    """Yield sentences with the new trees of ``change``; one notice at the end if old DEPS were emptied."""
+    given = kept = 0
+    without = False
 
     def watched() -> Iterator[Sentence]:
-        nonlocal had
+        nonlocal given
         for sentence in sentences:
-            had = had or has_deps(sentence)
+            given += has_deps(sentence)
             yield sentence
 
-    warned = False
     for sentence in change(watched()):
-        if had and not warned and not has_deps(sentence):
-            warned = True
-            notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")
+        kept += has_deps(sentence)
+        without = without or not has_deps(sentence)
         yield sentence
+    if without and given > kept:
+        notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")

@@ -49,6 +49,13 @@ def test_parse(given, tmp_path, run_cli, model):
     assert out.read_text().count("\tA=1\n") == 2
 
 
+def test_nothing_is_said_of_whole_trees_that_stay(given, tmp_path, run_cli):
+    given.write_text(ROWS + "1\tYes\tyes\tINTJ\t_\t_\t0\troot\t_\t_\n\n")
+    out = tmp_path / "out.conllu"
+    outcome = run_cli("parse", "-m", KEPT / "arc-parser.model", given, "-o", out, "--fixed")
+    assert (outcome.code, outcome.err, out.read_text()) == (0, "", given.read_text())
+
+
 def test_an_enhanced_parser_writes_its_own(given, tmp_path, run_cli):
     out = tmp_path / "out.conllu"
     outcome = run_cli("parse", "-m", KEPT / "enhanced-parser.model", given, "-o", out)
