@@ -37,6 +37,24 @@ def test_training_trees_are_learned(run_cli, model, tmp_path):
     assert scores["las"] > 97
 
 
+@pytest.mark.parametrize("options", [(), ("--order", "2")])
+def test_trees_without_relations(run_cli, tmp_path, options):
+    trees, out = tmp_path / "heads.conllu", tmp_path / "out.conllu"
+    rows = [line.split("\t") for line in Path(CORPORA).read_text(encoding="utf-8").splitlines()]
+    trees.write_text(
+        "\n".join("\t".join([*row[:7], *"_"[: len(row) // 10], *row[8:]]) for row in rows) + "\n"
+    )
+    trained = run_cli("train", trees, "-o", tmp_path / "m", "--epochs", "1", *options)
+    assert trained.err.startswith("no word with a head has a relation, so none is learned")
+    assert run_cli("parse", "-m", tmp_path / "m", trees, "-o", out).code == 0
+    arcs = {
+        (head == 0, relation)
+        for one in read_conllu(out)
+        for head, relation in zip(one.heads[1:], one.deprels)
+    }
+    assert arcs == {(True, "root"), (False, "dep")}
+
+
 def test_everything_but_heads_and_relations_is_kept(run_cli, model, tmp_path):
     out = tmp_path / "out.conllu"
     run_cli("parse", "-m", model, "corpora/de.conllu", "-o", out)

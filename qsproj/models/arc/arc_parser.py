@@ -12,7 +12,7 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence, columns_read
 from qsproj.models import parser
 from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
-from qsproj.models.arc.labeller import Labeller
+from qsproj.models.arc.labeller import Labeller, unlabelled
 from qsproj.models.arc.punctuation import with_marks_attached
 from qsproj.models.constraints import Given, decode_blocks
 from qsproj.models.packing import joined
@@ -85,7 +85,7 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
         to the scores of relations. ``given``: its known relations are kept.
         """
         if self.labeller is None:
-            relations = unlabelled(sentence)
+            relations = unlabelled(heads)
         else:
             encoded = self.scorer.encode(sentence) if encoded is None else encoded
             relations = self.labeller.label(encoded, heads, evidence)
@@ -123,10 +123,6 @@ def parts_from(
         None if labels is None else replace(Labeller.from_archive(labels, arrays), ignored=scorer.ignored),
         TreeDecoder(projective=header["projective"], single_root=header["single_root"]),
     )
-
-
-def unlabelled(sentence: Sentence) -> tuple[str, ...]:
-    return ("dep",) * len(sentence)
 
 
 @dataclass(frozen=True)
@@ -186,13 +182,14 @@ class ArcParser(FirstOrderParser[ArcScorer]):
             marked = map(self.with_marks, squares, sentences, inferences)
             scores = np.concatenate([one.reshape(-1) for one in marked])
         heads, chances = decode_blocks(inferences, scores, block.sizes, decode)
-        labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, sentences)
+        trees = np.split(heads, np.cumsum(block.sizes)[:-1])
+        labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, trees)
         end, end_of_scores = 0, 0
-        rows = zip(sentences, labels, given, inferences, block.sizes.tolist(), strict=True)
-        for sentence, found, own_part, inference, size in rows:
+        rows = zip(sentences, trees, labels, given, inferences, block.sizes.tolist(), strict=True)
+        for sentence, tree, found, own_part, inference, size in rows:
             end, end_of_scores = end + size, end_of_scores + size * size
             relations = found if own_part is None else own_part.keep_relations(found)
-            parsed = with_tree(sentence, heads[end - size : end], relations)
+            parsed = with_tree(sentence, tree, relations)
             if confidence:
                 stated = chances[end - size + 1 : end]
                 if self.temperature != 1.0 or np.isnan(stated).any():

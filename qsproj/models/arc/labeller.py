@@ -16,6 +16,7 @@ from qsproj.kernels.features import label_features
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, labels, one_of
+from qsproj.progress import notice
 from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import RowAdaGrad
 
@@ -186,12 +187,17 @@ def train_labeller(
     """
     found = relations_in(sentences)
     if not found and start is None:
+        notice("no word with a head has a relation, so none is learned: the parser writes root and dep")
         return None
     first = with_relations(start, found) if start else untrained(template_set, found, ignored=ignored)
     names = first.relations
     examples = [(first.encode_tree(one), one.heads, known_relations(one, names)) for one in sentences]
     trainer = label_trainer(first, label_features.step_labels, rate=RATE)
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training labels")[0]
+
+
+def unlabelled(heads: Heads) -> tuple[str, ...]:
+    return tuple(ROOT_RELATION if head == ROOT else "dep" for head in heads[1:].tolist())
 
 
 def known_relations(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int32]:

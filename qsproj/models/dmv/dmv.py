@@ -15,7 +15,7 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name
 from qsproj.kernels.dmv.dmv_best import dmv_best_by_arcs
 from qsproj.kernels.dmv.dmv_expectation import dmv_arcs
-from qsproj.models.arc.labeller import Labeller
+from qsproj.models.arc.labeller import Labeller, unlabelled
 from qsproj.models.constraints import ConstrainedInference, Given, strip_heads
 from qsproj.models.dmv import siblings as sibling_models
 from qsproj.models.dmv.siblings import SiblingParameters
@@ -410,7 +410,7 @@ class Dmv(Parser):
 
     def relations(self, sentence: Sentence, heads: Heads) -> tuple[str, ...]:
         if self.labeller is None:
-            return tuple("root" if head == ROOT else "dep" for head in heads[1:])
+            return unlabelled(heads)
         return self.labeller.label(self.labeller.encode(sentence), heads)
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:

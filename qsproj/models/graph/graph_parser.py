@@ -19,8 +19,9 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
-from qsproj.models.arc.arc_parser import ArcParser, unlabelled
+from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
+from qsproj.models.arc.labeller import unlabelled
 from qsproj.models.constraints import ConstrainedInference, Given
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
@@ -161,9 +162,8 @@ class GraphParser(Wrapper[ArcParser]):
         if heads is None:
             yield from super().parsed_block(sentences, given, decode=decode, confidence=confidence)
             return
-        labeller, ends = self.base.labeller, np.cumsum(block.sizes)
-        labels = labeller.label_block(block, heads) if labeller else map(unlabelled, sentences)
-        trees = np.split(heads, ends[:-1])
+        labeller, trees = self.base.labeller, np.split(heads, np.cumsum(block.sizes)[:-1])
+        labels = labeller.label_block(block, heads) if labeller else map(unlabelled, trees)
         for sentence, own, relations in zip(sentences, trees, labels, strict=True):
             yield with_tree(sentence, own, relations)
 
