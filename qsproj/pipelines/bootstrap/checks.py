@@ -12,7 +12,7 @@ from qsproj.alignment.reading import is_conllu
 from qsproj.conventions import is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, lower_form
-from qsproj.corpus.editing import comment_value
+from qsproj.corpus.editing import comment_value, misc_values
 from qsproj.corpus.formats import AS_TEXT, open_raw_text, read_all, read_sentences
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
@@ -70,6 +70,12 @@ def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
         sentences = list(read_tagged([path]))
         if path in annotated and not any(map(has_tree, sentences)):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
+        drafts = ["Yes" not in misc_values(one, "Reviewed") for one in sentences].count(True)
+        if path in annotated and 0 < drafts < len(sentences):
+            found = (
+                f"{drafts:,} of {len(sentences):,} sentences are not confirmed, and are learned nevertheless"
+            )
+            notice(f"{path}: {found}; leave them out: qsproj search misc.Reviewed=Yes {path} -o FILE")
 
 
 def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:

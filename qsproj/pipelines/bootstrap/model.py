@@ -58,13 +58,11 @@ def learn(
     trees = list(filter(has_tree, answers.sentences))
     single = 0 < len(answers.sentences) < FEWEST
     counts = ((0 if single else len(answers.sentences), "sentence"), (len(answers.lexicon), "word"))
-    nothing = f"{'a single sentence' if single else 'lemmas'} alone: nothing"
+    nothing = "nothing" if single else "lemmas alone: nothing"
     known = " and ".join(pluralise(count, name) for count, name in counts if count) or nothing
-    about: Sequence[str] = ()
     if single:
-        about = [f"a sentence teaches as far as others judge it: give at least {FEWEST}"]
-    elif trees:
-        about = about_annotated(trees, chain.from_iterable(corpora))
+        known += f", since a single sentence teaches nothing (give at least {FEWEST})"
+    about = about_annotated(trees, chain.from_iterable(corpora)) if trees and not single else ()
     return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 
 

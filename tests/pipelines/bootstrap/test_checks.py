@@ -11,6 +11,7 @@ from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap import checks
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.checks import (
+    check_annotated,
     check_given,
     check_languages,
     check_pairs,
@@ -120,6 +121,22 @@ def test_annotated_sentences_of_the_bitext_are_told(sides, tmp_path):
     with notices(told.append):
         check_tagged(source_text(sides), [str(some), str(others)])
     assert told == [f"{some}: 3 of 3 sentences are among the bitext; do not test on training data"]
+
+
+def test_drafts_among_confirmed_sentences_are_told(tmp_path):
+    cells = "1\tHund\t_\tNOUN\t_\t_\t0\troot\t_\t"
+    both, one = tmp_path / "both", tmp_path / "one"
+    one.write_text(f"{cells}Reviewed=Yes\n\n", encoding="utf-8")
+    both.write_text(f"{cells}Reviewed=Yes\n\n{cells}ArcProb=0.5\n\n", encoding="utf-8")
+    told: list[str] = []
+    with notices(told.append):
+        check_annotated([str(both)], [str(one)])
+        assert told == []
+        check_annotated([], [str(both)])
+    assert told == [
+        f"{both}: 1 of 2 sentences are not confirmed, and are learned nevertheless; leave them out: "
+        f"qsproj search misc.Reviewed=Yes {both} -o FILE"
+    ]
 
 
 def test_tagged_sentences_of_the_source_are_told(sides):
