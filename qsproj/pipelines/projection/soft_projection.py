@@ -165,8 +165,9 @@ def best_tree(target: Sentence, scores: Scores, parser: ArcParser) -> Sentence:
     return with_predicted_heads(target, parser.heads(scores), [UNSPECIFIED] * len(target))
 
 
-# Minimum number of places, and minimum agreement among them, to determine a dimension of style.
-LEAST_PLACES, LEAST_AGREEING = 5, 0.7
+# Minimum number of places, and minimum agreement among them, to determine a dimension of style. Conjuncts of
+# UD, parsed badly, agree with chains in 92% of the places, those of chains annotated by hand in 99%.
+LEAST_PLACES, LEAST_AGREEING = 5, 0.93
 # Minimum share of known relations: treebanks of one style share nearly all, apart from subtypes.
 LEAST_KNOWN = 0.5
 

@@ -45,6 +45,14 @@ def test_another_style_is_named(german, english):
     assert different_style(renamed, english) == "relations such as xdet"
 
 
+def test_chains_of_conjuncts_that_are_errors_of_a_parser_are_no_style():
+    tags, relations = "NOUN PUNCT NOUN CCONJ NOUN", "root punct conj cc conj"
+    fan = make_sentence("cats , dogs and mice", tags, [0, 3, 1, 5, 1], relations=relations)
+    chain = make_sentence("cats , dogs and mice", tags, [0, 3, 1, 5, 3], relations=relations)
+    assert different_style([fan] * 20, [*[chain] * 15, *[fan] * 5]) == ""
+    assert different_style([fan] * 20, [chain] * 20) == "coordination: stanford, not moscow"
+
+
 def test_sentences_of_the_bitext_are_named(sample, german):
     new = make_sentence("Neue Wörter", "ADJ NOUN", [2, 0], relations="amod root")
     assert about_annotated([*german[:9], new], sample)[1:] == (
