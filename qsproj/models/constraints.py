@@ -190,23 +190,20 @@ class Constraints:
         return cases
 
     def _impossible(self, inference: TreeDecoder) -> SentenceError:
-        heads = self.heads
-        remedy = "correct HEAD, or put _ in its place"
-        roots = np.flatnonzero(heads[1:] == ROOT) + 1
+        heads, arcs, word = self.heads, arcs_in(self.heads), 0
+        remedy, tree = "correct HEAD, or put _ in its place", "tree of the model"
+        expected, roots = "a part of a tree of the model", np.flatnonzero(heads[1:] == ROOT) + 1
+        if crossing := not inference.admits(arcs) and replace(inference, projective=False).admits(arcs):
+            tree, remedy = "tree without crossing arcs", f"{remedy}; or train the model with --nonprojective"
+        found = f"heads and {'spans' if self.spans else 'relations'} that no {tree} has together"
         if inference.single_root and len(roots) > 1:
-            found = f"the words {', '.join(map(str, roots))} at the root"
+            found, word = f"the words {', '.join(map(str, roots))} at the root", int(roots[1])
             expected = "one, as the model learned it"
-            return SentenceError(found=found, expected=expected, remedy=remedy, word=int(roots[1]))
-        pairs = crossings(heads)
-        if inference.projective and len(pairs):
-            first, second = sorted(pairs[0])
-            found = f"arcs that cross: {heads[first]} -> {first} and {heads[second]} -> {second}"
+        elif crossing and len(pairs := crossings(heads)):
+            word, other = map(int, sorted(pairs[0]))
+            found = f"arcs that cross: {heads[word]} -> {word} and {heads[other]} -> {other}"
             expected = "arcs that do not, as the model builds none"
-            remedy = f"{remedy}; or train the model with --nonprojective"
-            return SentenceError(found=found, expected=expected, remedy=remedy, word=int(first))
-        what = "heads and spans" if self.spans else "heads and relations"
-        found = f"{what} that no tree of the model has together"
-        return SentenceError(found=found, expected="a part of one of its trees", remedy=remedy)
+        return SentenceError(found=found, expected=expected, remedy=remedy, word=word)
 
 
 Given = Constraints | None

@@ -169,6 +169,7 @@ def test_a_relation_that_all_arcs_hardly_have_still_leaves_the_likeliest(monkeyp
     ("sentence", "said"),
     [
         (partly([(1, 2), (2, 4), (4, 1)]), "heads and relations that no tree of the model has together"),
+        (partly([(1, 3), (3, 2)]), "heads and relations that no tree without crossing arcs has together"),
         (partly([(1, 0), (4, 0)]), "the words 1, 4 at the root"),
         (partly([(1, 3), (2, 5)]), "arcs that cross: 3 -> 1 and 5 -> 2"),
         (partly([(1, 4), (2, 4), (3, 5)]), "arcs that cross: 4 -> 1 and 5 -> 3"),
