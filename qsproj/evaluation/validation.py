@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.corpus.cells import COLUMN_COUNT, DEPREL, UNSPECIFIED
-from qsproj.corpus.files import PathOrFile, open_text
-from qsproj.errors import UsageError, pluralise
+from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.errors import DataError, UsageError, pluralise
 
 PROGRAM = "udvalidate"
 # The highest level without tests of relations.
@@ -59,6 +59,8 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
         raise UsageError(f"--validate calls the program {PROGRAM}, which is not installed: {remedy}")
     with open_text(path) as handle:
         text = handle.read()
+    if not text.strip():
+        raise DataError(name_of(path), 1, "no sentence", "CoNLL-U", "check that it is the right file")
     lines = ["", *(line.strip() for line in text.split("\n"))]
     begins = [number for number in range(1, len(lines)) if lines[number] and not lines[number - 1]]
     rows = (row for row in (line.split("\t") for line in lines) if len(row) == COLUMN_COUNT)

@@ -66,6 +66,8 @@ def train_adaptation(
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
+    if all((one.heads == other.heads).all() and one.deprels == other.deprels for one, other in pairs):
+        notice("the trees of both styles are the same, so that the converter changes none")
     found = train_converter(source_trees, [target for _, target in pairs], rng=rng, options=options)
     # Only if the source style is UD's.
     seen = Counter(bare_relation(relation) for tree in source_trees for relation in tree.deprels)

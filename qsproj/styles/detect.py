@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError
+from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 from qsproj.styles import coordination
 from qsproj.styles.function_words import FUNCTION_WORDS
@@ -67,16 +67,18 @@ _MOST_FOREIGN = 0.2
 
 
 def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool = True) -> Iterator[Sentence]:
-    """Yield sentences; raise DataError, or give notice, before the first if many relations are not of UD."""
+    """Yield sentences; raise DataError, or give notice, first if none or few relations are of UD."""
     rest = iter(sentences)
     head = list(islice(rest, _LOOKED_AT))
     relations = Counter(relation for one in head for relation in one.deprels if relation != UNSPECIFIED)
     foreign = [relation for relation, _ in relations.most_common() if not _is_universal(relation)]
     share = sum(relations[relation] for relation in foreign) / max(relations.total(), 1)
-    if share > _MOST_FOREIGN:
+    if share > _MOST_FOREIGN or not relations:
         shown = ", ".join(foreign[:3])
         found = f"the relations {shown} and others that UD does not have, of {share:.0%} of the words"
         remedy = "learn the conversion from a few trees: qsproj adapt"
+        if not relations:
+            found, remedy = f"none in {pluralise(len(head), 'sentence')}", "parse it first: qsproj parse"
         error = DataError(name, None, found, "relations of Universal Dependencies", remedy)
         if refuse:
             raise error

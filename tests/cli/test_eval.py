@@ -468,6 +468,13 @@ def test_faults_are_counted_by_test_with_their_sentences(run_cli, tmp_path, comp
     assert fine.out.endswith(" at level 2 of UD: of 1 sentence, 0 fail\n")
 
 
+def test_a_file_without_a_sentence_is_not_valid(run_cli):
+    pytest.importorskip("udtools", reason="needs udtools")
+    done = run_cli("eval", "--validate", "-", stdin="\n")
+    assert (done.code, done.out) == (2, "")
+    assert "found no sentence, expected CoNLL-U" in done.err
+
+
 def row(number, form, upos, feats, head, relation, misc="_"):
     return f"{number}\t{form}\t{form}\t{upos}\t_\t{feats}\t{head}\t{relation}\t_\t{misc}\n"
 

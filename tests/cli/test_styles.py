@@ -47,6 +47,19 @@ def test_where_nothing_tells_detect_says_so(run_cli):
     assert outcome.out.splitlines()[2] == "presets    any"
 
 
+def test_sentences_without_trees_are_not_converted(run_cli):
+    bare = "1\tHe\t_\tPRON\t_\t_\t_\t_\t_\t_\n\n"
+    said = (
+        "found none in 1 sentence, expected relations of Universal Dependencies; parse it first: qsproj parse"
+    )
+    outcome = run_cli("convert", "--to", "prague", stdin=bare)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err
+    outcome = run_cli("styles", "detect", stdin=bare)
+    assert outcome.code == 0
+    assert said in outcome.err
+
+
 def test_detect(run_cli):
     outcome = run_cli("styles", "detect", "-", stdin=UD_TREES)
     assert outcome.code == 0

@@ -74,6 +74,14 @@ def test_relations_that_are_left_are_listed_in_training_and_conversion():
     ]
 
 
+def test_trees_that_are_the_same_in_both_styles_are_named():
+    trees = [make_sentence("a b c", "D N V", [2, 3, 0], "det nsubj root") for _ in range(3)]
+    said = []
+    with notices(said.append):
+        train_adaptation(pair_styles(trees, trees), rng=np.random.default_rng(1))
+    assert "the trees of both styles are the same, so that the converter changes none" in said
+
+
 def test_sentences_that_are_too_long_stay_as_they_are():
     long = make_sentence("a " * 1001, "X " * 1001, range(1001), "dep " * 1001)
     short = make_sentence("a b", "X X", [2, 0], "dep root")
