@@ -83,7 +83,7 @@ def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[
         if not found:
             found = f"a line without {separator!r}"
             expected = f"source {separator!r} target, as in line 1" if number > 1 else _FORMS
-            remedy = "a pair of empty sentences is the separator alone"
+            remedy = "a pair of empty sentences is the separator alone" if number > 1 else "or give two files"
             raise DataError(name, number, found, expected, remedy)
         target, further, _ = others.partition(separator)
         if further:

@@ -117,7 +117,8 @@ class PackedReader(io.BufferedIOBase):
             yield
         except zipfile.BadZipFile as error:
             found = f"a zip archive that cannot be read ({error})"
-            raise self.fault(found, "an archive with one file", "unpack it: unzip FILE") from error
+            remedy = "unpack it (unzip FILE); models are read by -m"
+            raise self.fault(found, "an archive with one file", remedy) from error
         except _DAMAGED_ARCHIVE as error:
             # bzip2 and gzip raise an OSError without errno, disks one with errno.
             if isinstance(error, OSError) and error.errno is not None:

@@ -170,7 +170,12 @@ BAD = [
     ("bitext", "a\tb\nc\n", 2, r"found a line without '\\t', expected source '\\t' target, as in line 1"),
     ("bitext", "a ||| b\nc\td\n", 2, r"found a line without '\|\|\|'"),
     ("tmx", "<tmx>\n<body>\n", 3, r"found XML that cannot be read \(no element found"),
-    ("bitext", "a\n", 1, r"found a line without .*, expected source \|\|\| target, or source TAB target"),
+    (
+        "bitext",
+        "a\n",
+        1,
+        r"found a line without .*, expected source \|\|\| target, or source TAB target; or give two files",
+    ),
 ]
 
 
