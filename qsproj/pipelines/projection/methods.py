@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -9,9 +10,15 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
+from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg, project_tags_only
+from qsproj.pipelines.projection.hard_projection import project_hard
+from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_prior
 from qsproj.pipelines.projection.projected import Projected, ProjectedArcs
+from qsproj.pipelines.projection.soft_projection import project_soft
+from qsproj.pipelines.tagging.conventions import Conventional, unshared_conventions
 from qsproj.pipelines.treebank_weights import Treebank
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
@@ -44,10 +51,6 @@ def _soft(
     **given: Any,
 ) -> Projected:
     """Return the parser that a bootstrap trains from the same files, if ``treebank`` has its treebanks."""
-    from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_prior
-    from qsproj.pipelines.projection.soft_projection import project_soft
-    from qsproj.pipelines.tagging.conventions import Conventional, unshared_conventions
-
     if annotated and not any(map(has_tree, annotated)):
         raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
     options = projected.SoftProjectionOptions(**given, projective=not nonprojective)
@@ -81,37 +84,24 @@ def _hard(
     epochs: int = projected.HARD_EPOCHS,
     **given: Any,
 ) -> Projected:
-    from qsproj.models.arc.training_options import TrainingOptions
-    from qsproj.pipelines.projection.hard_projection import project_hard
-
     training = TrainingOptions(epochs=epochs, projective=not nonprojective)
     return project_hard(
         *sources, rng=rng, projection=projected.HardProjectionOptions(**given), training=training
     )
 
 
-def _hard_em(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
-    from qsproj.pipelines.projection.em_projection import project_hard_em
+def _em(
+    train: Callable[..., Projected], usual: Any, sources: Sources, *, rng: np.random.Generator, **given: Any
+) -> Projected:
+    """Train a grammar by EM; ``usual``: its options, where none are given."""
+    own = {name: given.pop(name) for name in ("run", "projection") if name in given}
+    training = replace(usual, **{name: value for name, value in given.items() if value is not None})
+    return train(*sources, rng=rng, training=training, **own)
 
+
+def _hard_em(sources: Sources, **given: Any) -> Projected:
     arcs = ProjectedArcs(**{name: given.pop(name) for name in ARCS if name in given})
-    return project_hard_em(*sources, projection=arcs, rng=rng, **_training(projected.EM_FROM_ARCS, given))
-
-
-def _qg(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
-    from qsproj.pipelines.projection.em_projection import project_qg
-
-    return project_qg(*sources, rng=rng, **_training(QgOptions(), given))
-
-
-def _tags_only(sources: Sources, *, rng: np.random.Generator, **given: Any) -> Projected:
-    from qsproj.pipelines.projection.em_projection import project_tags_only
-
-    return project_tags_only(*sources, rng=rng, **_training(projected.EM_FROM_TAGS, given))
-
-
-def _training(usual: Any, given: dict[str, Any]) -> dict[str, Any]:
-    run = {"run": given.pop("run")} if "run" in given else {}
-    return {"training": replace(usual, **{n: v for n, v in given.items() if v is not None}), **run}
+    return _em(project_hard_em, projected.EM_FROM_ARCS, sources, projection=arcs, **given)
 
 
 class Method(NamedTuple):
@@ -135,7 +125,15 @@ METHODS: dict[str, Method] = {
         _hard,
     ),
     "hard-em": Method("a DMV, projected arcs given, the rest imputed by EM", (*ARCS, *EM_RUN), _hard_em),
-    "qg": Method("a DMV, learned through source trees and links by EM", (*EM_RUN, "min_linked"), _qg),
-    "em": Method("a DMV, learned from tags alone", (*EM, *RUN), _tags_only),
+    "qg": Method(
+        "a DMV, learned through source trees and links by EM",
+        (*EM_RUN, "min_linked"),
+        partial(_em, project_qg, QgOptions()),
+    ),
+    "em": Method(
+        "a DMV, learned from tags alone",
+        (*EM, *RUN),
+        partial(_em, project_tags_only, projected.EM_FROM_TAGS),
+    ),
 }
 DEFAULT_METHOD = next(iter(METHODS))
