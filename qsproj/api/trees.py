@@ -13,14 +13,20 @@ from qsproj.corpus.messages import described
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.token import Token
 from qsproj.errors import UsageError, WrongTypeError
+from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
+from qsproj.evaluation.common_sentences import on_common_sentences
+from qsproj.models import storage
+from qsproj.serve.review.search import compiled
+from qsproj.styles import detect
+from qsproj.styles.convert import convert_all
+from qsproj.styles.style import parse_style
+from qsproj.viz.drawing import Drawing
+from qsproj.viz.trees import draw_pair, draw_tree, draw_versus
 
 if TYPE_CHECKING:
-    from qsproj.evaluation.attachment import AttachmentScores
     from qsproj.models.annotation import Annotator
     from qsproj.models.converter.converter import Converter
     from qsproj.models.parser import Parser
-    from qsproj.styles.detect import DetectedStyle
-    from qsproj.viz.drawing import Drawing
 
     class AnyModel(Annotator):
         """The methods of all kinds of models; each kind has only those that apply to it."""
@@ -80,9 +86,6 @@ def convert(
     True
     """
     from qsproj.pipelines.adapt import convert_treebank
-    from qsproj.styles.convert import convert_all
-    from qsproj.styles.detect import detect_style
-    from qsproj.styles.style import parse_style
 
     found = sentences_of(sentences, "sentences", least=0)
     if not isinstance(to, str) and "heads" in getattr(to, "reads", ()):
@@ -91,11 +94,11 @@ def convert(
         raise WrongTypeError(f"found {described(to)}, expected the name of a style, or a converter")
     if confidence:
         raise UsageError("found confidence=True for rules, which give no probabilities; leave it out")
-    style = detect_style(found).style if source == "auto" else parse_style(source)
+    style = detect.detect_style(found).style if source == "auto" else parse_style(source)
     return list(convert_all(found, parse_style(to, base=style), source=style))
 
 
-def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
+def detect_style(sentences: Iterable[Sentence]) -> detect.DetectedStyle:
     """Detect the annotation style of trees: ``style``, matching ``presets``, ``evidence``.
 
     Examples
@@ -104,9 +107,7 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
     >>> qsproj.detect_style(qsproj.read_conllu("corpora/en.conllu")).presets
     ['ud', 'content-head']
     """
-    from qsproj.styles.detect import detect_style as detect
-
-    return detect(sentences_of(sentences, "sentences"))
+    return detect.detect_style(sentences_of(sentences, "sentences"))
 
 
 def search(sentences: Iterable[Sentence], pattern: str) -> list[Token]:
@@ -120,8 +121,6 @@ def search(sentences: Iterable[Sentence], pattern: str) -> list[Token]:
     >>> qsproj.search(qsproj.read_conllu("corpora/en.conllu"), "upos=NOUN deprel=nsubj")[0]
     <Token 2 'dog' NOUN>
     """
-    from qsproj.serve.review.search import compiled
-
     find = compiled(pattern)
     return [one[word] for one in sentences_of(sentences, "sentences", least=0) for word in find(one)]
 
@@ -205,8 +204,6 @@ def load_model(path: str | Path) -> AnyModel:
     >>> len(parser.parse(treebank[70], confidence=True).heads) == len(treebank[70]) + 1
     True
     """
-    from qsproj.models import storage
-
     return cast("AnyModel", storage.load_model(path))
 
 
@@ -231,9 +228,6 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     >>> qsproj.evaluate(gold, gold).uas
     100.0
     """
-    from qsproj.evaluation.attachment import attachment_scores
-    from qsproj.evaluation.common_sentences import on_common_sentences
-
     sides = sentences_of(gold, "gold"), sentences_of(system, "system")
     return on_common_sentences(
         lambda files: attachment_scores(files[0](), [files[1]()])[0],
@@ -263,8 +257,6 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
     >>> qsproj.draw(sentence).svg.splitlines()[-1]
     '</g></svg>'
     """
-    from qsproj.viz.trees import draw_pair, draw_tree, draw_versus
-
     if isinstance(sentence_or_pair, SentencePair):
         if versus is not None:
             raise UsageError("versus compares trees of one language; draw one side of the pair")

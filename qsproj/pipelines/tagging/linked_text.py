@@ -13,17 +13,7 @@ from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.errors import NothingToLearnError
-from qsproj.pipelines.tagging.conventions import (
-    CONVENTIONS,
-    EITHER,
-    MAJORITY,
-    OWN,
-    PARTICLES,
-    Annotation,
-    settled_conventions,
-    source_tags,
-    trust_in_tags,
-)
+from qsproj.pipelines.tagging import conventions
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
@@ -59,7 +49,7 @@ class LinkedText:
     links: int
     left_out: int = 0  # number of sentences left out by sampling
     # annotation in the target, for conventions of the source that do not hold there
-    unshared: Mapping[str, Annotation] = field(default_factory=dict)
+    unshared: Mapping[str, conventions.Annotation] = field(default_factory=dict)
     marked: MarkedLinks | None = None  # marks of the links' source words, if requested
 
     def words_of(self, sentence: int) -> slice:
@@ -136,18 +126,18 @@ def read_linked_text(
 
     # Links of MAJORITY get the second tag where the lower-cased type has more votes for it.
     lowered = numbered(map(lower_form, vocabulary))[0][types[at]]
-    for name, other in MAJORITY.items():
-        if name in tags and other in tags and language not in PARTICLES:
+    for name, other in conventions.MAJORITY.items():
+        if name in tags and other in tags and language not in conventions.PARTICLES:
             most_other = votes_for(other, lowered) > votes_for(name, lowered)
             of_links = np.where((of_links == tags[name]) & most_other[lowered], tags[other], of_links)
     # Without any link the counts would be integers.
     sums = np.bincount(types[at], weights, minlength=len(vocabulary)).astype(np.float64)
     shares = {
         one.name: np.divide(votes_for(one.name, types[at]), sums, out=np.zeros_like(sums), where=sums > 0.0)
-        for one in CONVENTIONS
+        for one in conventions.CONVENTIONS
         if one.name in tags
     }
-    settled = settled_conventions(vocabulary, shares, known or {}, language=language)
+    settled = conventions.settled_conventions(vocabulary, shares, known or {}, language=language)
     of_source = [settled[tag][0] if tag in settled else tag.partition(" ")[0] for tag in tags]
     names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
     column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
@@ -155,7 +145,7 @@ def read_linked_text(
     def votes_of(weights: NDArray[np.float64]) -> NDArray[np.float32]:
         votes = np.zeros((len(types), len(names)), dtype=np.float32)
         np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
-        for name, other in EITHER.items():
+        for name, other in conventions.EITHER.items():
             if name in tags and other in names:
                 of_name = of_links == tags[name]
                 np.add.at(votes, (at[of_name], names.index(other)), weights[of_name])
@@ -175,7 +165,7 @@ def read_linked_text(
         first=first,
         links=int((column >= 0).sum()),
         left_out=n_read - len(read),
-        unshared={name: way for name, way in settled.items() if way != OWN[name]},
+        unshared={name: way for name, way in settled.items() if way != conventions.OWN[name]},
         marked=None if marks is None else MarkedLinks(at, of_marks, weights, tuple(marks)),
     )
 
@@ -244,7 +234,7 @@ def _linked(
     for number, pair in enumerate(translations):
         links, weight = pair.alignment.links, pair.alignment.shares
         source, place = links[:, 0] - 1, places[links[:, 1] - 1]
-        names = source_tags(pair.source)
+        names = conventions.source_tags(pair.source)
         tag = np.array([tags.setdefault(one, len(tags)) for one in names], dtype=np.int64)
         forms = zip(map(lower_form, pair.source.forms), names, strict=True)
         word = np.array([tagged.setdefault(one, len(tagged)) for one in forms], dtype=np.int64)
@@ -253,9 +243,8 @@ def _linked(
             likeliest = np.full(len(tag), NO_LINK, dtype=np.int64)
             order = np.argsort(weight, kind="stable")
             likeliest[source[order]] = place[order]
-            found = marks_of(pair.source, likeliest.tolist())
-            mark[:] = [marks.setdefault(one, len(marks)) for one in found]
-        vote = weight**sureness * trust_in_tags(pair.source)[source]
+            mark[:] = [marks.setdefault(one, len(marks)) for one in marks_of(pair.source, likeliest.tolist())]
+        vote = weight**sureness * conventions.trust_in_tags(pair.source)[source]
         kept = place >= 0
         every = (place, tag[source], mark[source], word[source], np.full(len(place), number), vote)
         columns.append(tuple(column[kept] for column in every))

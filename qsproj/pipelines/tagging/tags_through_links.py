@@ -23,14 +23,10 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
+from qsproj.pipelines.tagging import function_words
 from qsproj.pipelines.tagging.conventions import Annotation, registered_auxiliaries
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
-from qsproj.pipelines.tagging.function_words import (
-    Contradiction,
-    Positions,
-    contradictions,
-)
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText, share_unknown
@@ -73,7 +69,7 @@ class ProjectedTagger:
     unshared: Mapping[str, Annotation]
     unknown: float  # share of the words of raw text that are not in the bitext
     # frequent words whose tags contradict their links
-    contradicted: tuple[Contradiction, ...] = ()
+    contradicted: tuple[function_words.Contradiction, ...] = ()
 
 
 def project_tags(
@@ -118,7 +114,7 @@ def project_tags(
         marked="feats" in columns,
         sureness=options.sureness,
     )
-    positions = Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
+    positions = function_words.Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
     text = positions.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(
@@ -213,7 +209,7 @@ def project_tags(
         ),
     ]
     tag_words = cache(tagger.tag_words)
-    contradicted = contradictions(text, tag_words, chosen, options)
+    contradicted = function_words.contradictions(text, tag_words, chosen, options)
     if contradicted:
         and_others = ", ..." if len(contradicted) > NAMED else ""
         report.append(
