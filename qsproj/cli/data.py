@@ -37,8 +37,7 @@ cached files, and reports URL and path of missing ones.
 
 def add_arguments(parser: CommandParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = add_action(actions, "list", _LIST, EXAMPLES)
-    listing.option("[TEXT]", "part of a name (default: all)", default="")
+    add_action(actions, "list", _LIST, EXAMPLES).option("[TEXT]", "part of a name (default: all)", default="")
     group = add_action(actions, "get", _GET, EXAMPLES)
     group.option("NAME ...", "ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]", dest="names")
     group.option(

@@ -89,23 +89,19 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    rows = files_of_sources(options)
-    targets = options.target
+    rows, targets = files_of_sources(options), options.target
     carried = "upos", *PROJECTED_COLUMNS
     for column in options.columns or ():
         if column not in carried:
             raise UsageError(f"--columns: links do not carry {column}, they carry {', '.join(carried)}")
-    texts = options.text
-    if texts and options.language is None:
+    if options.text and options.language is None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
     if len(rows) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
-    form = options.alignment_format
-    language = options.language
     corpora = [
-        AlignedFiles(source, target, links, form)
+        AlignedFiles(source, target, links, options.alignment_format)
         if is_conllu(target)
-        else AlignedText(source, target, links, form, language)
+        else AlignedText(source, target, links, options.alignment_format, options.language)
         for source, target, links in rows
     ]
     few = list(read_tagged(options.tagged))
@@ -117,21 +113,23 @@ def run(options: argparse.Namespace) -> None:
     first = () if "-" in targets else (pair.target for pair in corpora[0])
     shown = showing_words(few, first, language=options.language)
     raw = raw_sentences(
-        texts, paragraphs=options.paragraphs, tagged=shown, language=options.language, seed=options.seed
+        options.text,
+        paragraphs=options.paragraphs,
+        tagged=shown,
+        language=options.language,
+        seed=options.seed,
     )
-    columns = PROJECTED_COLUMNS if options.columns is None else options.columns
     projected = project_tags(
         join_same_targets(corpora),
         rng=np.random.default_rng(options.seed),
-        columns=columns,
+        columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
         tagged=few,
         lexicon=lexicon,
         relatives=read_treebanks(options.also),
         raw=[sentence.forms for sentence in raw],
         language=options.language,
     )
-    how = values_of(options, "language", "seed")
-    tagger = with_target_words(projected.tagger, few, shown=shown, **how)
+    tagger = with_target_words(projected.tagger, few, shown=shown, **values_of(options, "language", "seed"))
     tagger.save(options.output, made=made_by(options))
     for line in projected.report:
         notice(line)

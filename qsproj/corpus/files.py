@@ -59,8 +59,7 @@ def temporary_folder() -> Iterator[Path]:
     """Create a folder in ``TMPDIR`` for the block, and remove temporary folders of dead processes."""
     prefix = f"qsproj-{_machine()}."
     try:
-        place = Path(tempfile.gettempdir())
-        for path in place.glob(f"{prefix}*"):
+        for path in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
             maker = path.name.removeprefix(prefix).partition(".")[0]
             with suppress(OSError):
                 ours = not hasattr(os, "getuid") or path.lstat().st_uid == os.getuid()

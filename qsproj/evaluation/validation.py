@@ -76,8 +76,7 @@ def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
     if _VERDICT.search(output) is None:
         last = output.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
         raise UsageError(f"{PROGRAM} could not test the file; it says: {last}")
-    found = _FAULT.finditer(output)
-    return [Fault(f"{one[3]} {one[4]}", int(one[1]), one[2], one[5]) for one in found]
+    return [Fault(f"{one[3]} {one[4]}", int(one[1]), one[2], one[5]) for one in _FAULT.finditer(output)]
 
 
 def validation_as_table(path: str, found: Validation) -> list[str]:

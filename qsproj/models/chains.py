@@ -72,8 +72,7 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
             weights = without_faint(weights, self._faint)
         index, weights = strongest(self._start.index, weights, least=self._faintest)
         weights = in_half_the_bytes(weights)
-        transitions = self._pairs.mean()
-        return replace(self._start, index=index, weights=weights, transitions=transitions)
+        return replace(self._start, index=index, weights=weights, transitions=self._pairs.mean())
 
 
 def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.float32]:

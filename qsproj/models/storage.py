@@ -160,8 +160,7 @@ def opened_model(path: str | Path) -> Iterator[ModelFile]:
         kind, own, made = header["kind"], header["model"], header.get("made", {})
         if not isinstance(kind, str) or not isinstance(own, dict):
             raise ValueError("another header than that of a model")
-        arrays = ArchivedArrays(str(path), archive)
-        yield ModelFile(kind, own, made if isinstance(made, dict) else {}, arrays)
+        yield ModelFile(kind, own, made if isinstance(made, dict) else {}, ArchivedArrays(str(path), archive))
 
 
 def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:

@@ -139,8 +139,7 @@ def coordinations_to_core(tree: WorkingTree, style: Style) -> None:
         node = tree.add_coordination(group.conjuncts[0], group.conjuncts[-1])
         tree.substitute(group.top, node)
         for conjunct in group.conjuncts:
-            relation = tree.relations[conjunct]
-            tree.attach(conjunct, node, CONJUNCT if conjunct == group.top else relation)
+            tree.attach(conjunct, node, CONJUNCT if conjunct == group.top else tree.relations[conjunct])
         for separator in between:
             # The coordinator has the relation of the coordination; its own relation follows from its tag.
             own = tree.relations[separator]

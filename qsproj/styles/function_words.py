@@ -35,8 +35,7 @@ class FunctionWordRule:
         own = (node for node in range(len(tree.heads)) if tree.base(node) == self.relation)
         contents = dict.fromkeys(tree.heads[node] for node in own if tree.heads[node] > 0)
         for content in contents:
-            children = tree.children[content]
-            words = [child for child in children if tree.base(child) == self.relation]
+            words = [child for child in tree.children[content] if tree.base(child) == self.relation]
             here = tree.starts[content]
             words.sort(key=lambda word: (tree.starts[word] < here, abs(tree.starts[word] - here)))
             top = content

@@ -129,8 +129,7 @@ class TreeFamily:
 
         Which of several best trees it is, is not specified.
         """
-        arcs = check_scores(scores)
-        return self._best(arcs, single_root)
+        return self._best(check_scores(scores), single_root)
 
     def posterior(self, scores: ArrayLike, *, single_root: bool = False) -> TreePosterior:
         """Sum over all trees; give log Z and the probability of each arc.

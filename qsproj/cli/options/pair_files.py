@@ -64,9 +64,7 @@ def add_source_tree(parser: Options, *, usual: str) -> None:
 
 def files_of_sources(options: argparse.Namespace) -> list[tuple[str, str, str]]:
     """Return each --source with its --target and --alignment; UsageError where their numbers do not fit."""
-    sources = options.source
-    targets = options.target
-    links = options.alignment
+    sources, targets, links = options.source, options.target, options.alignment
     if len(sources) != len(links) or len(targets) not in (1, len(sources)):
         found = f"{len(sources)} --source, {len(links)} --alignment and {len(targets)} --target"
         remedy = "give each source its own links, and one target for all or one for each"

@@ -77,8 +77,7 @@ def recognise(lines: Iterable[str]) -> Recognised:
         letters += sum(map(len, words))
         unspaced += sum(map(len, UNSPACED.findall(line)))
     total = counts.total()
-    known = _lists().items()
-    shares = {code: sum(counts[word] for word in words) / max(total, 1) for code, words in known}
+    shares = {code: sum(counts[word] for word in words) / max(total, 1) for code, words in _lists().items()}
     return Recognised(total, shares, unspaced >= _UNSPACED_SHARE * max(letters, 1))
 
 

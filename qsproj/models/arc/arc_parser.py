@@ -194,8 +194,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
                 stated = chances[end - size + 1 : end]
                 if self.temperature != 1.0 or np.isnan(stated).any():
                     own = scores[end_of_scores - size * size : end_of_scores].reshape(size, size)
-                    marginals = inference.infer(own / self.temperature)[1]
-                    stated = of_tree(marginals, parsed.heads)
+                    stated = of_tree(inference.infer(own / self.temperature)[1], parsed.heads)
                 parsed = with_probabilities(parsed, ARC_PROBABILITY, stated.tolist())
             yield parsed
 

@@ -220,8 +220,7 @@ def fine_tuned_clusters(
     examples = [example for example in made if example]
     encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
     support = arc_scorer.supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
-    options = TrainingOptions(l2=0.0)
-    trainer = ClusterTrainer(parser.scorer, support, rule=options.rule())
+    trainer = ClusterTrainer(parser.scorer, support, rule=TrainingOptions(l2=0.0).rule())
     scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description=_TRAINING)
     scorer = replace(parser.scorer, weights=scorer.weights)
     return replace(parser, scorer=scorer, labeller=fine_tuned_labeller(parser, usable, rng=rng))

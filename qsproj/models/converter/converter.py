@@ -78,8 +78,7 @@ class Converter(Parser):
         trees = TreeDecoder(projective=False, single_root=False)
         weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
         turns = TurnModel.untrained()
-        relations = RelationAdapter.untrained()
-        return Converter(turns, weights, relations, trees, UNTRAINED_PRIOR)
+        return Converter(turns, weights, RelationAdapter.untrained(), trees, UNTRAINED_PRIOR)
 
     @cached_property
     def templates(self) -> kernels.Templates:

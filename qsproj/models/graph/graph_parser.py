@@ -115,8 +115,7 @@ class GraphParser(Wrapper[ArcParser]):
         """Return beliefs about the arcs; raise SentenceLengthError, or SentenceError for a known part."""
         inference = self.base.constrained(sentence, given)
         spans = () if given is None else given.spans
-        encoded = self.base.encode(sentence)
-        return self._beliefs(encoded, inference, spans=spans, maximise=False)
+        return self._beliefs(self.base.encode(sentence), inference, spans=spans, maximise=False)
 
     def _beliefs(
         self,

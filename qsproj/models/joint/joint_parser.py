@@ -95,8 +95,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         """Build the graph of a pair; a tree ``source_heads`` int32[m+1] is not pruned away."""
         kind = source_tree or self.options.source_tree
         given = joint_trees.given_source_heads(kind, self.source, pair.source)
-        least = self.options.least_probability
-        scores_of = partial(joint_trees.tree_scores, least_probability=least)
+        scores_of = partial(joint_trees.tree_scores, least_probability=self.options.least_probability)
         source_scores = scores_of(self.source, pair.source, required=source_heads)
         source = source_scores.side(1, self.source.inference) if given is None else observed_side(given)
         if target_scores is None:

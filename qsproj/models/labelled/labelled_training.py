@@ -136,8 +136,7 @@ def _learned(
     trainer = LabelledTrainer(scorer, support, options=options)
     score = right_on_dev if dev else None
     what = "training arcs and relations"
-    epochs = options.epochs
-    learned = learn(trainer, examples, epochs=epochs, rng=rng, score=score, description=what)
+    learned = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     (arcs, relations), records = learned
     in_tree = untrained(f"{prepared.template_set}{IN_TREE}", relations.relations, ignored=prepared.ignored)
     labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)

@@ -56,8 +56,7 @@ def train_qg_dmv(
         usable = _usable(track(pairs, "packing", unit="pair"), options, skipped)
         first = next(usable, None)
         if first is None:
-            reasons = listed_reasons(skipped)
-            raise NothingToLearnError(f"no usable sentence pair (left out: {reasons})")
+            raise NothingToLearnError(f"no usable sentence pair (left out: {listed_reasons(skipped)})")
         packed = pack_into(folder, itertools.chain([first], usable), punctuation=options.punctuation)
         began = start()
         result, log_likelihood = _run_em(packed, began, options, run)

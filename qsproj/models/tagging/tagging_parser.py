@@ -402,6 +402,5 @@ class TaggingParser(Parser):
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
         base = ArcParser.from_archive(header["base"], unnested("base_", arrays))
         own = unnested("weights_", arrays)
-        n_tags = len(tagger.tags)
-        weights = TaggingWeights.from_archive(header["weights"], own, n_tags=n_tags)
+        weights = TaggingWeights.from_archive(header["weights"], own, n_tags=len(tagger.tags))
         return TaggingParser(tagger, base, weights, restored(TaggingOptions(), header["options"]))

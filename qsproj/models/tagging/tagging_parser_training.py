@@ -181,8 +181,7 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         arcs = self._arcs.live.features(example.features.encoded)
         arc_scores = self._arcs.live.scores(arcs)
         scores = self._live.scores(example.features, arc_scores)
-        most = self._start.options.iterations
-        found = tagging_loss(example, scores, iterations=most, margin=self._margin)
+        found = tagging_loss(example, scores, iterations=self._start.options.iterations, margin=self._margin)
         loss, (of_arcs, slopes) = found
         arc_slopes = np.zeros_like(arc_scores)
         arc_slopes[graph.heads, graph.dependents] = of_arcs

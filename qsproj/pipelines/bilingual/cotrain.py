@@ -101,8 +101,7 @@ def cotrain(
         examples = [*annotated, *taught]
         templates = monolingual.scorer.template_set
         trees_of = monolingual.inference
-        training = options.training
-        scorer, _ = train_scorer(examples, templates, rng=rng, inference=trees_of, options=training)
+        scorer, _ = train_scorer(examples, templates, rng=rng, inference=trees_of, options=options.training)
         monolingual = replace(monolingual, scorer=scorer)
         bilingual = replace(bilingual, target=monolingual)
     if len(taught) < len(usable):

@@ -200,9 +200,8 @@ class _Bitexts:
         alignments = options.alignment or [None] * len(texts)
         for text, treebanks, links, label in zip(texts, self._treebanks, alignments, labels, strict=True):
             language = text.languages[0]
-            seed = options.seed
             source = self._declare(
-                train_source, treebanks=treebanks, language=language, seed=seed, label=label
+                train_source, treebanks=treebanks, language=language, seed=options.seed, label=label
             )
             given = replace(text, treebanks=treebanks, bitext=tuple(map(InputPath, text.bitext)))
             self.sources.append(source)

@@ -65,8 +65,7 @@ def project(
     """
     voters = [load_prior(path, reads_words=True) for path in priors]
     pairs = [Conventional(one, unshared) for one in corpora]
-    rng = np.random.default_rng(seed)
-    projected = project_soft(pairs, priors=voters, rng=rng, options=options)
+    projected = project_soft(pairs, priors=voters, rng=np.random.default_rng(seed), options=options)
     write_conllu(projected.learned_from, paths[1])
     projected.parser.save(paths[0])
     return StageReport(line="; ".join(projected.report), figures={})

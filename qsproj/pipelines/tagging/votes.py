@@ -26,8 +26,7 @@ def words_of(text: LinkedText, frequent: float) -> Words:
     of_types, n_words = numbered(map(lower_form, text.vocabulary))
     at = of_types[text.types]
     counts = np.bincount(at, minlength=n_words)
-    votes = summed(text.votes, at, n_words)
-    return Words(of_types, counts, votes, counts >= frequent * len(at))
+    return Words(of_types, counts, summed(text.votes, at, n_words), counts >= frequent * len(at))
 
 
 def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:

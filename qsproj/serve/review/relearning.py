@@ -135,8 +135,7 @@ class Relearning:
         text = base.raw if options.text else []
         corpora = base.files.corpora
         path = self.suggestions
-        tagger = learned.tagger
-        write_words(path, tagger=tagger, text=text, corpora=corpora, lexicon=options.lexicon)
+        write_words(path, tagger=learned.tagger, text=text, corpora=corpora, lexicon=options.lexicon)
         return learned
 
 
