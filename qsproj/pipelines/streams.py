@@ -177,7 +177,10 @@ def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
 
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
-    return _loaded(load, str(resolved(path)), _version(path))
+    try:
+        return _loaded(load, str(resolved(path)), _version(path))
+    except QsprojError:
+        return load(path)  # raises the error with the path as given
 
 
 def _version(path: str) -> int:

@@ -191,6 +191,14 @@ def test_a_model_whose_header_lies_is_refused(run_cli, model, tmp_path, kind, me
     assert_one_line(run_cli("parse", "-m", lying, SAMPLE), f"{lying}: {message}")
 
 
+@pytest.mark.parametrize("command", [("parse",), ("tag",), ("parse", "--jobs", "2")])
+def test_a_model_is_named_as_it_was_given(run_cli, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    Path("no.model").write_text("no model")
+    outcome = run_cli(*command, "-m", "no.model", stdin="Ja\n")
+    assert_one_line(outcome, f"qsproj {command[0]}: no.model: found a damaged or foreign file")
+
+
 def test_reasons_are_listed_in_words(run_cli, tmp_path):
     """No pair whose target has at most 40 words."""
     word = "{0}\tHund\t_\tNOUN\t_\t_\t{1}\tdep\t_\t_\n"
