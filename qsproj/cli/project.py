@@ -79,7 +79,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     soft.option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)")
     soft.option(
-        "--annotated FILE ...", "target trees in the annotation style of the source, to fine-tune the parser"
+        "--annotated FILE ...", "two or more target trees in the style of the source, to fine-tune the parser"
     )
     add_fields(soft, projected.SoftProjectionOptions(), "sentences", "share")
     hard = parser.add_argument_group("--method hard")

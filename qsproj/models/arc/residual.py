@@ -21,7 +21,7 @@ from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, alig
 from qsproj.models.arc.labeller import Labeller, known_relations, relations_in, train_labeller, with_relations
 from qsproj.models.arc.punctuation import are_marks
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share
+from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.objectives import AboveBase, LabelLikelihood
 
@@ -66,7 +66,7 @@ def fine_tuned(parser: ArcParser, trees: Sequence[Sentence], *, rng: np.random.G
     Arc weights are added to the parser's, divided by its temperature, by conditional likelihood. Training of
     relations continues from the parser's weights; a new relation starts from that without subtype,
     ``obl:arg`` from ``obl``. Each of both changes is made in part, the :func:`helpful_share` by
-    cross-fitting; a single tree is learned in full. Marks are attached as the guidelines say as long as the
+    cross-fitting; a single tree teaches nothing. Marks are attached as the guidelines say as long as the
     held-out trees do not contradict it. Trees that the parser cannot build are left out;
     UsageError when none is left.
 
@@ -88,6 +88,8 @@ def tuned_and_judged(
     ``seen``: returns the sentence of a tree that is scored, with other tags for example.
     """
     usable, examples = annotated_examples(parser, trees)
+    if len(usable) < FEWEST:
+        return parser, []
     start = parser
     if parser.labeller is not None:
         start = replace(parser, labeller=with_relations(parser.labeller, relations_in(usable)))
@@ -101,8 +103,6 @@ def tuned_and_judged(
         return replace(learned, labeller=labeller)
 
     learned = tuned(range(len(usable)))
-    if len(usable) == 1:
-        return learned, []
     held_out = rng.permutation(len(usable))[:MOST_HELD_OUT].tolist()
     arcs, relations, judged = list[HeldOut](), list[HeldOut](), list[tuple[Sentence, Scores, Scores]]()
     marks_gained = 0

@@ -41,7 +41,7 @@ from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.self_training import as_tagged, with_temperature
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, is_number
 from qsproj.pipelines.tagging.votes import Sets
-from qsproj.training.cross_fitting import HeldOut, cross_fit, helpful_share, likeliest_temperature
+from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
 
 # Lower bound of the probability of an unknown tag.
@@ -67,9 +67,8 @@ TEMPERATURE = 2.2
 ENOUGH_WORDS = 100
 MOST = 3.0
 SHARPER = 0.75
-# Parts of the sentences, each judged by a tagger of the others; a single one cannot be judged, and learned
-# nevertheless it costs .6 to 1.3 LAS (six languages).
-FOLDS, FEWEST = 3, 2
+# Parts of the sentences, each judged by a tagger of the others.
+FOLDS = 3
 # Raw sentences that show how sure a tagger is.
 JUDGED = 200
 
@@ -99,7 +98,7 @@ def learn_answers(
     places = [at for at, one in enumerate(answers.sentences) if has_tree(one)]
     trees = [with_known_tags(tagger, answers.sentences[at], answers.lexicon) for at in places]
     parser = model.base
-    if len(trees) >= FEWEST and not parser.refuses_training:
+    if not parser.refuses_training:
         # Trees none of which the parser can build teach it nothing.
         with suppress(NothingToLearnError):
             parser = tuned_parser(parser, trees, [own.get(at) for at in places], rng=rng)

@@ -15,12 +15,13 @@ from qsproj.models.parser import load_parser, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.models.text.text_parser import load_text_parser, text_parser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.answers import FEWEST, given_answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import given_answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence
 from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.soft_projection import about_annotated
 from qsproj.pipelines.streams import parse_stream
+from qsproj.training.cross_fitting import FEWEST
 
 # Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16

@@ -35,6 +35,7 @@ from qsproj.pipelines.projection.projected import (
 )
 from qsproj.progress import track
 from qsproj.styles.detect import detect_style
+from qsproj.training.cross_fitting import FEWEST
 from qsproj.training.objectives import EvidenceLikelihood
 
 # Temperature of a parser that is as sure of new sentences as of those that it has learned from. With gold
@@ -174,6 +175,8 @@ LEAST_KNOWN = 0.5
 
 def about_annotated(annotated: Sequence[Sentence], bitext: Iterable[SentencePair]) -> tuple[str, ...]:
     """Return lines with the number of trees, and warnings: other style, overlap with the bitext."""
+    if len(annotated) < FEWEST:
+        return (f"a single annotated tree teaches nothing (give at least {FEWEST})",)
     forms, seen = {sentence.forms for sentence in annotated}, set[tuple[str, ...]]()
     sources = list[Sentence]()
     for pair in bitext:

@@ -114,10 +114,14 @@ def test_another_new_relation_wins_nowhere_before_it_is_learned(parser):
         assert (scores[:, new] < scores.max(axis=1)).all()
 
 
+def test_a_single_tree_cannot_be_judged_and_teaches_nothing(parser, german):
+    assert tuned(parser, german[:1]) is parser
+
+
 def test_relations_that_the_trees_do_not_show_are_kept(parser):
-    """Of a tree of one word there is nothing to learn of objects: they are named as before."""
+    """Of trees of one word there is nothing to learn of objects: they are named as before."""
     english = list(read_conllu("corpora/en.conllu"))
-    after = tuned(parser, [make_sentence("Yes", "INTJ", [0], relations="root")])
+    after = tuned(parser, [make_sentence(word, "INTJ", [0], relations="root") for word in ("Yes", "No")])
     assert after.labeller.relations == parser.labeller.relations
     before, now = (
         [one.labeller.label(one.encode(tree), tree.heads) for tree in english] for one in (parser, after)

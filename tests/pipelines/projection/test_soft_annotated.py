@@ -58,7 +58,8 @@ def test_sentences_of_the_bitext_are_named(sample, german):
     assert about_annotated([*german[:9], new], sample)[1:] == (
         "9 annotated sentences are in the training bitext: do not use them for testing",
     )
-    assert about_annotated([new], sample) == ("fine-tuned on 1 annotated sentence",)
+    assert about_annotated([new, new], sample) == ("fine-tuned on 2 annotated sentences",)
+    assert "give at least 2" in about_annotated([new], sample)[0]
 
 
 @pytest.mark.slow
