@@ -37,7 +37,7 @@ EXAMPLES = """examples:
   qsproj draw corpora/en.conllu -o trees.html
   qsproj draw corpora/en.conllu --sentence sample-001 -o tree.svg
   qsproj draw corpora/en.conllu --target corpora/de.conllu --alignment corpora/en-de.pharaoh -o pairs.html
-  qsproj draw tagged.conllu --show-features -o trees.html                   # NOUN Nom.Sing below each word
+  qsproj draw parsed.conllu --show-features -o trees.html                   # NOUN Nom.Sing below each word
   qsproj draw parsed.conllu --versus gold.conllu -o differences.html
   qsproj parse -m en.model new.conllu --confidence | qsproj draw > new.html
   qsproj draw new.conllu --relation nsubj --below 0.5 -o unsure-subjects.pdf  # pip install 'qsproj[images]'

@@ -49,7 +49,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.option("--text FILE ...", "plain text to train on as well", former="--raw")
     parser.option("--dev FILE", "keep the best epoch on this treebank")
     parser.option("--lexicon FILE", "UniMorph lines, lemma TAB form TAB features, for lemmas")
-    add_lemmatizer(parser, others="treebank and lexicon")
+    add_lemmatizer(parser, others="the lexicon, if the treebanks have no lemmas")
     parser.option(
         "--rules",
         "tokenise plain text by the rules and contractions of the language even if the treebanks "
