@@ -14,7 +14,7 @@ import numpy as np
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import add_fields, only_where, only_with, values_of
 from qsproj.cli.options.provenance import languages_of, made_by
-from qsproj.cli.options.shared import add_order, add_seed
+from qsproj.cli.options.shared import add_order, add_seed, warn_trained_on_dev
 from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import at_lines
@@ -150,6 +150,7 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     settings = training_options(options)
     _check_kind(options)
+    warn_trained_on_dev(options)
     train = _training(options)
     dev = list(read_all([options.dev])) if options.dev else []
     if options.dev and not any(map(has_tree, dev)):

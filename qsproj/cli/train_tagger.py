@@ -17,7 +17,13 @@ import numpy as np
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_columns, add_language, add_lemmatizer, add_seed
+from qsproj.cli.options.shared import (
+    add_columns,
+    add_language,
+    add_lemmatizer,
+    add_seed,
+    warn_trained_on_dev,
+)
 from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.lexicon import Lexicon, lexicon_of
 from qsproj.corpus.sentence import Sentence
@@ -61,6 +67,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     lexicon = _lemmas_of(options)
+    warn_trained_on_dev(options)
     rng = np.random.default_rng(options.seed)
     dev = list(read_tagged([options.dev])) if options.dev else []
     sentences = list(read_tagged(options.treebanks))

@@ -78,7 +78,10 @@ def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool 
         found = f"the relations {shown} and others that UD does not have, of {share:.0%} of the words"
         remedy = "learn the conversion from a few trees: qsproj adapt"
         if not relations:
-            found, remedy = f"none in {pluralise(len(head), 'sentence')}", "parse it first: qsproj parse"
+            found, remedy = (
+                f"no relation in {pluralise(len(head), 'sentence')}",
+                "parse it first: qsproj parse",
+            )
         error = DataError(name, None, found, "relations of Universal Dependencies", remedy)
         if refuse:
             raise error

@@ -49,9 +49,7 @@ def test_where_nothing_tells_detect_says_so(run_cli):
 
 def test_sentences_without_trees_are_not_converted(run_cli):
     bare = "1\tHe\t_\tPRON\t_\t_\t_\t_\t_\t_\n\n"
-    said = (
-        "found none in 1 sentence, expected relations of Universal Dependencies; parse it first: qsproj parse"
-    )
+    said = "found no relation in 1 sentence, expected relations of Universal Dependencies; parse it first"
     outcome = run_cli("convert", "--to", "prague", stdin=bare)
     assert (outcome.code, outcome.out) == (2, "")
     assert said in outcome.err

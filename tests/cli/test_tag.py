@@ -40,6 +40,7 @@ def model(files, run_cli):
         )
         assert outcome.code == 0, outcome.err
         assert "UPOS accuracy 100.00" in outcome.err
+        assert "train.conllu is trained on; --dev needs other sentences" in outcome.err
     return path
 
 

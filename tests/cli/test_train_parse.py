@@ -120,6 +120,7 @@ def test_dev_set_stops_training(run_cli, tmp_path):
     )
     assert outcome.code == 0
     assert "dev UAS" in outcome.err
+    assert f"{CORPORA} is trained on; --dev needs other sentences" in outcome.err
     epochs = int(outcome.err.split(" epochs")[0].split()[-1])
     assert epochs < 40
 

@@ -44,6 +44,11 @@ def add_lemmatizer(parser: Options, *, others: str) -> None:
     )
 
 
+def warn_trained_on_dev(options: argparse.Namespace) -> None:
+    if options.dev in options.treebanks:
+        notice(f"{options.dev} is trained on; --dev needs other sentences, else training stops too late")
+
+
 def add_columns(parser: Options, use: str, names: str, *, usual: str) -> None:
     help = f"columns to {use}: {names}, with commas between them (default: all columns of the {usual})"
     parser.option("--columns NAME,...", help, type=column_names)
