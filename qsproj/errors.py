@@ -134,10 +134,10 @@ def listed_reasons(counts: Mapping[str, int]) -> str:
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UsageError:
     """Build the error for a name that is not one of ``known``; the message lists them."""
     error = UsageError if isinstance(name, str) else WrongTypeError
-    return error(f"unknown {kind} {name!r}; known: {', '.join(known)}")
+    return error(f"unknown {kind} {' '.join(repr(name).split())}; known: {', '.join(known)}")
 
 
 def check_name(kind: str, name: object, known: Collection[str]) -> None:
     """Raise :func:`unknown_name` unless a name is one of ``known``."""
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise unknown_name(kind, name, known)

@@ -11,7 +11,7 @@ from qsproj.conventions import is_whole
 from qsproj.corpus.files import PathOrFile
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.language.recognition import check_known_language
-from qsproj.corpus.messages import described
+from qsproj.corpus.messages import check_type, described
 from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.pairs.translations import join_same_targets
@@ -61,8 +61,7 @@ def align(
     >>> qsproj.align(english, german)[0].links.tolist()
     [[1, 1], [2, 2]]
     """
-    if not isinstance(threshold, Real):
-        raise WrongTypeError(f"found {described(threshold)} as threshold, expected a probability")
+    check_type(threshold, Real, "a probability", "threshold")
     sources, targets = validation.texts_of(source, "source"), validation.texts_of(target, "target")
     validation.check_same_number(source=sources, target=targets)
     return list(align_words(_word_pairs(sources, targets), threshold=float(threshold)))
@@ -202,8 +201,7 @@ def train_biparser(
     >>> len(pair.target.heads) == len(german[20]) + 1
     True
     """
-    if options is not None and not isinstance(options, BiparseOptions):
-        raise WrongTypeError(f"found {described(options)} as options, expected qsproj.BiparseOptions(...)")
+    check_type(options, BiparseOptions | None, "qsproj.BiparseOptions(...)", "options")
     if not is_tree_parser(source_model):
         expected = "a parser of order 1 or 2; make one: qsproj.train_parser, or qsproj.load_model"
         raise WrongTypeError(f"found {described(source_model)} as source_model, expected {expected}")

@@ -12,7 +12,7 @@ from qsproj.corpus import bitext as bitext_files
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
-from qsproj.corpus.messages import described
+from qsproj.corpus.messages import check_type, described
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import read_text as read_lines
 from qsproj.corpus.text import words_of_lines
@@ -102,7 +102,11 @@ def tokenize(
     [('Der', 'Hund', 'bellt', '.')]
     """
     read = _reader(language, model, "text")
-    return list(words_of_lines(text.splitlines() if isinstance(text, str) else text, read))
+    check_type(text, Iterable, "a text, or its lines", "text")
+    lines = text.splitlines() if isinstance(text, str) else list(text)
+    for number, line in enumerate(lines, start=1):
+        check_type(line, str, "a string", f"line {number}")
+    return list(words_of_lines(lines, read))
 
 
 def read_bitext(

@@ -156,7 +156,7 @@ def train_tagger(
     ('DET', 'NOUN', 'VERB', 'PUNCT')
     """
     if language is not None:
-        check_known_language(str(language))
+        check_known_language(language)
     treebank = sentences_of(sentences, "sentences")
     tagger = tagger_training.train_tagger(
         treebank, raw=map(words_in, texts_of(raw, "raw")), language=language, rng=generator_of(seed)

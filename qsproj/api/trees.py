@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from qsproj.api.validation import sentences_of, whole_number
 from qsproj.conventions import Scores
-from qsproj.corpus.messages import described
+from qsproj.corpus.messages import check_type, described
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.token import Token
 from qsproj.errors import UsageError, WrongTypeError
@@ -262,6 +262,7 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
             raise UsageError("versus compares trees of one language; draw one side of the pair")
         return draw_pair(sentence_or_pair)
     if isinstance(sentence_or_pair, Sentence):
+        check_type(versus, Sentence | None, "a Sentence", "versus")
         return draw_tree(sentence_or_pair) if versus is None else draw_versus(sentence_or_pair, versus)
     remedy = "make a sentence of words: qsproj.Sentence.from_words"
     found = described(sentence_or_pair)

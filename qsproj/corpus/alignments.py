@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby, zip_longest
+from operator import index
 from os import PathLike, fspath
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -29,9 +30,9 @@ import numpy as np
 
 from qsproj.corpus.cells import COLUMN_COUNT
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
-from qsproj.corpus.messages import number_of, probability_in
+from qsproj.corpus.messages import check_type, described, number_of, probability_in
 from qsproj.corpus.sentence import Alignment, make_alignment
-from qsproj.errors import DataError, pluralise
+from qsproj.errors import DataError, WrongTypeError, pluralise
 from qsproj.progress import notice
 
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
@@ -109,7 +110,7 @@ def read_alignment_lines(
     """Read the formats of this module; see :func:`qsproj.corpus.formats.read_alignments`."""
     read, base = READERS[format]
     name = name_of(path)
-    expected = None if sizes is None else iter(sizes)
+    expected = None if sizes is None else _word_counts(sizes)
     count = linked = first = 0
     with ExitStack() as opened:
         handle = opened.enter_context(open_text(path))
@@ -161,6 +162,17 @@ def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int],
         expected = f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words"
         remedy = "align the tokens that qsproj tokenize writes, or CoNLL-U"
         raise DataError(name, links.line, found, expected, remedy)
+
+
+def _word_counts(sizes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    check_type(sizes, Iterable, "the numbers of words of each pair", "sizes")
+    for number, size in enumerate(sizes, start=1):
+        try:
+            source, target = map(index, size)
+        except (TypeError, ValueError):
+            found = f"found {described(size)} as element {number} of sizes"
+            raise WrongTypeError(f"{found}, expected the numbers of source and target words") from None
+        yield source, target
 
 
 def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:

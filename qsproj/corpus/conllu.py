@@ -42,7 +42,7 @@ from qsproj.corpus.files import (
     open_output,
     open_text,
 )
-from qsproj.corpus.messages import described, number_of
+from qsproj.corpus.messages import check_type, described, number_of
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
 from qsproj.errors import DataError, WrongTypeError, pluralise
 
@@ -114,10 +114,9 @@ def conllu_text(sentences: Iterable[Sentence]) -> str:
     return text.getvalue()
 
 
-def sentences_in(text: object) -> list[Sentence]:
+def sentences_in(text: str) -> list[Sentence]:
     """Return the sentences of a text; raise as :func:`read_conllu`, and when it is not a string."""
-    if not isinstance(text, str):
-        raise WrongTypeError(f"found {described(text)} as CoNLL-U, expected a string")
+    check_type(text, str, "a string", "CoNLL-U")
     opened = StringIO(text)
     opened.name = "<text>"
     return list(read_conllu(opened))

@@ -24,9 +24,9 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, TextIO, cast
 
-from qsproj.corpus.messages import described
+from qsproj.corpus.messages import check_type
 from qsproj.corpus.packed import PackedReader
-from qsproj.errors import NAME_OF_INPUT, DataError, UsageError, WrongTypeError
+from qsproj.errors import NAME_OF_INPUT, DataError, UsageError
 from qsproj.interrupts import held
 
 SUFFIX = ".partial"
@@ -150,7 +150,7 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
     elif isinstance(path_or_file, str | os.PathLike):
         stream = _open_for_reading(path_or_file)
     elif not hasattr(path_or_file, "read"):
-        raise WrongTypeError(f"found {described(path_or_file)}, expected a path or an open file")
+        check_type(path_or_file, str | os.PathLike, "a path or an open file")
     counter = None if hasattr(stream, "encoding") else PackedReader(stream, name_of(path_or_file))
     try:
         if counter is not None and (encoding := counter.encoding()) != "UTF-8":
@@ -186,6 +186,8 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
             yield handle
     elif hasattr(path_or_file, "encoding"):
         yield cast(TextIO, path_or_file)
+    elif not hasattr(path_or_file, "write"):
+        check_type(path_or_file, str | os.PathLike, "a path or an open file")
     else:
         with _text_writer(cast(BinaryIO, path_or_file)) as handle:
             yield handle
@@ -194,6 +196,7 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
 @contextmanager
 def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing bytes; it is created or replaced only when it is complete."""
+    check_type(path, str | os.PathLike, "a path")
     with _write_errors_reported(os.fspath(path)):
         final = _checked_final(path)
         if final.exists() and not final.is_file():

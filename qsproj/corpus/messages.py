@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from types import UnionType
 
 from qsproj.errors import UsageError, WrongTypeError
 
@@ -19,8 +20,7 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
         raise WrongTypeError(f"found {described(given)} as {what}, expected a list of words")
     words = tuple(given)
     for number, word in enumerate(words, start=1):
-        if not isinstance(word, str):
-            raise WrongTypeError(f"found {described(word)} as word {number} of {what}, expected a string")
+        check_type(word, str, "a string", f"word {number} of {what}")
         if not word or not _BREAKS.isdisjoint(word):
             expected = "text without tabs and line ends"
             raise UsageError(f"found {shown(word)} as word {number} of {what}, expected {expected}")
@@ -52,6 +52,12 @@ def shown(value: object) -> str:
     """Return a value for messages: in one line, shortened, strings quoted."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+
+
+def check_type(given: object, kind: type | UnionType, expected: str, name: str = "") -> None:
+    """Raise WrongTypeError unless a value is of a type; ``name``: the argument."""
+    if not isinstance(given, kind):
+        raise WrongTypeError(f"found {described(given)}{name and f' as {name}'}, expected {expected}")
 
 
 def described(value: object) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from qsproj.corpus.cells import COLUMN_NAMES
 from qsproj.corpus.conllu import conllu_text
 from qsproj.corpus.document import Document
-from qsproj.corpus.messages import described, shown
+from qsproj.corpus.messages import check_type, described, shown
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import DataError, UsageError, WrongTypeError
 
@@ -84,8 +84,7 @@ def to_token_list(sentence: Sentence) -> TokenList:
     >>> tokens.metadata["sent_id"], tokens[0]["head"]
     ('s1', 2)
     """
-    if not isinstance(sentence, Sentence):
-        raise WrongTypeError(f"found {described(sentence)}, expected a Sentence")
+    check_type(sentence, Sentence, "a Sentence")
     return package("conllu").parse(sentence.to_conllu())[0]
 
 
@@ -103,8 +102,7 @@ def from_token_list(tokens: TokenList) -> Sentence:
     ('root',)
     """
     conllu = package("conllu")
-    if not isinstance(tokens, conllu.TokenList):
-        raise WrongTypeError(f"found {described(tokens)}, expected a TokenList of the package conllu")
+    check_type(tokens, conllu.TokenList, "a TokenList of the package conllu")
     rows = [{name: token.get(name) for name in FIELDS} for token in tokens]
     return Sentence.from_conllu(conllu.TokenList(rows, tokens.metadata).serialize())
 

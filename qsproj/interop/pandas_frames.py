@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import FORM, HEAD, MISC, UNSPECIFIED
 from qsproj.corpus.document import Document
-from qsproj.corpus.messages import described, shown
+from qsproj.corpus.messages import check_type, shown
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, WrongTypeError
+from qsproj.errors import UsageError
 from qsproj.interop.exchange import FIELDS, listed, package, rows_of, sentence_of
 
 if TYPE_CHECKING:
@@ -82,8 +82,7 @@ def from_pandas(frame: DataFrame) -> Document:
     <Token 1 'Dogs' NOUN>
     """
     pandas = package("pandas")
-    if not isinstance(frame, pandas.DataFrame):
-        raise WrongTypeError(f"found {described(frame)}, expected a DataFrame; make one: qsproj.to_pandas")
+    check_type(frame, pandas.DataFrame, "a DataFrame; make one: qsproj.to_pandas")
     table = frame.reset_index() if set(INDEX) <= set(frame.index.names) else frame
     for name in (*INDEX, "form"):
         if name not in table.columns:

@@ -10,10 +10,10 @@ import numpy as np
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED, cell_from, items_of
 from qsproj.corpus.document import Document
-from qsproj.corpus.messages import described
+from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import ARC_PROBABILITY, NO_SPACE
-from qsproj.errors import UsageError, WrongTypeError
+from qsproj.errors import UsageError
 from qsproj.interop.exchange import listed, package
 
 if TYPE_CHECKING:
@@ -153,8 +153,7 @@ def from_spacy(doc: Doc) -> Document:
 
     Raises UsageError when the argument is not a ``Doc``, or a head is outside its sentence.
     """
-    if not isinstance(doc, package("spacy.tokens").Doc):
-        raise WrongTypeError(f"found {described(doc)}, expected a Doc of spaCy")
+    check_type(doc, package("spacy.tokens").Doc, "a Doc of spaCy")
     cut = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
     spans = [span for span in cut if any(not token.is_space for token in span)]
     kept = doc.user_data.get(USER_DATA) or []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 import numpy as np
 
 from qsproj.conventions import Scores
+from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.constraints import Constraints, Given, known_part
@@ -264,6 +265,8 @@ def complete(
     Raises SentenceError when no tree of the parser has that part, naming the heads that exclude each other;
     UsageError when the model takes whole trees, as a converter does.
     """
+    check_type(parser, Parser, "a parser")
+    check_sentence(sentence)
     check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
     return parser.parse(sentence, decode=decode, confidence=confidence, given=known_part(sentence))

@@ -7,6 +7,7 @@ annotated before, or suggested higher up, count less.
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_comment
+from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.models.parser import Parser
@@ -37,6 +39,7 @@ class Costs:
     @classmethod
     def in_words(cls, sentence: float) -> "Costs":
         """Return the costs of a sentence as its words plus a fixed number; UsageError for a negative one."""
+        check_type(sentence, Real, "a number of words", "the cost of a sentence")
         if not sentence >= 0.0:
             raise UsageError(f"the cost of a sentence is {sentence}, expected at least 0")
         return cls(correction=0.0, confirmation=sentence)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from qsproj.corpus.messages import check_type
 from qsproj.errors import UsageError, check_name, unknown_name
 
 Coordination = Literal["stanford", "conll", "moscow", "reverse-moscow", "prague"]
@@ -87,6 +88,7 @@ LEARNED_ONLY = ("sud",)
 
 def parse_style(text: str, *, base: Style = UD) -> Style:
     """Parse presets and choices such as ``prague,determiners=head``; later ones take precedence."""
+    check_type(text, str, "the name of a style")
     choices: dict[str, str] = {}
     for part in text.split(","):
         dimension, separator, choice = (piece.strip() for piece in part.partition("="))

@@ -15,8 +15,8 @@ ONE = qsproj.Sentence.from_words(
 )
 
 
-def project(source, target, alignments, **options):
-    return lambda: qsproj.project(source, target, alignments, **options)
+def model(kind):
+    return qsproj.load_model(path_of(kind))
 
 
 REFUSED = {
@@ -109,6 +109,35 @@ REFUSED = {
         "of the same words",
     ),
     "one sentence to write": (lambda: qsproj.write_conllu(ONE, "-"), "put it in a list"),
+    "nowhere to write": (lambda: qsproj.write_conllu([ONE], 3), "found 3 (int), expected a path or an open"),
+    "a model saved nowhere": (lambda: model("tagger").save(None), "found None, expected a path"),
+    "a language that is none": (lambda: qsproj.tokenize("a", language=5), "found 5 (int) as language"),
+    "lines that are none": (lambda: qsproj.tokenize([1], language="de"), "found 1 (int) as line 1"),
+    "no text": (lambda: qsproj.tokenize(None, language="de"), "found None as text, expected"),
+    "no text to parse": (lambda: model("text-parser").parse_text(None), "found None, expected a text"),
+    "no pattern": (lambda: qsproj.search([ONE], None), "found None as pattern"),
+    "no style": (lambda: qsproj.convert([ONE], "prague", source=None), "expected the name of a style"),
+    "a cost in letters": (
+        lambda: qsproj.suggest(model("arc-parser"), [ONE], sentence_cost="x"),
+        "found 'x' (str) as the cost of a sentence",
+    ),
+    "a tree against none": (lambda: qsproj.draw(ONE, versus=3), "found 3 (int) as versus"),
+    "a tagger to complete": (
+        lambda: qsproj.complete(model("tagger"), ONE),
+        "found a Tagger, expected a parser",
+    ),
+    "no sentence to complete": (
+        lambda: qsproj.complete(model("arc-parser"), None),
+        "found None, expected a Sentence",
+    ),
+    "sizes that are none": (
+        lambda: list(qsproj.read_alignments("corpora/en-de.pharaoh", sizes=[(1, "x")])),
+        "as element 1 of sizes, expected the numbers",
+    ),
+    "an array for a name": (
+        lambda: qsproj.train_parser([ONE], objective=np.zeros((2, 2))),
+        "unknown objective",
+    ),
     "arguments that changed places": (
         lambda: qsproj.write_conllu("out.conllu", [ONE]),
         "found 'out.conllu' (str) as sentences",

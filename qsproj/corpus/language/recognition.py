@@ -9,6 +9,7 @@ from functools import cache
 from math import prod
 from pathlib import Path
 
+from qsproj.corpus.messages import check_type
 from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES
 from qsproj.errors import UsageError
 
@@ -138,6 +139,7 @@ TWO_LETTERS = frozenset(row[0] + second for row in _LETTERS.split() for second i
 
 def check_known_language(language: str) -> None:
     """Raise UsageError unless a code is of ISO 639-1, or has three small letters."""
+    check_type(language, str, 'a code such as "de"', "language")
     if language not in TWO_LETTERS and not _THREE_LETTERS.fullmatch(language):
         raise UsageError(
             f"found language {language!r}, expected a code of ISO 639: two letters (en, de), or three for "

@@ -16,7 +16,7 @@ from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.editing import at_lines, lines_in
 from qsproj.corpus.files import BYTE_ORDER_MARK, name_of, open_text
 from qsproj.corpus.formats import ALIGNMENTS, names_of, read_alignments, read_sentences
-from qsproj.corpus.messages import described, first_difference
+from qsproj.corpus.messages import check_type, first_difference
 from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
 from qsproj.corpus.pairs.pairing import (
     BY_ID,
@@ -28,7 +28,7 @@ from qsproj.corpus.pairs.pairing import (
 )
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.text import is_blank, written_words
-from qsproj.errors import DataError, UsageError, WrongTypeError, check_name, pluralise
+from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.progress import notice
 
 
@@ -137,9 +137,8 @@ def paired(
         words = np.arange(1, len(source) + 1)
         rows = np.stack([words, words], axis=1)
         alignment = make_alignment(len(source), len(target), rows, weights=np.ones(len(source)))
-    if not isinstance(alignment, Alignment):
-        expected = "an Alignment; make one: qsproj.align, qsproj.read_alignments"
-        raise WrongTypeError(f"found {described(alignment)} as alignment, expected {expected}")
+    remedy = "make one: qsproj.align, qsproj.read_alignments"
+    check_type(alignment, Alignment, f"an Alignment; {remedy}", "alignment")
     if alignment.n_source > len(source) or alignment.n_target > len(target):
         found = f"an alignment of {alignment.n_source} by {alignment.n_target} words"
         expected = f"at most {len(source)} by {len(target)}"

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, pluralise
 from qsproj.models import storage
@@ -269,6 +270,7 @@ class TextParser(Wrapper[Parser]):
         return sentence
 
     def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
+        check_type(text, str, "a text")
         sentences = self.read(text.splitlines(), paragraphs=paragraphs)
         return list(self.parse_all(sentences, confidence=confidence))
 

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, without_misc
+from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.serve.review.correction import cells, check_relation, with_cells
@@ -38,6 +39,7 @@ _CONTEXT = 6  # words on each side of a match
 
 def compiled(pattern: str) -> Callable[[Sentence], list[int]]:
     """Compile a pattern to a function that returns a sentence's matches, 1..n; UsageError if invalid."""
+    check_type(pattern, str, "a string", "pattern")
     tests = [_test(text) for text in pattern.split()]
     if not tests:
         raise UsageError("found an empty pattern, expected conditions such as upos=NOUN deprel=nsubj")
