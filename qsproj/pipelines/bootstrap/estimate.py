@@ -23,7 +23,9 @@ TITLES = {
 
 
 def in_short(stage: StageResult) -> str:
-    return f"{_title(stage.name)}: {stage.report.line.partition(';')[0]} ({stage.time})"
+    """Return a line without details; in the last learning, these are warnings of a person's own data."""
+    line = stage.report.line if stage.name == "learned" else stage.report.line.partition(";")[0]
+    return f"{_title(stage.name)}: {line} ({stage.time})"
 
 
 def _title(name: str) -> str:

@@ -63,7 +63,7 @@ def learn(
     known = " and ".join(pluralise(count, name) for count, name in counts if count) or nothing
     if single:
         known += f", since a single sentence teaches nothing (give at least {FEWEST})"
-    about = about_annotated(trees, chain.from_iterable(corpora)) if trees and not single else ()
+    about = about_annotated(trees, chain.from_iterable(corpora))[1:] if trees and not single else ()
     return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
 
 

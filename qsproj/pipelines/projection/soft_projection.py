@@ -129,13 +129,13 @@ def project_soft(
     if annotated:
         projected = fine_tuned(projected, annotated, rng=rng)
     report = (
+        *warning,
         f"{pluralise(len(priors), 'prior parser')}; trained on {pluralise(len(labelled), 'pair')} "
         f"of {pluralise(sum(map(len, labelled)), 'target word')}; "
         f"evidence weight {share:.2f}",
         f"left out: {listed_reasons(left_out)}; every tenth pair is held out for calibration",
         f"temperature of ArcProb {temperature:.2f}",
         *(about_annotated(annotated, itertools.chain.from_iterable(chosen)) if annotated else ()),
-        *warning,
     )
     numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
 

@@ -13,7 +13,7 @@ import pytest
 from qsproj.corpus.files import partial_of
 from qsproj.errors import DataError, UsageError
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds
+from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds, in_short
 from qsproj.pipelines.bootstrap.workspace import (
     InputPath,
     StageOutput,
@@ -284,6 +284,15 @@ def test_what_is_left_to_do_is_told_by_what_was_done(tmp_path, text):
     assert kept.whole() == "2 stages, 2 of them kept"
     links = Estimate([StageResult(name="links-2", files=())], {"links-2": 0.0})
     assert links.begun("links-2") == "word alignment (2): begun, stage 1 of 1"
+
+
+def test_a_short_line_keeps_what_is_said_of_the_data_of_a_person():
+    report = StageReport(line="learned from 2 sentences; they are in another style", figures={})
+    of_stages = [StageResult(name=name, files=(), report=report) for name in ("words-1", "learned")]
+    assert [in_short(one).partition(" (0")[0] for one in of_stages] == [
+        "both sides tokenised (1): learned from 2 sentences",
+        "annotation and lexicon learned: learned from 2 sentences; they are in another style",
+    ]
 
 
 def test_stages_of_each_source_are_expected_to_take_as_long_as_it_is_large():
