@@ -6,7 +6,7 @@ Bars are shown on stderr, for work of more than two seconds, on a terminal and i
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from time import monotonic
 from typing import Any, TypeVar
@@ -22,7 +22,15 @@ _NOTICES: ContextVar[Say | None] = ContextVar("notices", default=None)
 
 
 @contextmanager
-def progress_bars(shown: bool = True) -> Iterator[None]:
+def _inside(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+def progress_bars(shown: bool = True) -> AbstractContextManager[None]:
     """Show or hide progress bars inside a ``with`` block, wherever stderr goes.
 
     By default, bars are shown on a terminal and in a notebook, and hidden when the output goes to a file.
@@ -34,15 +42,10 @@ def progress_bars(shown: bool = True) -> Iterator[None]:
     >>> with qsproj.progress_bars(False):
     ...     links = qsproj.align([["a", "b"]], [["x", "y"]])
     """
-    token = _SHOWN.set(shown)
-    try:
-        yield
-    finally:
-        _SHOWN.reset(token)
+    return _inside(_SHOWN, shown)
 
 
-@contextmanager
-def notices(say: Say) -> Iterator[None]:
+def notices(say: Say) -> AbstractContextManager[None]:
     """Pass each distinct line of :func:`notice` to ``say`` once inside a ``with`` block."""
     said: set[str] = set()
 
@@ -51,11 +54,7 @@ def notices(say: Say) -> Iterator[None]:
             said.add(line)
             say(line)
 
-    token = _NOTICES.set(once)
-    try:
-        yield
-    finally:
-        _NOTICES.reset(token)
+    return _inside(_NOTICES, once)
 
 
 def notice(line: str) -> None:
@@ -65,14 +64,9 @@ def notice(line: str) -> None:
         say(line)
 
 
-@contextmanager
-def logged(say: Say, *, every: float = 60.0) -> Iterator[None]:
+def logged(say: Say, *, every: float = 60.0) -> AbstractContextManager[None]:
     """Log the progress of long work in a ``with`` block each ``every`` seconds where no bar is shown."""
-    token = _LOGGED.set((say, every))
-    try:
-        yield
-    finally:
-        _LOGGED.reset(token)
+    return _inside(_LOGGED, (say, every))
 
 
 def track(
