@@ -1,6 +1,6 @@
 """Weight treebanks for another language by the similarity of their tag sequences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,14 +59,21 @@ def treebank_weights(
 
 def _numbered(name: str, sentences: Iterable[Sentence], numbers: dict[str, int]) -> list[NDArray[np.int64]]:
     """Return the tags of each sentence as numbers from 1 on; adds new tags to ``numbers``."""
-    tagged = [
+    return [
         np.array([numbers.setdefault(tag, len(numbers) + 1) for tag in sentence.upos], dtype=np.int64)
-        for sentence in sentences
-        if len(sentence) and UNSPECIFIED not in sentence.upos
+        for sentence in tagged_alone(name, sentences)
     ]
-    if not tagged:
+
+
+def tagged_alone(name: str, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield the sentences with UPOS on every word; UsageError at the end without any."""
+    found = False
+    for sentence in sentences:
+        if len(sentence) and UNSPECIFIED not in sentence.upos:
+            found = True
+            yield sentence
+    if not found:
         raise UsageError(f"{name}: found no sentence with UPOS on every word; tag it first (qsproj tag)")
-    return tagged
 
 
 def trigram_counts(sequences: Iterable[NDArray[np.int64]], kinds: int) -> NDArray[np.int64]:

@@ -14,10 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_case, plain_form
 from qsproj.corpus.language.recognition import commonest_script
-from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest, pair_templates, stable_hash
 from qsproj.kernels.tagging.linear_chain import add_emissions
 from qsproj.kernels.tagging.tag_features import feature_keys
@@ -99,23 +97,13 @@ def distribution_with(
     return tagger.distribution_given(forms, evidence)
 
 
-def tagged_sentences(treebank: Treebank) -> Treebank:
-    """Leave out sentences with words without UPOS; UsageError without others."""
-    usable = [one for one in treebank.sentences if len(one) and UNSPECIFIED not in one.upos]
-    if not usable:
-        raise UsageError(
-            f"{treebank.name}: found no sentence with UPOS on every word; tag it first (qsproj tag)"
-        )
-    return replace(treebank, sentences=usable)
-
-
 def relative_voter(
     treebanks: Sequence[Treebank], tagger: Tagger, sentences: Sequence[Words], *, rng: np.random.Generator
 ) -> tuple[RelativeVoter | None, tuple[str, ...]]:
     """Train a voter on treebanks of other languages, each weighted by its agreement with the tagger.
 
     Returns None in place of the voter if all are unrelated, and a report line for each treebank.
-    ``treebanks``: as :func:`tagged_sentences` returns them. ``sentences``: of the target.
+    ``treebanks``: with UPOS on every word. ``sentences``: of the target.
     """
     # A seed from a child: treebanks that do not vote change nothing, neither later draws nor other voters.
     # Generator.spawn and the public name of these seeds came with NumPy 1.25.

@@ -30,7 +30,7 @@ from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_a
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.raw_text import RawText, share_unknown
-from qsproj.pipelines.tagging.relatives import relative_voter, tagged_sentences
+from qsproj.pipelines.tagging.relatives import relative_voter
 from qsproj.pipelines.tagging.self_training import (
     SelfTraining,
     deal_out,
@@ -38,7 +38,7 @@ from qsproj.pipelines.tagging.self_training import (
 )
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, with_seen_tags
 from qsproj.pipelines.tagging.unknown_words import link_features, prior_of_unknown, with_prior_of_unknown
-from qsproj.pipelines.treebank_weights import Treebank
+from qsproj.pipelines.treebank_weights import Treebank, tagged_alone
 from qsproj.progress import track
 
 # Columns learned beside UPOS by default.
@@ -100,7 +100,7 @@ def project_tags(
     Memory: about 800 bytes for each target word of the ``sentences`` read. Time: O(epochs words).
     """
     options, lexicon = options or TagProjectionOptions(), lexicon or Lexicon()
-    relatives = list(map(tagged_sentences, relatives))
+    relatives = [replace(one, sentences=list(tagged_alone(one.name, one.sentences))) for one in relatives]
     few = FewTagged.of(tagged)
     text = read_linked_text(
         track(corpus, "reading links", unit="pair"),
