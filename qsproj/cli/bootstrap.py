@@ -20,7 +20,7 @@ from qsproj.cli.options.files import paths_in
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_seed, add_workers, workers_of
 from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.files import temporary_folder
+from qsproj.corpus.files import copy_to, temporary_folder
 from qsproj.corpus.formats import count_sentences
 from qsproj.errors import UsageError, pluralise
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
@@ -28,7 +28,7 @@ from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.estimate import in_short
 from qsproj.pipelines.bootstrap.report import write_report
 from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
-from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
+from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.progress import logged, notice
 
 EXAMPLES = """examples:

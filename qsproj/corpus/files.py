@@ -309,11 +309,30 @@ def _opened(stream: TextIO | None, name: str) -> TextIO:
     return stream
 
 
-def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
+@contextmanager
+def reporting_failure(path: str | os.PathLike[str], done: str) -> Iterator[None]:
+    """Raise UsageError where the system refuses what is ``done`` in the block: ``read``, ``written``."""
     try:
-        return Path(path).open("rb")
+        yield
     except OSError as error:
-        raise UsageError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from error
+        raise UsageError(f"{os.fspath(path)}: cannot be {done}: {error.strerror}") from error
+
+
+def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
+    with reporting_failure(path, "read"):
+        return Path(path).open("rb")
+
+
+def digest_of(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file."""
+    with reporting_failure(path, "read"), Path(path).open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def copy_to(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copy a file, replacing the target atomically."""
+    with Path(source).open("rb") as handle, open_binary_output(target) as out:
+        shutil.copyfileobj(handle, out)
 
 
 def _not_utf8(name: str, counter: PackedReader | None, error: UnicodeDecodeError) -> DataError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import lzma
 import os
-import shutil
 import time
 import zipfile
 import zlib
@@ -20,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from qsproj.corpus.files import locked, open_binary_output
+from qsproj.corpus.files import copy_to, digest_of, locked, open_binary_output, reporting_failure
 from qsproj.corpus.packed import opened_member
 from qsproj.datasets.catalogue import Dataset, RemoteFile
 from qsproj.errors import DataError, UsageError
@@ -65,12 +64,10 @@ def download(
     url: str, path: Path, accept: Callable[[Path], None], *, patience: RetryPolicy = DEFAULT_PATIENCE
 ) -> None:
     """Download a file, resuming an earlier attempt; ``accept`` verifies it and moves it into place."""
-    try:
-        with _owned(path.with_name(f"{path.name}.partial")) as handle:
-            _receive_all(url, path, handle, patience)
-            accept(Path(handle.name))
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
+    partial = path.with_name(f"{path.name}.partial")
+    with reporting_failure(path, "written"), _owned(partial) as handle:
+        _receive_all(url, path, handle, patience)
+        accept(Path(handle.name))
 
 
 def _receive_all(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> None:
@@ -151,8 +148,6 @@ def _continues(response: Response, start: int, known: str) -> bool:
 
 
 def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> None:
-    import requests
-
     length = response.headers.get("Content-Length", "")
     total = start + int(length) if length.isdecimal() else None
     with bar(name, total=total, unit="B", done=start) as move:
@@ -160,8 +155,6 @@ def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> No
             for chunk in response.iter_content(_CHUNK_BYTES):
                 handle.write(chunk)
                 move(len(chunk))
-        except requests.exceptions.RequestException as error:
-            raise _BrokenOffError(_reason(error)) from error
         finally:
             handle.flush()
     size = handle.seek(0, 2)
@@ -222,7 +215,7 @@ class Store:
             path.unlink()
         for place in self.places(file):
             if file.blob is None:
-                _note_of(place).write_text(f"{_sha256(place)}\n", encoding="ascii")
+                _note_of(place).write_text(f"{digest_of(place)}\n", encoding="ascii")
         return self.places(file)
 
 
@@ -244,16 +237,11 @@ def _is_as_it_was(place: Path, blob: str | None) -> bool:
     if blob is not None:
         return blob_of(place) == blob
     note = _note_of(place)
-    return note.is_file() and note.read_bytes().strip() == _sha256(place).encode()
+    return note.is_file() and note.read_bytes().strip() == digest_of(place).encode()
 
 
 def _note_of(place: Path) -> Path:
     return place.with_name(f"{place.name}.sha256")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def terms_of(data: Dataset, store: Store) -> str:
@@ -268,13 +256,10 @@ def terms_of(data: Dataset, store: Store) -> str:
 
 
 def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
-    try:
+    with reporting_failure(folder, "written"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{folder}: cannot be written: {error.strerror}") from error
     for path in paths:
-        with open_binary_output(folder / path.name) as output, path.open("rb") as handle:
-            shutil.copyfileobj(handle, output)
+        copy_to(path, folder / path.name)
         yield folder / path.name
 
 

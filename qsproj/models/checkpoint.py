@@ -12,7 +12,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.errors import DataError, UsageError, pluralise
+from qsproj.corpus.files import reporting_failure
+from qsproj.errors import DataError, pluralise
 from qsproj.models.archive import reporting_damage
 from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
 from qsproj.models.storage import load_archive, save_model
@@ -55,10 +56,8 @@ class Checkpoint:
         return sorted(path.stem for path in self.folder.glob("*.checkpoint"))
 
     def make_folder(self) -> None:
-        try:
+        with reporting_failure(self.folder, "made a folder"):
             self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"{self.folder}: cannot be made a folder: {error.strerror}") from error
 
     def of(self, fingerprint: str) -> Self:
         """Return the checkpoint for states of this fingerprint; create its folder."""

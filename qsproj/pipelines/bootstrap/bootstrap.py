@@ -9,6 +9,7 @@ from typing import Any
 
 from qsproj.alignment.unspaced import SIDES
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.files import digest_of
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -26,14 +27,7 @@ from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, trai
 from qsproj.pipelines.bootstrap.source import train_source
 from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
-from qsproj.pipelines.bootstrap.workspace import (
-    InputPath,
-    Stage,
-    StageOutput,
-    StageReport,
-    Workspace,
-    digest_of,
-)
+from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageOutput, StageReport, Workspace
 from qsproj.pipelines.projection.projected import DRAWS, SoftProjectionOptions
 
 # Number of sentences suggested for annotation.

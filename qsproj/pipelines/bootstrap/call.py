@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from qsproj.corpus.files import open_output
 from qsproj.errors import DataError, UsageError
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
 from qsproj.pipelines.bootstrap.texts import SourceText
+from qsproj.pipelines.bootstrap.workspace import write_json
 
 _NAME = "bootstrap.{}.json"
 
@@ -34,9 +34,7 @@ class BootstrapCall:
         options = _absolute(asdict(self.options))
         del options["soft"]
         texts = [_absolute(asdict(text)) for text in self.texts]
-        record = {"texts": texts, "options": options}
-        with open_output(folder / _NAME.format(self.language)) as handle:
-            json.dump(record, handle, indent=1, ensure_ascii=False)
+        write_json(folder / _NAME.format(self.language), {"texts": texts, "options": options})
 
     @classmethod
     def load(cls, folder: Path, language: str | None) -> "BootstrapCall":

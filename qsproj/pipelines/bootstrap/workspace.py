@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -13,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
-from qsproj.corpus.files import open_binary_output, open_output, remove_stale
+from qsproj.corpus.files import digest_of, open_output, remove_stale, reporting_failure
 from qsproj.errors import DataError, UsageError
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
@@ -134,12 +133,10 @@ class Workspace:
 
     def __init__(self, folder: Path, *, run: str = "", say: Callable[[str], None] = lambda _: None) -> None:
         self._made = [one for one in (folder, *folder.parents) if not one.exists()]
-        try:
+        with reporting_failure(folder, "made"):
+            if folder.exists() and not folder.is_dir():
+                raise UsageError(f"{folder}: found a file, expected a folder, or an unused name")
             folder.mkdir(parents=True, exist_ok=True)
-        except FileExistsError as error:
-            raise UsageError(f"{folder}: found a file, expected a folder, or an unused name") from error
-        except OSError as error:
-            raise UsageError(f"{folder}: cannot be made: {error.strerror}") from error
         remove_stale(folder)
         self.folder = folder
         self.stages: list[StageResult] = []
@@ -220,7 +217,7 @@ class Workspace:
         if result.kept:
             known = _read_json(stage.record)
             if self.run not in _runs(known):
-                _write_json(stage.record, known | {"runs": sorted([*_runs(known), self.run])})
+                write_json(stage.record, known | {"runs": sorted([*_runs(known), self.run])})
         elif made is None:
             self.begun(stage.name)
             result = _make(stage)
@@ -248,10 +245,8 @@ class Workspace:
     def remove_unused(self) -> None:
         """Remove :meth:`unused` files, records last, because they hold the language of the other files."""
         for path in sorted(self.unused(), key=lambda path: path.suffix == RECORD_SUFFIX):
-            try:
+            with reporting_failure(path, "removed"):
                 path.unlink(missing_ok=True)
-            except OSError as error:
-                raise UsageError(f"{path}: cannot be removed: {error.strerror}") from error
 
     def _left(self) -> dict[str, list[Path]]:
         """Return the files that this run did not request, by the other languages whose runs did."""
@@ -290,7 +285,7 @@ class Workspace:
             "seconds": result.seconds,
         }
         files = {path.name: digest_of(str(path)) for path in stage.paths}
-        _write_json(stage.record, known | {"files": files, "runs": [self.run]})
+        write_json(stage.record, known | {"files": files, "runs": [self.run]})
 
 
 def _make(stage: Stage) -> StageResult:
@@ -299,7 +294,7 @@ def _make(stage: Stage) -> StageResult:
     return StageResult(name=stage.name, files=stage.files, report=report, seconds=perf_counter() - start)
 
 
-def _write_json(path: Path, record: Mapping[str, Any]) -> None:
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
     with open_output(path) as handle:
         json.dump(record, handle, indent=1, ensure_ascii=False)
 
@@ -316,17 +311,3 @@ def _read_json(path: Path) -> dict[str, Any]:
 def _runs(record: Mapping[str, Any]) -> list[str]:
     runs = record.get("runs")
     return [str(run) for run in runs] if isinstance(runs, list) else []
-
-
-def digest_of(path: str) -> str:
-    try:
-        with Path(path).open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def copy_to(source: str, target: str) -> None:
-    """Copy a file, replacing the target atomically."""
-    with Path(source).open("rb") as handle, open_binary_output(target) as out:
-        shutil.copyfileobj(handle, out)

@@ -12,7 +12,7 @@ from os import stat_result
 from pathlib import Path
 
 from qsproj.corpus.editing import with_comment
-from qsproj.corpus.files import check_can_be_written, open_binary_output
+from qsproj.corpus.files import check_can_be_written, open_binary_output, reporting_failure
 from qsproj.corpus.formats import check_has_misc, read_sentences, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
@@ -52,11 +52,9 @@ class Draft:
 
     def load(self) -> None:
         """Read the file again, replacing all sentences; on an error nothing changes."""
-        try:
+        with reporting_failure(self.path, "read"):
             self._check_file()
             seen, content = _identity(self.path.stat()), self.path.read_bytes()
-        except OSError as error:
-            raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from error
         sentences = list(read_sentences(Named(content, str(self.path))))
         blocks = [self._text_of(sentence) for sentence in sentences]
         if b"".join(blocks) != content:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qsproj.corpus.cells import COLUMN_COUNT, DEPREL, HEAD, UPOS
+from qsproj.corpus.files import reporting_failure
 from qsproj.errors import UsageError
 
 
@@ -87,12 +88,8 @@ class History:
 
         A last step that is missing from the file, after a crash between the two writes, is dropped.
         """
-        try:
-            content = self.path.read_bytes()
-        except FileNotFoundError:
-            content = b""
-        except OSError as error:
-            raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from error
+        with reporting_failure(self.path, "read"):
+            content = self.path.read_bytes() if self.path.exists() else b""
         self._size, steps = len(content), _steps(content)
         if steps and self._lacks_last(steps, blocks):
             steps.pop()
@@ -206,16 +203,13 @@ class History:
 
     def _write(self, records: Sequence[dict[str, Any]]) -> None:
         lines = "".join(f"\n{json.dumps(one, ensure_ascii=False)}" for one in records).encode()
-        try:
-            with self.path.open("ab") as handle:
-                if handle.tell() > self._size:
-                    handle.truncate(self._size)
-                handle.write(lines)
-                handle.flush()
-                os.fsync(handle.fileno())
-                self._size = handle.tell()
-        except OSError as error:
-            raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
+        with reporting_failure(self.path, "written"), self.path.open("ab") as handle:
+            if handle.tell() > self._size:
+                handle.truncate(self._size)
+            handle.write(lines)
+            handle.flush()
+            os.fsync(handle.fileno())
+            self._size = handle.tell()
 
 
 def _steps(content: bytes) -> list[_Step]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.files import copy_to
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
@@ -20,7 +21,7 @@ from qsproj.pipelines.bootstrap.answers import given_answers, learn_answers, tex
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
-from qsproj.pipelines.bootstrap.workspace import Workspace, copy_to
+from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.projection.hard_projection import through_links
 from qsproj.serve.review.correction import certain, is_partial
 from qsproj.serve.review.draft import Named

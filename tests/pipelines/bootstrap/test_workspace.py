@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from qsproj.corpus.files import partial_of
+from qsproj.corpus.files import copy_to, partial_of
 from qsproj.errors import DataError, UsageError
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds, in_short
@@ -20,7 +20,6 @@ from qsproj.pipelines.bootstrap.workspace import (
     StageReport,
     StageResult,
     Workspace,
-    copy_to,
     stage,
 )
 
