@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
 from qsproj.corpus.characters import plain_form
+from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import MultiwordToken, multiword_tokens
 
@@ -136,9 +136,7 @@ def merge_contractions(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, 
 # words, then words after which a token is not split (French *avec des* has an article). They are closed lists
 # of contractions of a preposition with an article or pronoun, or of a conjunction with an auxiliary. Verbal
 # clitics (Spanish *verlo*) are an open class, learned by tokenisers.
-_FILE = Path(__file__).with_name("language") / "contractions.tsv"
-_LINES = _FILE.read_text(encoding="utf-8").splitlines()
-_TABLE = {language: cells for language, *cells in (line.split("\t") for line in _LINES)}
+_TABLE = {language: cells for language, *cells in packaged_rows(__file__, "language/contractions.tsv")}
 
 # Languages with a table.
 LANGUAGES = frozenset(_TABLE)

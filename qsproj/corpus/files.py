@@ -323,6 +323,12 @@ def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
         return Path(path).open("rb")
 
 
+def packaged_rows(module: str, name: str) -> list[list[str]]:
+    """Return the cells of a tab-separated file beside a module, which is given by its ``__file__``."""
+    text = (Path(module).parent / name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()]
+
+
 def digest_of(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file."""
     with reporting_failure(path, "read"), Path(path).open("rb") as handle:

@@ -11,12 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Sentence
-
-_FILE = Path(__file__).with_name("practice.tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +86,7 @@ def _cells(feats: str) -> frozenset[str]:
 def practice() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """Return by question the languages of each tag, by tag; the commonest tag first."""
     found: dict[str, dict[str, Sequence[str]]] = {}
-    for line in _FILE.read_text(encoding="utf-8").splitlines():
-        name, tag, languages = line.split("\t")
+    for name, tag, languages in packaged_rows(__file__, "practice.tsv"):
         found.setdefault(name, {})[tag] = languages.split()
     return found
 

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from pathlib import Path
 
+from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES
 from qsproj.errors import UsageError
 
 # Frequent function words of each language. Related languages share some.
-_FILE = Path(__file__).with_name("commonest-words.tsv")
-_COMMONEST = dict(line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlines())
+_COMMONEST = {code: words for code, words in packaged_rows(__file__, "commonest-words.tsv")}
 _LIKE = {"no": "nb", "bs": "hr"}
 _WORD = re.compile(r"[^\W\d_]+")
 

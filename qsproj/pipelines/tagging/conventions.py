@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns, with_heads
+from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, PRIOR_VOTES
 
@@ -54,7 +54,7 @@ class Convention:
 def _practice() -> dict[str, dict[str, Annotation]]:
     """Return the annotation of each convention by language; later rows replace earlier ones."""
     found: dict[str, dict[str, Annotation]] = {}
-    for name, tag, relation, languages, _ in _rows("conventions.tsv"):
+    for name, tag, relation, languages, _ in packaged_rows(__file__, "conventions.tsv"):
         found.setdefault(name, {}).update(dict.fromkeys(languages.split(), (tag, relation)))
     return found
 
@@ -63,15 +63,10 @@ def registered_auxiliaries(language: str | None) -> frozenset[str]:
     """Return the lemmas that UD registers as auxiliaries of a language, lower-cased."""
     return frozenset(
         lower_form(lemma)
-        for code, lemmas in _rows("auxiliaries.tsv")
+        for code, lemmas in packaged_rows(__file__, "auxiliaries.tsv")
         if code == language
         for lemma in lemmas.split()
     )
-
-
-def _rows(name: str) -> list[list[str]]:
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    return [line.split("\t") for line in text.splitlines()]
 
 
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
