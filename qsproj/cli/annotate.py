@@ -17,6 +17,7 @@ on with it.
 
 import argparse
 import sys
+from itertools import chain
 from pathlib import Path
 
 from qsproj.cli.command_parser import CommandParser
@@ -40,8 +41,6 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from itertools import chain
-
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.bootstrap.call import BootstrapCall
     from qsproj.serve.compute import ComputePool
@@ -76,9 +75,8 @@ def run(options: argparse.Namespace) -> None:
         session.parts = learning.progress
         # Drafts are written in the order of bootstrap --suggest; each training makes a new one.
         session.rank(range(len(session.draft.sentences)))
-        tokens = learning.words
-        model = options.output
-        loop = Loop(session=session, words=words, tokens=tokens, batch=options.train_after, model=model)
+        batch, model = options.train_after, options.output
+        loop = Loop(session=session, words=words, tokens=learning.words, batch=batch, model=model)
         inference = ComputePool(Inference(load_parser(options.output)), processes=1)
         training = ComputePool(learning, processes=1)
         review = Review(session=session, training=training, inference=inference, words=words, loop=loop)

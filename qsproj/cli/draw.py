@@ -80,18 +80,17 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--target and --alignment go together: give both, or neither")
     if options.versus is not None and options.target is not None:
         raise UsageError("--versus compares trees of one language; leave out --target and --alignment")
-    drawings = _drawings(options)
+    name, drawings = name_of(options.file), _drawings(options)
     # Report errors of the first sentence before any output.
     first = list(itertools.islice(drawings, 1))
     if not first:
         given = [f"--{name}" for name in ("relation", "below") if getattr(options, name) is not None]
         parse = "" if options.below is None else ", or parse with --confidence, if MISC has no ArcProb"
-        raise UsageError(f"{name_of(options.file)}: found no such arc; leave out {' or '.join(given)}{parse}")
-    drawings = _warn_no_tree(itertools.chain(first, drawings), name_of(options.file))
+        raise UsageError(f"{name}: found no such arc; leave out {' or '.join(given)}{parse}")
+    drawings = _warn_no_tree(itertools.chain(first, drawings), name)
     about = ""
     if options.versus:
         about = f"above the words: {options.file}; below, where it differs: {options.versus}"
-    name = name_of(options.file)
     fit = options.width is None
     save_drawings(options.output, chosen_format, name, drawings, about=about, fit=fit)
 

@@ -286,7 +286,7 @@ def learn_features(
     features add no line.
     """
     links = text.marked
-    if links is not None and not any(mark.known_values for mark in links.names):
+    if links is not None and all(set(mark.values) <= {NONE, UNKNOWN} for mark in links.names):
         links = None
     tagged = few.sentences if "feats" in columns and "feats" in columns_shown(few.sentences) else ()
     with_lemmas = "lemma" in columns and bool(few.inflections or lexicon.has_lemmas)

@@ -35,10 +35,6 @@ class Mark(NamedTuple):
     upos: str
     values: tuple[str, ...]
 
-    @property
-    def known_values(self) -> list[str]:
-        return [value for value in self.values if value not in (NONE, UNKNOWN)]
-
 
 def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Mark]:
     """Return the mark of each word, extended by agreement; all UNKNOWN in a sentence without features.
