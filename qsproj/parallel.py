@@ -53,8 +53,8 @@ class Workers:
 
     def __post_init__(self) -> None:
         check_name("backend", self.backend, BACKENDS)
-        if self.jobs < 1 and self.jobs != -1:
-            raise UsageError(f"the number of jobs is {self.jobs}, expected 1 or more, or -1 for all cores")
+        if not isinstance(self.jobs, int) or (self.jobs < 1 and self.jobs != -1):
+            raise UsageError(f"the number of jobs is {self.jobs!r}, expected 1 or more, or -1 for all cores")
         if (self.backend == "dask") != (self.scheduler is not None):
             raise UsageError("--backend dask and --scheduler ADDRESS go together; give both or neither")
 

@@ -11,7 +11,7 @@ from qsproj.conventions import is_whole
 from qsproj.corpus.files import PathOrFile
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.language.recognition import check_known_language
-from qsproj.corpus.messages import check_type, described
+from qsproj.corpus.messages import check_type, described, words_of
 from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.pairs.translations import join_same_targets
@@ -279,9 +279,9 @@ def project_tags(
     """
     if language is not None:
         check_known_language(language)
-    for column in columns or ():
+    for column in () if columns is None else validation.listed(columns, "columns"):
         check_name("column that links carry", column, ("upos", *tags_through_links.PROJECTED_COLUMNS))
-    sources, links = list(source), list(alignments)
+    sources, links = validation.listed(source, "source"), validation.listed(alignments, "alignments")
     several = bool(sources) and not isinstance(sources[0], Sentence)
     if several:
         validation.check_same_number(source=sources, alignments=links)
@@ -294,7 +294,8 @@ def project_tags(
     pairs = [_pairs(one, words, of_one) for (one, of_one), words in zip(sides, targets, strict=True)]
     known = None if lexicon is None or isinstance(lexicon, Mapping) else read_lexicon(lexicon)
     if isinstance(lexicon, Mapping):
-        known = Lexicon(tags={word: tuple(sorted(tags)) for word, tags in sorted(lexicon.items())})
+        given = {word: words_of(tags, what=f"tags of {word}") for word, tags in sorted(lexicon.items())}
+        known = Lexicon(tags={word: tuple(sorted(tags)) for word, tags in given.items()})
     few = validation.sentences_of(tagged, "tagged", least=0)
     tagger = tags_through_links.project_tags(
         join_same_targets(pairs),

@@ -15,7 +15,7 @@ from qsproj.api import validation
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.document import Document
 from qsproj.corpus.files import PathOrFile, open_output, open_text, temporary_folder
-from qsproj.corpus.messages import described, shown
+from qsproj.corpus.messages import check_type, described, shown
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, WrongTypeError
 from qsproj.models.storage import load_model
@@ -134,6 +134,7 @@ def bootstrap(
     >>> made.model("Der Hund schläft im Garten.")[0].root
     <Token 3 'schläft' VERB>
     """
+    check_type(work, str | PathLike | None, "a folder", "work")
     pairs = _languages(languages)
     count = None if draws is None else validation.whole_number(draws, "draws", least=1)
     suggested = validation.whole_number(suggest_sentences, "suggest_sentences", least=1)
@@ -190,10 +191,12 @@ def _provenance(options: BootstrapOptions, pairs: Sequence[tuple[str, str]]) -> 
 
 def _languages(languages: Languages) -> list[tuple[str, str]]:
     """Return a (source, target) pair of codes for each source; all have the same target."""
-    found = [languages] if all(isinstance(one, str) for one in languages) else list(languages)
+    expected = 'codes of source and target: ("en", "de")'
+    check_type(languages, Iterable, expected, "languages")
+    given = list(languages)
+    found = [given] if all(isinstance(one, str) for one in given) else given
     for pair in found:
-        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(code, str) for code in pair):
-            expected = 'codes of source and target: ("en", "de")'
+        if not isinstance(pair, tuple | list) or [type(code) for code in pair] != [str, str]:
             raise WrongTypeError(f"found {shown(pair)} as languages, expected {expected}")
     pairs = [(str(source), str(target)) for source, target in found]
     check_codes(pairs)
@@ -276,7 +279,7 @@ class Inputs:
 
     def single(self, given: PathOrFile | None, name: str) -> str | None:
         """Return the path of one file; None for None."""
-        return None if given is None else self.texts(given, name)[0]
+        return None if given is None else self._path(given, name)
 
     def bitext(self, given: Bitext, name: str) -> tuple[str, ...]:
         """Return the path of a file of pairs, or of both sides; pairs in memory are written to one file."""

@@ -19,7 +19,7 @@ def sentences_of(given: object, name: str, *, least: int = 1) -> list[Sentence]:
 
     Raises WrongTypeError for a single sentence or other types, UsageError for too few sentences.
     """
-    found = _each_a(Sentence, _listed(given, name), name, "qsproj.Sentence.from_words, qsproj.read_conllu")
+    found = _each_a(Sentence, listed(given, name), name, "qsproj.Sentence.from_words, qsproj.read_conllu")
     if len(found) < least:
         raise UsageError(f"found {pluralise(len(found), 'sentence')} in {name}, expected {least} or more")
     return found
@@ -29,7 +29,7 @@ def texts_of(given: object, name: str) -> list[Sentence | tuple[str, ...]]:
     """Return sentences unchanged, and lists of words as tuples; raises as :func:`sentences_of`."""
     return [
         text if isinstance(text, Sentence) else words_of(text, what=f"sentence {number} of {name}")
-        for number, text in enumerate(_listed(given, name), start=1)
+        for number, text in enumerate(listed(given, name), start=1)
     ]
 
 
@@ -41,11 +41,11 @@ def words_in(text: Sentence | tuple[str, ...]) -> tuple[str, ...]:
 def alignments_of(given: object) -> list[Alignment]:
     """Return the alignments of an iterable; raises as :func:`sentences_of`."""
     return _each_a(
-        Alignment, _listed(given, "alignments"), "alignments", "qsproj.align, qsproj.read_alignments"
+        Alignment, listed(given, "alignments"), "alignments", "qsproj.align, qsproj.read_alignments"
     )
 
 
-def _listed(given: object, name: str) -> list[object]:
+def listed(given: object, name: str) -> list[object]:
     """Return an iterable as a list; WrongTypeError for strings, single sentences, pairs and alignments."""
     if isinstance(given, str | bytes):
         remedy = "read files first: qsproj.read_conllu, qsproj.read_alignments"

@@ -42,7 +42,7 @@ class FieldSpec:
             return
         if self.known is not None:
             kind, known = self.known
-            for one in (value,) if isinstance(value, str) else value:
+            for one in value if isinstance(value, tuple | list) else (value,):
                 check_name(kind, one, known)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             inside = self.least < value < self.most if self.within else self.least <= value <= self.most

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import Any
 
 from qsproj.corpus.files import open_binary_output, open_output
+from qsproj.corpus.messages import check_type
 from qsproj.errors import UsageError, check_name, pluralise
 
 
@@ -111,6 +112,7 @@ class Drawing:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a .svg, .png, .pdf or .html file; UsageError for others, or without their converter."""
+        check_type(path, str | os.PathLike, "a path")
         save_drawings(path, format_of(os.fspath(path)), self.title, [(self.title, self)])
 
     def _repr_html_(self) -> str:

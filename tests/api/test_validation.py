@@ -138,6 +138,14 @@ REFUSED = {
         lambda: qsproj.train_parser([ONE], objective=np.zeros((2, 2))),
         "unknown objective",
     ),
+    "a string of tags": (
+        lambda: qsproj.project_tags([ONE], [ONE], qsproj.align([ONE], [ONE]), lexicon={"dogs": "NOUN"}),
+        "found the string 'NOUN' as tags of dogs, expected a list",
+    ),
+    "no source": (lambda: qsproj.project_tags(None, [ONE], []), "found None as source, expected a list"),
+    "columns": (lambda: qsproj.project_tags([ONE], [ONE], [], columns=1), "found 1 (int) as columns"),
+    "a picture saved nowhere": (lambda: qsproj.draw(ONE).save(None), "found None, expected a path"),
+    "labels of a number": (lambda: qsproj.BiparseOptions(labels=1), "unknown labels 1"),
     "arguments that changed places": (
         lambda: qsproj.write_conllu("out.conllu", [ONE]),
         "found 'out.conllu' (str) as sentences",
