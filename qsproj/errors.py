@@ -43,7 +43,7 @@ class DataError(QsprojError, ValueError):
 
     def __init__(self, path: str, line: int | None, found: str, expected: str, remedy: str = "") -> None:
         self.path = path = NAME_OF_INPUT if path == "-" else path
-        self.line = line
+        self.line, self.remedy = line, remedy
         self._facts = {"found": found, "expected": expected, "remedy": remedy}
         where = path if line is None else f"{path}:{line}"
         text = f"{where}: found {found}, expected {expected}"

@@ -20,6 +20,7 @@ from typing import Any
 from qsproj.cli.command_parser import CommandParser, print_lines
 from qsproj.cli.options.declare import only_where, only_with
 from qsproj.corpus import formats
+from qsproj.corpus.alignments import naming_option
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of
 from qsproj.corpus.sentence import Sentence
@@ -236,7 +237,8 @@ def _print_conll18(options: argparse.Namespace, scores: CutScores) -> None:
 
 def _run_alignments(options: argparse.Namespace) -> None:
     gold_format = options.gold_format or formats.DEFAULT_ALIGNMENT_FORMAT
-    gold = list(formats.read_alignments(options.gold, gold_format))
+    with naming_option("--gold-format"):
+        gold = list(formats.read_alignments(options.gold, gold_format))
     # If GOLD holds the words, links outside them are errors.
     sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in formats.WITH_WORDS else None
     system_format = options.alignment_format or formats.DEFAULT_ALIGNMENT_FORMAT

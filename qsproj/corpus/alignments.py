@@ -19,7 +19,7 @@ and ``giza`` (``A3.final`` of GIZA++) three lines per sentence. The source comes
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import groupby, zip_longest
 from operator import index
 from os import PathLike, fspath
@@ -41,7 +41,8 @@ _SOURCE_WORD = re.compile(r"(\S+) \(\{((?: [0-9]{1,9})*) \}\)")
 _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0-9.eE+-]+))?")
 _SCORE = re.compile(r"\s*\|\|\|\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*$")
 _MAX_WORD = 2**31 - 2
-_OTHER_FORMAT = "name its format: --alignment-format pharaoh, talp, naacl or another of those in the help"
+_OPTION = "--alignment-format"
+_OTHER_FORMAT = f"name its format: {_OPTION} pharaoh, talp, naacl or another of those in the help"
 # Pattern of a line of each format.
 _LINE_OF = {
     "giza": re.compile(r"# Sentence pair|NULL \(\{"),
@@ -235,12 +236,21 @@ def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
     return Links(line, rows)
 
 
+@contextmanager
+def naming_option(option: str) -> Iterator[None]:
+    """Name another option in errors that advise to give the format of alignments."""
+    try:
+        yield
+    except DataError as error:
+        raise error.with_remedy(error.remedy.replace(_OPTION, option)) from error
+
+
 def _other_format(text: str) -> str:
     for format, pattern in _LINE_OF.items():
         if pattern.match(text):
-            return f"name its format: --alignment-format {format}"
+            return f"name its format: {_OPTION} {format}"
     if text.startswith("#") or text.count("\t") >= COLUMN_COUNT - 2:
-        return "CoNLL-U with its links in MISC (Align=2,4) is read with --alignment-format misc"
+        return f"CoNLL-U with its links in MISC (Align=2,4) is read with {_OPTION} misc"
     return _OTHER_FORMAT
 
 

@@ -136,6 +136,7 @@ def test_nothing_is_learned_where_links_cannot_be_written(run_cli, tmp_path):
         (("--hand-alignment", LINKS, "--alignment-factors", "x"), "known: fertility, target-hmm"),
         (("--hand-alignment", "-"), "cannot be - (standard input)"),
         (("--hand-alignment", "no-such-file"), "no-such-file"),
+        (("--hand-alignment", SIDES[0]), "is read with --hand-alignment-format misc"),
         (
             ("--hand-alignment", LINKS, "--hand-alignment-format", "talp"),
             f"{LINKS}:1: found a link of word 0",

@@ -330,6 +330,8 @@ def test_alignments(run_cli, tmp_path):
         ("0-0\n", "0-0\n0-0\n", (), "gold: found the links of 1 sentence pair, expected more, as in"),
         ("\n", "0-0\n", (), "gold: found no link, expected links to score against"),
         ("0:0\n", "0-0\n", (), "gold:1: found '0:0', expected links like 0-2"),
+        ("1 1 1 S\n", "0-0\n", (), "name its format: --gold-format naacl"),
+        ("0-0\n", "1 1 1 S\n", (), "name its format: --alignment-format naacl"),
         ("0-0\n", "0-0\n", ("--gold-format", "fast"), "unknown alignment format 'fast'; known: pharaoh"),
         (
             "0-0\n",

@@ -11,6 +11,7 @@ from itertools import islice, product, repeat
 
 import numpy as np
 
+from qsproj.corpus.alignments import naming_option
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.editing import at_lines, lines_in
@@ -176,6 +177,7 @@ def with_hand_alignments(
     return [*by_hand, *pairs[len(hand) :]]
 
 
+@naming_option("--hand-alignment-format")
 def read_hand_alignments(
     path: str, format: str = "pharaoh", *, sizes: Sequence[tuple[int, int]]
 ) -> list[Alignment]:
