@@ -193,7 +193,7 @@ def _languages(languages: Languages) -> list[tuple[str, str]]:
     """Return a (source, target) pair of codes for each source; all have the same target."""
     expected = 'codes of source and target: ("en", "de")'
     check_type(languages, Iterable, expected, "languages")
-    given = list(languages)
+    given = [languages] if isinstance(languages, str) else list(languages)
     found = [given] if all(isinstance(one, str) for one in given) else given
     for pair in found:
         if not isinstance(pair, tuple | list) or [type(code) for code in pair] != [str, str]:
