@@ -1,14 +1,12 @@
 """Apply a stored model to a stream of sentences, in one process or several, holding a few blocks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,11 +18,9 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, pluralise
 from qsproj.models.constraints import known_part
 from qsproj.models.parser import Parser, check_takes_parts, load_parser, load_tags
+from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of, map_in_order
 from qsproj.progress import notice
-
-if TYPE_CHECKING:
-    from qsproj.models.tagging.tagger import Tagger
 
 # Block size: large enough to outweigh sending, small enough for a short wait.
 BLOCK_SENTENCES = 128
