@@ -161,7 +161,9 @@ def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int],
     if links.rows and counts is not None and counts[2:] == own and (counts[0], counts[1]) != size:
         found = f"links that were made of {counts[0]} and {counts[1]} words"
         expected = f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words"
-        remedy = "align the tokens that qsproj tokenize writes, or CoNLL-U"
+        tokens = "links of tokens such as zum have the format pharaoh:tokens"
+        other = f"align the tokens that qsproj tokenize writes, or CoNLL-U; {tokens}"
+        remedy = "swap source and target" if (counts[1], counts[0]) == size else other
         raise DataError(name, links.line, found, expected, remedy)
 
 

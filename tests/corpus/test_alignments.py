@@ -24,6 +24,16 @@ def facts(alignment):
 
 
 @pytest.mark.parametrize(
+    ("size", "remedy"), [((3, 2), "swap source and target"), ((2, 4), "have the format pharaoh:tokens")]
+)
+def test_links_of_other_words_are_refused_with_their_cause(tmp_path, size, remedy):
+    (tmp_path / "links").write_text("0-0\n")
+    (tmp_path / "links.counts").write_text("2 3 1 2\n")
+    with pytest.raises(DataError, match=f"links that were made of 2 and 3 words, .*{remedy}"):
+        list(read_alignments(tmp_path / "links", sizes=[size]))
+
+
+@pytest.mark.parametrize(
     ("format", "text"),
     [
         ("pharaoh", "2p0 0-1\r\n\n1?1\n"),
