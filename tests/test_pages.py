@@ -101,3 +101,9 @@ def test_commands_of_a_page_are_those_of_the_program(page):
     for arguments in typed_in(page):
         build_parser(arguments[0]).parse_args(arguments)
         assert unlisted_options(arguments) == []
+
+
+def test_options_of_the_changelog_are_those_of_some_command():
+    spans = re.findall(r"`([^`]+)`", read(Path("CHANGELOG.md")))
+    named = sorted({option for span in spans for option in re.findall(r"(?<!\S)--[a-z-]+", span)})
+    assert set.intersection(*(set(unlisted_options([command, *named])) for command, _ in COMMANDS)) == set()
