@@ -78,10 +78,8 @@ def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool 
         found = f"the relations {shown} and others that UD does not have, of {share:.0%} of the words"
         remedy = "learn the conversion from a few trees: qsproj adapt"
         if not relations:
-            found, remedy = (
-                f"no relation in {pluralise(len(head), 'sentence')}",
-                "parse it first: qsproj parse",
-            )
+            found = f"no relation in {pluralise(len(head), 'sentence')}"
+            remedy = "parse it first: qsproj parse"
         error = DataError(name, None, found, "relations of Universal Dependencies", remedy)
         if refuse:
             raise error
@@ -182,8 +180,7 @@ def _shared_votes(tree: WorkingTree, group: coordination.Group, family: str) -> 
     outside = coordination.outside_dependents(tree, group.top, group)
     if group.top not in group.conjuncts:
         guessed = coordination.guess_left(tree, group) + coordination.guess_right(tree, group)
-        on_head = outside
-        on_nearest = guessed
+        on_head, on_nearest = outside, guessed
     elif family in _LEFTWARD:
         on_head, on_nearest = [word for word in outside if word < first], coordination.guess_left(tree, group)
     else:

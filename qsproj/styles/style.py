@@ -52,16 +52,9 @@ class Style:
 
 UD = Style()
 
-_FUNCTION_WORDS: tuple[str, ...] = get_args(FunctionWord)
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "coordination": get_args(Coordination),
-    "conjunctions": get_args(Attachment),
-    "shared": get_args(Sharing),
-    "punctuation": get_args(Attachment),
-}
 #: The choices of each dimension, those of Universal Dependencies first.
 DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {entry.name: _CHOICES.get(entry.name, _FUNCTION_WORDS) for entry in fields(Style)}
+    {entry.name: get_args(entry.type) for entry in fields(Style)}
 )
 
 _CONTENT_HEAD = dict.fromkeys(("determiners", "prepositions", "copula", "auxiliaries"), "child")

@@ -80,7 +80,6 @@ class WorkingTree:
         return self.upos[node - 1] if node <= len(self.upos) else self.upos[self.starts[node] - 1]
 
     def base(self, node: int) -> str:
-        """Return the relation of a node without its subtype."""
         return base_relation(self.relations[node])
 
     def attach(self, node: int, head: int, relation: str) -> None:

@@ -270,11 +270,8 @@ def turned_trees(heads, turned, nests, trees):
     ``trees`` int32[4, n+1]: filled.
     """
     size = heads.shape[0]
-    innermost, outermost, outwards = (
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-    )
+    innermost, outermost = np.empty(size, np.int32), np.empty(size, np.int32)
+    outwards = np.empty(size, np.int32)
     chains_above(heads, turned, innermost, outermost, outwards)
     top = np.empty(size, np.int32)
     for word in range(size):

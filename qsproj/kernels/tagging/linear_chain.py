@@ -241,10 +241,8 @@ def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_resid
 def step_steep_rows(rows, slopes, weights, state, rate, step):
     """Apply :func:`step_rows` to slopes above FLAT alone, which takes a third of the time."""
     width = weights.shape[1]
-    every, tables = (
-        np.empty(width, np.int64),
-        (weights.reshape(-1), state[0].reshape(-1), state[1].reshape(-1)),
-    )
+    every = np.empty(width, np.int64)
+    tables = weights.reshape(-1), state[0].reshape(-1), state[1].reshape(-1)
     for i in range(rows.shape[0]):
         steep = every[: _steep(slopes[i], every)]
         for k in range(rows.shape[1] if len(steep) else 0):
