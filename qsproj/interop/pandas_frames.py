@@ -71,8 +71,8 @@ def from_pandas(frame: DataFrame) -> Document:
     Only the index and the column ``form`` are required; ``sentence`` and ``word`` may be columns, as in a
     table read from a file. Missing values are ``_``; other columns are ignored.
 
-    Raises UsageError for other frames: a sentence with gaps or words in another order, heads that do not form
-    a tree, multiword tokens whose words are not adjacent.
+    Raises UsageError for other frames: a sentence with gaps or words in another order or without a form,
+    heads that do not form a tree, multiword tokens whose words are not adjacent.
 
     Examples
     --------
@@ -108,6 +108,9 @@ def _sentences_in(rows: list[dict[str, Any]]) -> Iterator[Sentence]:
                     f"{where}: found word {shown(row['word'])}, expected {expected}; a frame has all words "
                     "of a sentence in their order: leave out sentences, not words, or frame.sort_index()"
                 )
+            if row["form"] is None:
+                remedy = "read words such as NA as they are: pandas.read_csv(..., keep_default_na=False)"
+                raise UsageError(f"{where}: found no form of word {expected}, expected one; {remedy}")
         yield _sentence(words, where)
 
 

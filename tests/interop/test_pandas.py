@@ -71,6 +71,7 @@ BROKEN = {
         r"sentence 1: found its words in two places",
     ),
     "no form": (lambda f: f.drop(columns="form"), "found no form in the frame"),
+    "a form read as missing": (lambda f: f.assign(form=None), "found no form of word 1, .*keep_default_na"),
     "no index": (lambda f: f.reset_index(drop=True), "found no sentence in the frame"),
     "a head outside": (lambda f: f.assign(head=99), r"sentence 1: found HEAD 99, expected 0 to"),
     "a cycle": (lambda f: f.assign(head=[2, 1, *[0] * (len(f) - 2)]), "the cycle of heads"),
