@@ -9,7 +9,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus import bitext as bitext_files
-from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.corpus.files import PathOrFile, name_of
+from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.messages import check_type, described
@@ -32,8 +33,8 @@ def read_text(
 ) -> Iterator[Sentence]:
     """Yield the sentences of plain text, one a line, tokenized and without annotation.
 
-    Raises UsageError when neither a language nor a model is given; DataError at a line that the language's
-    rules cannot tokenize.
+    Raises UsageError when neither a language nor a model is given; DataError for CoNLL-U, an empty file, and
+    at a line that the language's rules cannot tokenize.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def read_text(
 def _sentences(
     path_or_file: PathOrFile, read: Callable[[Iterable[str]], Iterator[Sentence]]
 ) -> Iterator[Sentence]:
-    with open_text(path_or_file) as lines:
+    with open_raw_text(path_or_file) as lines:
         yield from read(lines)
 
 
@@ -118,7 +119,7 @@ def read_bitext(
 ) -> Iterator[tuple[str, str]]:
     r"""Yield the pairs (source, target) of a bitext.
 
-    Raises DataError when files have unequal numbers of lines, or a line has no separator.
+    Raises DataError when files have unequal numbers of lines or are CoNLL-U, or a line has no separator.
 
     Parameters
     ----------

@@ -11,12 +11,15 @@ from itertools import chain, islice, zip_longest
 from typing import TextIO, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
+from qsproj.corpus.conllu import looks_like_conllu
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
 from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 _BARS = "|||"
 _FORMS = "source ||| target, or source TAB target"
+# What to do with CoNLL-U where text is expected.
+AS_TEXT = "give its sentences as text: sed -n 's/^# text = //p' FILE"
 # Number of lines used to check which columns hold text, and the minimum for the check.
 _LOOKED_AT, _FEWEST_LINES = 100, 3
 _NUMBER = re.compile(r"[-+]?[\d.,:]*\d(?:[eE][-+]?\d+)?%?|\S+://\S*")
@@ -59,9 +62,15 @@ def _checked_side(handle: TextIO, name: str) -> Iterator[str]:
     if looks_like_xml(head):
         remedy = "give only the TMX file; it contains both sides"
         raise DataError(name, 1, "XML", "one sentence a line", remedy)
+    _check_no_conllu(head, name)
     rows = [line.rstrip("\r\n").split("\t") for line in head if line.strip()]
     _check_columns(rows, "\t", 1, name)
     return chain(head, lines)
+
+
+def _check_no_conllu(head: Sequence[str], name: str) -> None:
+    if looks_like_conllu(head[:1]):
+        raise DataError(name, 1, "CoNLL-U", "text, one sentence a line, as the bitext", AS_TEXT)
 
 
 def _pairs_of_file(path: PathOrFile, languages: tuple[str, str] | None) -> Iterator[tuple[str, str]]:
@@ -71,6 +80,7 @@ def _pairs_of_file(path: PathOrFile, languages: tuple[str, str] | None) -> Itera
         if looks_like_xml(head):
             yield from tmx_pairs(handle, name, languages=languages, opening="".join(head))
         else:
+            _check_no_conllu(head, name)
             yield from _pairs_of_lines(head, handle, name)
 
 

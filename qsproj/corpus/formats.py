@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.corpus import alignments
-from qsproj.corpus.bitext import looks_like_xml, read_bitext, read_tmx
+from qsproj.corpus.bitext import AS_TEXT, looks_like_xml, read_bitext, read_tmx
 from qsproj.corpus.column_formats import advice_on_columns, looks_like_plus
 from qsproj.corpus.conllu import (
     looks_like_conllu,
@@ -171,10 +171,6 @@ def open_source(path_or_file: PathOrFile) -> Iterator[Source]:
             _check_no_pair(head[-1], len(head), name)
             head[0] = head[0].removeprefix(BYTE_ORDER_MARK)
         yield Source(name, found, chain(head, handle))
-
-
-# What to do with CoNLL-U where text is expected.
-AS_TEXT = "give its sentences as text: sed -n 's/^# text = //p' FILE"
 
 
 @contextmanager

@@ -143,6 +143,14 @@ REFUSED = {
         "found the string 'NOUN' as tags of dogs, expected a list",
     ),
     "no source": (lambda: qsproj.project_tags(None, [ONE], []), "found None as source, expected a list"),
+    "trees as text": (
+        lambda: list(qsproj.read_text("corpora/de.conllu", language="de")),
+        "corpora/de.conllu:1: found CoNLL-U, expected plain text",
+    ),
+    "trees as a bitext": (
+        lambda: list(qsproj.read_bitext("corpora/de.conllu", "corpora/de.conllu")),
+        "corpora/de.conllu:1: found CoNLL-U, expected text",
+    ),
     "columns": (lambda: qsproj.project_tags([ONE], [ONE], [], columns=1), "found 1 (int) as columns"),
     "a picture saved nowhere": (lambda: qsproj.draw(ONE).save(None), "found None, expected a path"),
     "labels of a number": (lambda: qsproj.BiparseOptions(labels=1), "unknown labels 1"),

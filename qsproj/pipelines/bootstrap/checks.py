@@ -8,12 +8,11 @@ from itertools import islice
 import numpy as np
 
 from qsproj.alignment.aligners import align_words
-from qsproj.alignment.reading import is_conllu
 from qsproj.conventions import is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.editing import comment_value, misc_values
-from qsproj.corpus.formats import AS_TEXT, open_raw_text, read_all, read_sentences
+from qsproj.corpus.formats import open_raw_text, read_all, read_sentences
 from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files
@@ -111,8 +110,6 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
     for path in text.bitext:
         if is_scripture(path) and text.paired_by == texts.LINE:
             raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
-        if not is_scripture(path) and is_conllu(path):
-            raise DataError(path, 1, "CoNLL-U", "text, one sentence a line, as the bitext", AS_TEXT)
     if text.paired_by == texts.VERSE:
         for path in text.bitext:
             for line in said_of_verses(path, read_verses(path)):
