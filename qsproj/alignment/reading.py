@@ -1,6 +1,8 @@
 """The words of a bitext, from text or CoNLL-U, whichever format a file has."""
 
+import re
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_text
@@ -9,8 +11,12 @@ from qsproj.corpus.pairs.aligned import pair_with_text
 from qsproj.corpus.pairs.pairing import BY_ID, pair_files
 from qsproj.corpus.text import tokenize
 from qsproj.errors import DataError, UsageError
+from qsproj.progress import notice
 
 Pairs = Iterator[tuple[tuple[str, ...], tuple[str, ...]]]
+# Number of pairs in which to look for raw text, and its last word in a line.
+_LOOKED_AT = 100
+_RAW = re.compile(r"\w{3,}[.!?]")
 
 
 def is_conllu(path: str) -> bool:
@@ -61,8 +67,13 @@ def _words_of_text(source: str, target: str | None, languages: tuple[str, str] |
 
 
 def _not_empty(pairs: Pairs, path: str) -> Pairs:
-    first = next(pairs, None)
-    if first is None:
+    """Yield the pairs; DataError if there is none, a notice if most lines of one side end in raw text."""
+    head = list(islice(pairs, _LOOKED_AT))
+    if not head:
         raise DataError(path, None, "no line", "sentence pairs", "check that it is the right file")
-    yield first
-    yield from pairs
+    for number, side in enumerate(("source", "target")):
+        last = [pair[number][-1] for pair in head if pair[number]]
+        raw = list(filter(_RAW.fullmatch, last))
+        if 2 * len(raw) > len(last):
+            notice(f"{path}: the {side} side has words such as {raw[0]!r}; tokenise raw text: --tokenize")
+    yield from chain(head, pairs)

@@ -4,6 +4,7 @@ import pytest
 
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.errors import DataError, UsageError
+from qsproj.progress import notices
 
 ROW = "{}\t{}\t_\t_\t_\t_\t_\t_\t_\t_\n"
 
@@ -26,6 +27,16 @@ def test_two_texts(write):
 def test_one_file(write):
     assert list(read_word_pairs(write("t.tsv", "a b\tx\n"))) == [(("a", "b"), ("x",))]
     assert list(read_word_pairs(write("t.txt", "a b ||| x\n"))) == [(("a", "b"), ("x",))]
+
+
+def test_raw_text_is_noticed(write):
+    found = []
+    with notices(found.append):
+        read = read_word_pairs(write("en", "A dog here.\n\n"), write("de", "Ein Hund hier .\n\n"))
+        assert next(read)[0] == ("A", "dog", "here.")
+        list(read_word_pairs(write("s", "A dog here.\n"), write("t", "Ja\n"), languages=("en", "de")))
+    (line,) = found
+    assert "en: the source side has words such as 'here.'; tokenise raw text: --tokenize" in line
 
 
 def test_trees_are_paired_by_id(write):
