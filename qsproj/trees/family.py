@@ -185,6 +185,8 @@ class TreeFamily:
         """Draw independent trees exactly: heads int32[size, n+1], column 0 is -1; ``rng`` is advanced."""
         arcs = check_scores(scores)
         check_count("size", size, 0)
+        if not isinstance(rng, np.random.Generator):
+            raise UsageError(f"rng is {rng!r}, expected a generator: numpy.random.default_rng(1)")
         heads, _ = self._best(arcs, single_root)
         return self.draw(arcs, heads, size, rng, single_root)
 

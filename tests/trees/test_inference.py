@@ -275,6 +275,8 @@ def test_bad_arguments_are_refused(trees: ModuleType) -> None:
         trees.k_best(scores, 0)
     with pytest.raises(UsageError, match="size is -1"):
         trees.sample(scores, -1, np.random.default_rng(0))
+    with pytest.raises(UsageError, match=r"rng is 1, expected a generator"):
+        trees.sample(scores, 1, 1)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="alpha"):
         trees.renyi_entropy(scores, -0.5)
     with pytest.raises(ValueError, match="shape"):
