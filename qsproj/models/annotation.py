@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import described
@@ -57,7 +58,8 @@ class Annotator:
         """Annotate a text, a sentence, or several sentences.
 
         Models that read text cut it into sentences and words; a blank line ends a paragraph of
-        running text. The sentences of the document are made lazily.
+        running text. The sentences of the document are made lazily. Parsers leave sentences of more than
+        1,000 words as they are.
 
         Raises UsageError when the model does not read text; later, the errors of the model's other methods.
 
@@ -96,7 +98,8 @@ class Annotator:
         """Yield a document for each text, or an annotated sentence for each sentence, in order.
 
         Memory use does not grow with their number. Each block of ``batch_size`` is annotated at once, by
-        ``jobs`` processes, -1 for one on each core; results do not depend on it. ``confidence`` as in a call.
+        ``jobs`` processes, -1 for one on each core; results do not depend on it. Long sentences and
+        ``confidence`` as in a call.
         """
         if isinstance(texts, str | bytes | Sentence) or not isinstance(texts, Iterable):
             raise WrongTypeError(f"found {described(texts)}, expected a list of texts or of sentences")
@@ -128,9 +131,14 @@ class Annotator:
     def _annotated(self, sentences: Iterable[Sentence], *, confidence: bool) -> Iterator[Sentence]:
         """Yield the annotated sentences, several at once where the model can; a block is read ahead."""
         all_at_once: Callable[..., Iterator[Sentence]] | None = getattr(self, "parse_all", None)
-        if all_at_once is not None:
-            return all_at_once(map(self._checked, sentences), confidence=confidence)
-        return (self.parse(one, confidence=confidence) for one in sentences)
+        if all_at_once is None:
+            yield from (self.parse(one, confidence=confidence) for one in sentences)
+            return
+        for too_long, run in groupby(sentences, key=lambda one: len(one) > MAX_WORDS):
+            if too_long:
+                yield from run
+            else:
+                yield from all_at_once(map(self._checked, run), confidence=confidence)
 
     def _checked(self, sentence: Sentence) -> Sentence:
         columns = set(getattr(self, "reads", ())) & {"upos", "xpos"} - set(getattr(self, "ignored", ()))

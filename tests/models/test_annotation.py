@@ -84,6 +84,13 @@ def test_texts_are_piped_in_batches_with_the_same_results(text_model):
 
 
 @pytest.mark.slow
+def test_sentences_that_are_too_long_are_left_as_they_are(text_model):
+    text = "Der Hund bellt.\n\n" + "lang " * 1001 + "\n\nDie Katze schläft."
+    (piped,) = text_model.pipe([text])
+    for document in (text_model(text), piped):
+        assert [(len(one), one.root is None) for one in document] == [(4, False), (1001, True), (4, False)]
+
+
 def test_texts_are_piped_by_several_processes(text_model):
     texts = ["Der Hund bellt. Die Katze schläft."] * 7
     single = [one.to_conllu() for one in text_model.pipe(texts)]

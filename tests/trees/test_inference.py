@@ -276,7 +276,7 @@ def test_bad_arguments_are_refused(trees: ModuleType) -> None:
     with pytest.raises(UsageError, match="size is -1"):
         trees.sample(scores, -1, np.random.default_rng(0))
     with pytest.raises(UsageError, match=r"rng is 1, expected a generator"):
-        trees.sample(scores, 1, 1)  # type: ignore[arg-type]
+        trees.sample(scores, 1, 1)
     with pytest.raises(UsageError, match="alpha"):
         trees.renyi_entropy(scores, -0.5)
     with pytest.raises(ValueError, match="shape"):
