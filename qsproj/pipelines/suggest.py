@@ -5,6 +5,7 @@ annotated before, or suggested higher up, count less.
 """
 
 import heapq
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -40,8 +41,8 @@ class Costs:
     def in_words(cls, sentence: float) -> "Costs":
         """Return the costs of a sentence as its words plus a fixed number; UsageError for a negative one."""
         check_type(sentence, Real, "a number of words", "the cost of a sentence")
-        if not sentence >= 0.0:
-            raise UsageError(f"the cost of a sentence is {sentence}, expected at least 0")
+        if not 0.0 <= sentence < math.inf:
+            raise UsageError(f"the cost of a sentence is {sentence}, expected a number, 0 or more")
         return cls(correction=0.0, confirmation=sentence)
 
     def of_draft(self, words: int, corrections: float) -> float:

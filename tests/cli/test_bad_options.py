@@ -157,6 +157,10 @@ def test_an_output_that_is_also_a_folder_to_make(run_cli, tmp_path, monkeypatch,
             ("train", SAMPLE, "--order", "2", "--cutoff", "2"),
             "--cutoff belongs to --order 1; leave it out",
         ),
+        (
+            ("train", SAMPLE, "--cutoff", "1000"),
+            f"{SAMPLE}: no feature has 1,000 occurrences; lower the cutoff",
+        ),
         (("train", "-", "--dev", "-"), "only one file can be -"),
         (
             ("train-tagger", SAMPLE, "--backend", "dask"),

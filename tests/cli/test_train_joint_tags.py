@@ -69,7 +69,7 @@ def test_wrong_options_are_one_line(run_cli, tmp_path, arguments, message):
 def test_the_most_probable_tree_is_not_offered(run_cli, model):
     outcome = run_cli("parse", "-m", model, "--decode", "map", CORPORA)
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "qsproj parse: unknown decoder of a parser that tags 'map'; known: mbr\n"
+    assert outcome.err == "qsproj parse: unknown decoder 'map'; known: mbr\n"
 
 
 def test_an_untagged_treebank_is_refused_in_one_line(run_cli, tmp_path):

@@ -119,9 +119,9 @@ def test_limits_that_make_no_sense_are_refused(options, message):
         next(rank([candidate("A", [0.5])], **options))
 
 
-@pytest.mark.parametrize("cost", [-1.0, float("nan")])
+@pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf")])
 def test_a_sentence_costs_no_less_than_its_words(cost):
-    with pytest.raises(UsageError, match=f"the cost of a sentence is {cost}, expected at least 0"):
+    with pytest.raises(UsageError, match=f"the cost of a sentence is {cost}, expected a number, 0 or more"):
         Costs.in_words(cost)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import UntaggedError
+from qsproj.errors import NothingToLearnError, UntaggedError, pluralise
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, arc_features, compile_templates
 from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block, without_columns
 from qsproj.kernels.features import arc_features as kernels
@@ -256,7 +256,10 @@ def supported_by(
             features = arc_features(encoded, templates, len(counts))
             once_each = number if criterion == "sentences" else -1
             count_features(features, arcs_of(heads), counts, last, once_each)
-    return bit_mask(counts >= cutoff)
+    supported = counts >= cutoff
+    if cutoff > 1 and not supported.any():
+        raise NothingToLearnError(f"no feature has {pluralise(cutoff, 'occurrence')}; lower the cutoff")
+    return bit_mask(supported)
 
 
 # Tags that no treebank has: their features have weights only by hash collisions.

@@ -372,7 +372,7 @@ class TaggingParser(Parser):
 
         Each tag is the most probable one, and the tree the one with most expected right heads.
         """
-        check_name("decoder of a parser that tags", decode, DECODERS)
+        check_name("decoder", decode, DECODERS)
         believed, inference = self._beliefs(sentence, given)
         tags = believed.tags.argmax(axis=1)
         heads = inference.most_right(believed.arcs)

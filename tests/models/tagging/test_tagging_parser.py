@@ -170,7 +170,7 @@ def test_wrong_options_are_refused(wrong, message):
 
 
 def test_what_cannot_be_parsed_is_refused(parser, sample):
-    with pytest.raises(UsageError, match="unknown decoder of a parser that tags 'map'; known: mbr"):
+    with pytest.raises(UsageError, match="unknown decoder 'map'; known: mbr"):
         parser.parse(sample[0], decode="map")
     with pytest.raises(SentenceLengthError):
         parser.parse(make_sentence("x " * 1001, "_ " * 1001))
