@@ -8,7 +8,6 @@ segmentation is gold, tags are predicted. Nothing was chosen on PUD or on test f
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable, Mapping
 
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -20,8 +19,6 @@ from scripts.experiments.transfer.by_tags import BEST_TAGS, GOLD_TAGS, UNCERTAIN
 SCORES = {"UPOS": "upos", "UAS": "uas", "LAS, no subtypes": "las_no_subtypes", "LAS": "las", "ECE": "ece"}
 OF_GOLD_TAGS = ("UAS", "LAS, no subtypes", "ECE")
 OF_READINGS = ("UAS", "LAS, no subtypes", "ECE")
-# The line of a stage, which ends with the time it took.
-STAGE = re.compile(r"[\w-]+: .* \((kept|\d+ s)\)")
 
 # By language and variant; None if not measured.
 Rows = Mapping[tuple[str, str], Row | None]
@@ -57,16 +54,11 @@ def cells(found: Row | None, test: str, tags: str, names: Iterable[str]) -> list
 
 def runs_table(rows: Rows) -> Table:
     """Return the table of resources of each run."""
-    lines = []
-    for names, found in rows.items():
-        shown = [""] * 4
-        if found:
-            stages = [stage for line in found["run"]["said"] if (stage := STAGE.fullmatch(line))]
-            kept = sum(stage[1] == "kept" for stage in stages)
-            took = (f"{found['run'][key]:.0f}" for key in ("cpu", "wall", "peak"))
-            shown = [*took, f"{kept} of {len(stages)}"]
-        lines.append([*names, *shown])
-    return table(["language", "trees of", "processor, s", "wall, s", "peak MB", "stages found made"], lines)
+    lines = [
+        [*names, *(f"{found['run'][key]:.0f}" if found else "" for key in ("cpu", "wall", "peak"))]
+        for names, found in rows.items()
+    ]
+    return table(["language", "trees of", "processor, s", "wall, s", "peak MB"], lines)
 
 
 def run(lab: Lab) -> Figures:
