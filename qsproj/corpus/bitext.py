@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, zip_longest
+from pathlib import Path
 from typing import TextIO, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
@@ -32,7 +33,8 @@ def read_bitext(
     """Yield (source, target), stripped of white space at both ends, for each line, including blank ones.
 
     Without ``target``, each line of ``source`` is a pair, separated by ``|||``, or by a tab if the first line
-    has no ``|||``; or ``source`` is TMX, which may hold more languages than the two of ``languages``.
+    has no ``|||``, or has a tab in a file named .tsv; or ``source`` is TMX, which may hold more languages than
+    the two of ``languages``.
 
     Raises DataError when files have unequal numbers of lines, a line has no separator, or one of the two
     columns holds numbers or names.
@@ -85,7 +87,8 @@ def _pairs_of_file(path: PathOrFile, languages: tuple[str, str] | None) -> Itera
 
 
 def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[str, str]]:
-    separator = _BARS if head and _BARS in head[0] else "\t"
+    tabs = not head or _BARS not in head[0] or ("\t" in head[0] and ".tsv" in Path(name).suffixes)
+    separator = "\t" if tabs else _BARS
     rows = [line.rstrip("\r\n").split(separator) for line in head if line.strip()]
     _check_columns(rows, separator, 2, name)
     for number, line in enumerate(chain(head, rest), start=1):

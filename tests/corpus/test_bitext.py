@@ -21,6 +21,11 @@ def test_one_file(tmp_path, separator, suffix):
     assert list(read_bitext(path)) == PAIRS
 
 
+def test_bars_are_text_in_a_file_of_tabs(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("a ||| b\tx\nc\ty\n")
+    assert list(read_bitext(str(tmp_path / "pairs.tsv"))) == [("a ||| b", "x"), ("c", "y")]
+
+
 @pytest.mark.parametrize("text", ["a\tb\tc\nd\te\tf", "a ||| b ||| 0-0\nd ||| e ||| 1-1"])
 def test_further_columns_are_ignored_and_said_once(text):
     said = []
