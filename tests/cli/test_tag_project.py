@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from qsproj.corpus.alignments import write_alignments
-from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 
@@ -27,6 +27,8 @@ def files(tmp_path_factory):
     (folder / "strange.tsv").write_text("Hund\tNOUN\n\nalter\tADJ,NN\n", encoding="utf-8")
     (folder / "empty").write_text("", encoding="utf-8")
     (folder / "shorter.txt").write_text(text[: text.index("\n") + 1], encoding="utf-8")
+    spanish = "".join(" ".join(one.forms) + "\n" for one in read_conllu("corpora/es.conllu"))
+    (folder / "es.txt").write_text(spanish, encoding="utf-8")
     bare = (folder / "de.conllu").read_text(encoding="utf-8")
     (folder / "bare.conllu").write_text(bare, encoding="utf-8")
     return folder
@@ -137,6 +139,7 @@ ERRORS = [
     ({}, ["--text", "missing", "--language", "de"], "missing"),
     ({}, ["--text", "empty", "--language", "de"], "empty:1: found no sentence"),
     ({}, ["--text", "en.conllu", "--language", "de"], "en.conllu:1: found CoNLL-U, expected plain text"),
+    ({}, ["--text", "es.txt", "--language", "de"], "es.txt: found text in es, as its commonest words show"),
     ({}, ["--columns", "upos,xpos"], "--columns: links do not carry xpos, they carry upos, feats, lemma"),
     (
         {},

@@ -11,7 +11,7 @@ from math import prod
 from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES
-from qsproj.errors import UsageError
+from qsproj.errors import DataError, UsageError
 
 # Frequent function words of each language. Related languages share some.
 _COMMONEST = {code: words for code, words in packaged_rows(__file__, "commonest-words.tsv")}
@@ -23,6 +23,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 COMMON_ENOUGH, MORE_COMMON, SWAPPED = 0.08, 2.5, 1.5
 # Minimum number of words for a decision.
 LEAST_WORDS = 200
+# Number of lines that show the language of a text.
+LOOKED_AT = 1000
 _UNSPACED_SHARE = 0.3
 OTHER_SCRIPT = "another script"
 
@@ -79,6 +81,13 @@ def recognise(lines: Iterable[str]) -> Recognised:
     total = counts.total()
     shares = {code: sum(counts[word] for word in words) / max(total, 1) for code, words in _lists().items()}
     return Recognised(total, shares, unspaced >= _UNSPACED_SHARE * max(letters, 1))
+
+
+def check_language(path: str, lines: Iterable[str], language: str) -> None:
+    """Raise DataError when the commonest words of a text are those of another language."""
+    if other := recognise(lines).other_than(language):
+        found, expected = f"text in {other}, as its commonest words show", f"{language}, as its code says"
+        raise DataError(path, None, found, expected, "name text of the target language")
 
 
 def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) -> bool:

@@ -13,7 +13,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.editing import comment_value, misc_values
 from qsproj.corpus.formats import open_raw_text, read_all, read_sentences
-from qsproj.corpus.language.recognition import are_swapped, commonest_script, recognise
+from qsproj.corpus.language.recognition import are_swapped, check_language, commonest_script, recognise
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree
@@ -284,9 +284,7 @@ def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
     for path in paths:
         with open_raw_text(path) as lines:
             first = [line for line in islice(lines, LOOKED_AT) if line.strip()]
-        if other := recognise(first).other_than(language):
-            expected, remedy = f"{language}, as --languages says", "name text of the target language"
-            raise DataError(path, None, f"text in {other}, as its commonest words show", expected, remedy)
+        check_language(path, first, language)
         target = (line for _, line in islice(text.pairs(), LOOKED_AT))
         scripts = commonest_script(first), commonest_script(target)
         if "" not in scripts and scripts[0] != scripts[1]:

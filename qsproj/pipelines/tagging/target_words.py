@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from qsproj.corpus.contractions import Contractions, known_contractions
 from qsproj.corpus.formats import open_raw_text
+from qsproj.corpus.language.recognition import LOOKED_AT, check_language
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
@@ -70,7 +71,11 @@ def raw_sentences(
     contractions = known_contractions(language, tagged)
     for path in paths:
         read = target_reader(tokenizer, contractions, language=language, name=path)
-        with open_raw_text(path) as lines:
+        with open_raw_text(path) as rest:
+            head = list(islice(rest, LOOKED_AT))
+            if language is not None:
+                check_language(path, head, language)
+            lines = chain(head, rest)
             sentences = read_running_text(lines, read, starts) if paragraphs else read(lines)
             for sentence in track(sentences, "reading raw text"):
                 found.setdefault(sentence.forms, sentence)
