@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from qsproj.api.validation import sentences_of, whole_number
 from qsproj.conventions import Scores
 from qsproj.corpus.messages import check_type, described
+from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.token import Token
 from qsproj.errors import UsageError, WrongTypeError
@@ -240,7 +241,8 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
     """Draw a tree, two trees of the same words, or two aligned trees; notebooks display the result.
 
     The drawing has ``svg``, and ``save(path)`` for an image (.svg, .png), a document (.pdf) or a page
-    (.html). Raises UsageError for other types, and when ``versus`` has other words or goes with a pair.
+    (.html). Raises UsageError for other types, and when ``versus`` has other words or goes with a pair;
+    DataError when the links of a pair are of longer sentences.
 
     Parameters
     ----------
@@ -260,7 +262,8 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
     if isinstance(sentence_or_pair, SentencePair):
         if versus is not None:
             raise UsageError("versus compares trees of one language; draw one side of the pair")
-        return draw_pair(sentence_or_pair)
+        given = sentence_or_pair
+        return draw_pair(paired(given.source, given.target, given.alignment))
     if isinstance(sentence_or_pair, Sentence):
         check_type(versus, Sentence | None, "a Sentence", "versus")
         return draw_tree(sentence_or_pair) if versus is None else draw_versus(sentence_or_pair, versus)

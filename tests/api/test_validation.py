@@ -15,6 +15,10 @@ ONE = qsproj.Sentence.from_words(
 )
 
 
+def linked(*links):
+    return qsproj.Alignment(2, 2, np.array(links), np.ones(len(links), dtype=bool))
+
+
 def model(kind):
     return qsproj.load_model(path_of(kind))
 
@@ -141,6 +145,18 @@ REFUSED = {
     "a string of tags": (
         lambda: qsproj.project_tags([ONE], [ONE], qsproj.align([ONE], [ONE]), lexicon={"dogs": "NOUN"}),
         "found the string 'NOUN' as tags of dogs, expected a list",
+    ),
+    "links counted from 0": (
+        lambda: qsproj.project([ONE], [ONE], [linked((0, 1))], method="hard"),
+        "pair 1 (sentence 1): link 0-1 is outside 1..2 by 1..2; links are pairs of words, which count from 1",
+    ),
+    "links to no word": (
+        lambda: qsproj.draw(qsproj.SentencePair(ONE, ONE, linked((1, 3)))),
+        "pair: link 1-3 is outside 1..2 by 1..2",
+    ),
+    "links of a longer pair": (
+        lambda: qsproj.draw(qsproj.SentencePair(ONE, ONE, qsproj.align([["a"] * 3], [["b"]])[0])),
+        "pair: found an alignment of 3 by 1 words, expected at most 2 by 2",
     ),
     "no source": (lambda: qsproj.project_tags(None, [ONE], []), "found None as source, expected a list"),
     "trees as text": (

@@ -145,7 +145,11 @@ def paired(
         expected = f"at most {len(source)} by {len(target)}"
         remedy = "check that source comes first and that words are counted, not multiword tokens"
         raise DataError(name, line, found, expected, remedy)
-    links = Alignment(len(source), len(target), alignment.links, alignment.sure, alignment.weights)
+    try:
+        sizes = len(source), len(target)
+        links = make_alignment(*sizes, alignment.links, alignment.sure, alignment.weights)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name}: {error}; links are pairs of words, which count from 1") from None
     return SentencePair(source, target, links)
 
 
