@@ -1,11 +1,11 @@
 """Sentence, Alignment and SentencePair, the data structures of all readers and writers."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
 from operator import index
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, frozen_heads
 from qsproj.corpus.cells import COLUMN_OF, DEPS, HEAD, MISC, UNSPECIFIED, cell_from, comment_in, rows_from
 from qsproj.corpus.conllu_faults import head_fault
-from qsproj.corpus.messages import described, shown, words_of
+from qsproj.corpus.messages import check_type, described, shown, words_of
 from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, empty_nodes, multiword_tokens, spelled
 from qsproj.errors import SentenceLengthError, UsageError, WordIndexError, WrongTypeError, pluralise
 
@@ -198,8 +198,9 @@ class Sentence:
         if sent_id is not None:
             values["sent_id"] = _name(sent_id)
         if deps is not None:
-            joined = ["|".join(f"{head}:{relation}" for head, relation in edges) or None for edges in deps]
-            rows[DEPS] = checked_items("deps", joined, n)
+            check_type(deps, Iterable, "a list of edges for each word", "deps")
+            nodes = {*map(str, range(n + 1)), *(node.id for node in self.empty_nodes)}
+            rows[DEPS] = checked_items("deps", [_joined_edges(edges, nodes) for edges in deps], n)
         if misc is not None:
             rows[MISC] = checked_items("misc", misc, n)
         return replaced(self, values, rows)
@@ -400,6 +401,18 @@ def _remedy(given: object) -> str:
         return "; models of qsproj.bootstrap and qsproj bundle read text: model(text)"
     several = isinstance(given, Iterable) and not isinstance(given, bytes | Mapping)
     return "; several sentences are annotated by model.pipe(sentences)" if several else ""
+
+
+def _joined_edges(edges: object, nodes: Collection[str]) -> str | None:
+    """Return the cell of DEPS for a list of edges (head, relation); UsageError for others."""
+    check_type(edges, list | tuple, "a list of edges (head, relation)", "deps of a word")
+    for edge in cast("Sequence[object]", edges):
+        if not isinstance(edge, tuple | list) or [type(one) for one in edge[1:]] != [str]:
+            raise WrongTypeError(f"found {described(edge)} in deps, expected an edge (head, relation)")
+        if str(edge[0]) not in nodes or not edge[1] or "|" in edge[1]:
+            expected = "a word or empty node of the sentence as head, and a relation without |"
+            raise UsageError(f"found the edge {edge} in deps, expected {expected}")
+    return "|".join(f"{head}:{relation}" for head, relation in cast("Sequence[Any]", edges)) or None
 
 
 def checked_items(name: str, cells: Iterable[Items], n: int) -> tuple[str, ...]:

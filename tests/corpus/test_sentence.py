@@ -130,6 +130,9 @@ def test_a_probability_of_an_old_arc_does_not_stay(rich):
 
 
 REFUSED = {
+    "an edge from no word": ({"deps": [[(9, "x")], []]}, "found the edge (9, 'x') in deps, expected a word"),
+    "two edges in one": ({"deps": [[(0, "a|1:b")], []]}, "a relation without |"),
+    "no edge": ({"deps": [["x"], []]}, "found 'x' (str) in deps, expected an edge (head, relation)"),
     "too few heads": ({"heads": [0]}, "found 1 head, expected 2, one for each word"),
     "too many heads": ({"heads": [-1, 0, 1, 1]}, "found 4 heads, expected 2"),
     "as many as with the root, but without it": ({"heads": [2, 0, 1]}, "found 3 heads, expected 2"),
