@@ -19,7 +19,6 @@ from qsproj.pipelines.projection import priors, soft_evidence, soft_projection
 from qsproj.pipelines.tagging import (
     conventions,
     function_words,
-    linked_text,
     self_training,
     tags_through_links,
     type_dictionary,
@@ -69,7 +68,7 @@ ABLATIONS = {
     "registered auxiliaries": _tags(
         (tags_through_links, "registered_auxiliaries", lambda language: frozenset[str]())
     ),
-    "conventions": _tags((linked_text, "settled_conventions", lambda *_, **known: conventions.OWN)),
+    "conventions": _tags((conventions, "settled_conventions", lambda *_, **known: conventions.OWN)),
     "prior of unknown words": _tags(
         (tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
     ),
@@ -77,7 +76,7 @@ ABLATIONS = {
     "sentences in digits": _tag_options(in_digits=0),
     "balance": _tag_options(balance=0.0),
     "loose relations": _tags((conventions, "LOOSE", frozenset())),
-    "words of either tag": _tags((conventions, "EITHER", {}), (linked_text, "EITHER", {})),
+    "words of either tag": _tags((conventions, "EITHER", {})),
     "sureness of links": _tag_options(sureness=1.0),
     "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
     "noise of links by tag": _tags((self_training, "learn_channel", _same_noise)),
