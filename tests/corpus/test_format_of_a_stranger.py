@@ -106,7 +106,7 @@ def test_bootstrap_reads_it(slashes, tmp_path):
         text.write_text("".join(f"{' '.join(one.forms)}\n" for one in sentences), encoding="utf-8")
         texts.append(str(text))
     words = [
-        check_sides(SourceText(treebanks=(str(path),), bitext=tuple(texts), languages=("de", "en")))
+        check_sides(SourceText(treebanks=(str(path),), bitext=tuple(texts), languages=("de", "en")))[0]
         for path in (slashes, GERMAN)
     ]
     assert words[0] == words[1] > 100

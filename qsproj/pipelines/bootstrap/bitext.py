@@ -86,28 +86,34 @@ def cut_words(
     at_spaces: bool = False,
     attached: Contractions | None = None,
     too_short: int = 0,
+    apart: Contractions | None = None,
 ) -> StageReport:
     """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
 
     ``at_spaces``: both are tokenised already, because the links of a file count words. Source lines covered
-    by ``parsed`` sentences take over words and trees. Others: see :func:`shown_cuts`.
+    by ``parsed`` sentences take over words and trees. ``apart``: tokens of the source side that its treebank
+    divides. Others: see :func:`shown_cuts`.
     """
-    source = load_text_parser(model)
+    tagger = load_text_parser(model).tagger
+    if apart:
+        tagger = replace(tagger, contractions={**tagger.contractions, **apart})
     language = text.languages[1]
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
     divided = {**contractions, **(attached or {})}
     target = target_reader(tokenizer, divided, language=language, name=text.bitext[-1])
     cut: tuple[Cut, Cut] = (_cut_at_spaces, _cut_at_spaces)
     if not at_spaces:
-        cut = partial(_cut_line, source.tagger.reader(split_contractions=True)), partial(_cut_line, target)
+        cut = partial(_cut_line, tagger.reader(split_contractions=True)), partial(_cut_line, target)
     report = write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
-    if attached:
-        remark = f"{pluralise(len(attached), 'kind')} of target tokens divided like words of the raw text"
-    elif too_short:
-        remark = _too_few(too_short)
-    else:
-        return report
-    return replace(report, line=f"{report.line}; {remark}")
+    remarks = [report.line]
+    for table, side, like in ((apart, "source", "treebank"), (attached, "target", "raw text")):
+        if table:
+            remarks.append(
+                f"{pluralise(len(table), 'kind')} of {side} tokens divided like words of the {like}"
+            )
+    if too_short:
+        remarks.append(_too_few(too_short))
+    return replace(report, line="; ".join(remarks))
 
 
 @stage("links", version=4, files=(".pharaoh",))

@@ -9,6 +9,7 @@ from typing import Any
 
 from qsproj.alignment.unspaced import SIDES
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.contractions import Contractions
 from qsproj.corpus.files import digest_of
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.language.lexicon import lexicon_of
@@ -132,18 +133,20 @@ def bootstrap(
     check_annotated(options.tagged, options.annotated)
     lexicon_of(options.lexicon, options.lemmatizer, language)
     check_other_trees(options.also, options.parsed)
-    sizes = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
+    checked = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
     lists = ("also", "tagged", "annotated", "parsed", "text", "alignment")
     given: dict[str, Any] = {name: tuple(map(InputPath, getattr(options, name))) for name in lists}
     lexicon = None if options.lexicon is None else InputPath(options.lexicon)
     options = replace(options, lexicon=lexicon, **given)
-    bitexts = _Bitexts(texts, workspace, options, workers)
+    bitexts = _Bitexts(texts, [apart for _, apart in checked], workspace, options, workers)
     sentences = suggested_sentences if with_examples else None
     rest, _ = bitexts.parsers(workspace.state(bitexts.tagger).report, made or {}, sentences)
     before = [*bitexts.sources, *chain(*bitexts.sides), bitexts.tagger, *bitexts.tagged]
     planned = [workspace.state(stage) for stage in (*before, *rest)]
-    estimate = Estimate(planned, expected_seconds(sizes, [stage.name for stage in planned]))
+    estimate = Estimate(
+        planned, expected_seconds([sizes for sizes, _ in checked], [stage.name for stage in planned])
+    )
     if not all(stage.kept for stage in planned):
         say(estimate.whole())
     workspace.begun = lambda name: say(estimate.begun(name))
@@ -178,12 +181,18 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
 class _Bitexts:
     """The stages of all bitexts, as declared, up to the tagged target sides. Final.
 
-    ``sides``: of each bitext the stages of words, links and source trees. ``untagged``, ``corpora``: its
-    files before and after the target side is tagged.
+    ``apart``: of each text the tokens of the source side that its treebank divides. ``sides``: of each bitext
+    the stages of words, links and source trees. ``untagged``, ``corpora``: its files before and after the
+    target side is tagged.
     """
 
     def __init__(
-        self, texts: Sequence[SourceText], workspace: Workspace, options: BootstrapOptions, workers: Workers
+        self,
+        texts: Sequence[SourceText],
+        apart: Sequence[Contractions],
+        workspace: Workspace,
+        options: BootstrapOptions,
+        workers: Workers,
     ) -> None:
         self._declare, self._options, self._aside = workspace.declare, options, {"workers": workers}
         self._language, self._tagged = texts[0].languages[1], (*options.tagged, *options.annotated)
@@ -192,14 +201,15 @@ class _Bitexts:
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
         self._attached = dict[str, tuple[str, ...]]()
         alignments = options.alignment or [None] * len(texts)
-        for text, treebanks, links, label in zip(texts, self._treebanks, alignments, labels, strict=True):
+        rows = zip(texts, apart, self._treebanks, alignments, labels, strict=True)
+        for text, divided, treebanks, links, label in rows:
             language = text.languages[0]
             source = self._declare(
                 train_source, treebanks=treebanks, language=language, seed=options.seed, label=label
             )
             given = replace(text, treebanks=treebanks, bitext=tuple(map(InputPath, text.bitext)))
             self.sources.append(source)
-            self.sides.append(self._side(given, source.file, links, label))
+            self.sides.append(self._side(given, divided, source.file, links, label))
         self.untagged = [
             AlignedFiles(trees.file, words.files[1], links.file) for words, links, trees in self.sides
         ]
@@ -224,13 +234,19 @@ class _Bitexts:
         return {name: getattr(self._options, name) for name in names}
 
     def _side(
-        self, text: SourceText, model: StageOutput, alignment: str | None, label: str
+        self,
+        text: SourceText,
+        apart: Contractions,
+        model: StageOutput,
+        alignment: str | None,
+        label: str,
     ) -> tuple[Stage, Stage, Stage]:
         """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
         raw = self._options.text if alignment is None else ()
         cuts = shown_cuts(self._tagged, self._language, raw=raw, text=text) | self._of("parsed", "seed")
         self._attached |= cuts.get("attached", {})
         cuts |= {} if alignment is None else {"at_spaces": True}
+        cuts |= {"apart": apart} if apart else {}
         words = self._declare(cut_words, text=text, model=model, label=label, aside=self._aside, **cuts)
         sides = {"source": words.files[0], "target": words.files[1], "label": label}
         if alignment is None:

@@ -7,10 +7,17 @@ from time import process_time
 import numpy as np
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import with_tree
 from qsproj.corpus.files import open_output, open_text
+from qsproj.corpus.sentence import Sentence
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.text.text_parser import text_parser
+from qsproj.parallel import THIS_PROCESS
+from qsproj.pipelines.bootstrap import checks
 from qsproj.pipelines.bootstrap.attached_words import attached_words as attached_in
-from qsproj.pipelines.bootstrap.bitext import shown_cuts
+from qsproj.pipelines.bootstrap.bitext import cut_words, shown_cuts
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.progress import notices
 
@@ -172,3 +179,29 @@ def test_a_raw_text_that_is_too_short_is_noticed(tmp_path):
     assert found == {"tagged": (), "contractions": {}, "too_short": 50}
     (line,) = said
     assert line.startswith(f"{tmp_path}/raw: 50 words of raw text are too few to divide the tokens")
+
+
+def test_the_source_side_is_divided_like_its_treebank(tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "LEAST_ALIKE", 0.9)
+    treebank = tmp_path / "treebank.conllu"
+    trees = []
+    for words in map(str.split, made_lines(200, divided=True)):
+        chain = np.arange(-1, len(words), dtype=np.int32)
+        tagged = Sentence.from_words(words, upos=["X"] * len(words))
+        trees.append(with_tree(tagged, chain, ("dep",) * len(words)))
+    write_conllu(trees, treebank)
+    sides = made_lines(300, divided=False, seed=1), ["Wort"] * 301
+    for name, lines in zip(("xx", "de"), sides, strict=True):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    bitext = str(tmp_path / "xx"), str(tmp_path / "de")
+    text = SourceText(treebanks=(str(treebank),), bitext=bitext, languages=("qaa", "de"))
+    _, apart = checks.check_given(text)
+    assert apart["ubanhu"] == ("u", "ban", "hu")
+    tagger = train_tagger(trees[:5], rng=np.random.default_rng(1), language="qaa")
+    parser, _ = train_arc_parser(trees[:5], rng=np.random.default_rng(1))
+    text_parser(tagger, parser).save(tmp_path / "source.model")
+    paths = tmp_path / "source", tmp_path / "target"
+    how = {"tagged": (), "contractions": {}, "parsed": (), "seed": 1, "workers": THIS_PROCESS}
+    report = cut_words(paths, text=text, model=str(tmp_path / "source.model"), apart=apart, **how)
+    assert list(read_conllu(paths[0]))[-1].forms == ("w", "ban", "u", "ban", "hu")
+    assert report.line.endswith("kinds of source tokens divided like words of the treebank")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,16 @@ def test_a_treebank_of_another_language_is_told(sides, monkeypatch):
     monkeypatch.setattr(checks, "VOCABULARY_TO_ASK", 100)
     with pytest.raises(DataError, match="name a treebank of the language of the source side"):
         check_sides(source_text((sides[0], sides[0]), treebank=CORPORA / "es.conllu"))
+
+
+def test_a_treebank_of_ud_1_is_noticed(sides, tmp_path):
+    said, treebank = [], tmp_path / "en.conllu"
+    text = (CORPORA / "en.conllu").read_text("utf-8")
+    with notices(said.append):
+        for name in ("obj", "dobj"):
+            treebank.write_text(text.replace("\tobj\t", f"\t{name}\t"), "utf-8")
+            check_sides(source_text(sides, treebank=treebank))
+    assert said == [f"{treebank}: has relations of UD 1 (dobj), which other treebanks lack; take a newer one"]
 
 
 @pytest.mark.parametrize("languages", [("en", "de"), ("xx", "de"), ("en", "yy"), ("xx", "yy"), ("en", "gsw")])
@@ -146,12 +157,29 @@ def test_tagged_sentences_of_the_source_are_told(sides):
         check_tagged(text, [str(CORPORA / "de.conllu"), str(CORPORA / "en.conllu")])
 
 
+def test_the_commonest_words_show_the_language(tmp_path, monkeypatch):
+    """A small treebank of news may lack most other words of a Bible."""
+    monkeypatch.setattr(checks, "VOCABULARY_TO_ASK", 100)
+    monkeypatch.setattr(checks, "FREQUENT", 10)
+    unknown = ("".join(letters) for letters in product("bdgkw", "xzq", "bdgkw", "xzq", "bdgkw", "xzq"))
+    lines = [" ".join([*one.forms, *islice(unknown, 30)]) for one in read_conllu(CORPORA / "en.conllu")]
+    english = write_lines(tmp_path / "en.txt", lines)
+    text = source_text((english, write_lines(tmp_path / "de.txt", ["Wort"] * len(lines))))
+    counts, divided = check_sides(text)
+    vocabulary = {form.lower() for one in read_conllu(CORPORA / "en.conllu") for form in one.forms}
+    assert checks.known_share(checks.words_of_sides(text)[0], vocabulary) < checks.LEAST_KNOWN
+    assert (counts > 500, divided) == (True, {})
+    with pytest.raises(DataError, match="of the 10 commonest words of the source side in the treebank"):
+        check_sides(source_text((english, english), treebank=CORPORA / "es.conllu"))
+
+
 def test_words_with_vowel_signs_are_words(tmp_path):
     """All words of Dhivehi, most of Hindi and Tamil."""
     lines = {"en.txt": ["peace 12 words"], "dv.txt": ["ދިވެހި 12 ބަސް"]}
     english, dhivehi = (write_lines(tmp_path / name, content) for name, content in lines.items())
     text = SourceText(treebanks=(), bitext=(english, dhivehi), languages=("en", "dv"))
-    assert checks.known_shares(text, {"ދިވެހި", "peace", "12"}) == (0.5, 0.5)
+    shares = [checks.known_share(words, {"ދިވެހި", "peace", "12"}) for words in checks.words_of_sides(text)]
+    assert shares == [0.5, 0.5]
 
 
 def test_raw_text_in_another_script_is_told(sides, tmp_path):
