@@ -14,14 +14,12 @@ from hashlib import blake2b
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import learn_contractions
-from qsproj.corpus.editing import with_columns, with_heads
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.files import open_text
-from qsproj.corpus.formats import read_all
-from qsproj.corpus.language.lexicon import Lexicon, WordTags, read_lexicon
+from qsproj.corpus.language.lexicon import WordTags
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import NothingToLearnError
@@ -285,18 +283,6 @@ def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> L
         if tag != UNSPECIFIED:
             row[:] = [one == tag for one in tags]
     return np.where(possible, np.float32(0.0), np.float32(-np.inf))
-
-
-def given_answers(tagged: Sequence[str], annotated: Sequence[str], *lexicons: str | None) -> Answers:
-    """Read the answers among the inputs of a bootstrap; later lexicons correct earlier ones.
-
-    Heads of ``tagged`` sentences are left out: they may be predicted, or in another style.
-    """
-    lexicon = Lexicon()
-    for path in filter(None, lexicons):
-        lexicon = lexicon.corrected(read_lexicon(path).tags)
-    tags_alone = (with_heads(one, [NO_HEAD] * (len(one) + 1)) for one in read_all(tagged))
-    return Answers(sentences=[*tags_alone, *read_all(annotated)], lexicon=lexicon.tags)
 
 
 def text_to_parse(

@@ -23,7 +23,7 @@ from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
 from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_other_trees, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
-from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, learn, parse_examples
+from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, learn_trees, parse_examples
 from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, train_priors
 from qsproj.pipelines.bootstrap.source import train_source
 from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
@@ -78,7 +78,7 @@ class BootstrapOptions:
 class Bootstrapped:
     """Results of a bootstrap, as files of its workspace.
 
-    ``base``: the model before it learned from annotation and lexicon, if these are given; else the same.
+    ``base``: the model before its parser learned annotated trees, if these are given; else the same.
     ``trees``: target sentences of the bitext with the trees that the parser was trained on. ``corpora``: for
     each bitext its parsed source, its tagged target, and links. None unless requested: ``examples``, target
     sentences parsed by the model, with the probability of each arc; ``suggested``, sentences of these or of
@@ -280,9 +280,9 @@ class _Bitexts:
             assemble, tagger=self.tagger.file, parser=parser.file, made=dict(made), readings=TAG_READINGS
         )
         stages, base = [prior, parser, model], model.file
-        if self._tagged or options.lexicon:
-            how = self._of("tagged", "annotated", "lexicon", "text", "paragraphs", "seed")
-            model = declare(learn, model=base, corpora=list(self.corpora), made=dict(made), **how)
+        if options.annotated:
+            how = self._of("annotated", "seed")
+            model = declare(learn_trees, model=base, corpora=list(self.corpora), made=dict(made), **how)
             stages.append(model)
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:

@@ -17,7 +17,7 @@ TITLES = {
     "prior": "parser of the source treebank, its words translated",
     "parser": "target parser, trained on projected trees",
     "model": "one model for raw text",
-    "learned": "annotation and lexicon learned",
+    "learned": "annotated trees learned",
     "examples": "sample of parsed target text",
 }
 

@@ -1,6 +1,8 @@
-"""Combine tagger and parser into a model, teach it annotation, and parse examples with it."""
+"""Combine tagger and parser into a model, teach it annotated trees, and parse examples with it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -10,18 +12,17 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import has_tree
-from qsproj.errors import pluralise
+from qsproj.errors import NothingToLearnError
 from qsproj.models.parser import load_parser, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.models.text.text_parser import load_text_parser, text_parser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.answers import given_answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import text_to_parse
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence
 from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.soft_projection import about_annotated
 from qsproj.pipelines.streams import parse_stream
-from qsproj.training.cross_fitting import FEWEST
 
 # Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16
@@ -37,34 +38,28 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-@stage("learned", version=9)
-def learn(
+@stage("learned", version=10)
+def learn_trees(
     paths: Sequence[Path],
     *,
     model: str,
     corpora: Sequence[AlignedFiles],
-    tagged: Sequence[str],
     annotated: Sequence[str],
-    lexicon: str | None,
-    text: Sequence[str],
-    paragraphs: bool,
     seed: int,
     made: Provenance,
 ) -> StageReport:
-    """Teach a bootstrapped model the annotation and the lexicon that were given, as ``annotate`` does."""
+    """Fine-tune the parser of a model on annotated trees, whose tags its tagger has learned before.
+
+    Learned once more, as answers are, they make the tagger too sure: it has seen the sentences that judge it.
+    """
     base = load_text_parser(model, remedy="bootstrap again")
-    answers = given_answers(tagged, annotated, lexicon)
-    raw = (one.forms for one in text_to_parse(base, text, paragraphs=paragraphs, bitext=corpora))
-    learn_answers(base, answers, raw=raw, rng=np.random.default_rng(seed)).save(paths[0], made=made)
-    trees = list(filter(has_tree, answers.sentences))
-    single = 0 < len(answers.sentences) < FEWEST
-    counts = ((0 if single else len(answers.sentences), "sentence"), (len(answers.lexicon), "word"))
-    nothing = "nothing" if single else "lemmas alone: nothing"
-    known = " and ".join(pluralise(count, name) for count, name in counts if count) or nothing
-    if single:
-        known += f", since a single sentence teaches nothing (give at least {FEWEST})"
-    about = about_annotated(trees, chain.from_iterable(corpora))[1:] if trees and not single else ()
-    return StageReport(line="; ".join((f"learned from {known}", *about)), figures={})
+    trees = list(filter(has_tree, read_all(annotated)))
+    parser = base.base
+    # Trees none of which the parser can build teach it nothing.
+    with suppress(NothingToLearnError):
+        parser = parser.fine_tuned(trees, rng=np.random.default_rng(seed))
+    replace(base, base=parser).save(paths[0], made=made)
+    return StageReport(line="; ".join(about_annotated(trees, chain.from_iterable(corpora))), figures={})
 
 
 @stage("examples", version=9, files=(".conllu", ".suggested.conllu", ".words.tsv"))

@@ -14,10 +14,11 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.files import copy_to
 from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
 from qsproj.models.text.text_parser import TextParser, load_text_parser
-from qsproj.pipelines.bootstrap.answers import given_answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
@@ -36,7 +37,7 @@ OFFERED = 200
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """The bootstrap's files, its model before it learned from annotation, and the text to be parsed."""
+    """The bootstrap's files, its model, and the text to be parsed."""
 
     files: Bootstrapped
     model: TextParser
@@ -91,7 +92,7 @@ class Relearning:
         for path, source in zip(targets, (made.suggested, made.suggested_words, made.model), strict=True):
             if is_new or not Path(path).exists():
                 copy_to(source or "", path)
-        model = load_text_parser(made.base, remedy="bootstrap again")
+        model = load_text_parser(made.model, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
         self._base = _Base(made, model, list(raw))
         return made
@@ -127,9 +128,10 @@ class Relearning:
             self.begin()
         assert self._base is not None
         options, base = self.call.options, self._base
-        words = self.lexicon if Path(self.lexicon).exists() else None
-        given = given_answers(options.tagged, options.annotated, options.lexicon, words)
-        answers = replace(given, sentences=[*given.sentences, *annotated])
+        lexicon = Lexicon()
+        for path in (options.lexicon, self.lexicon if Path(self.lexicon).exists() else None):
+            lexicon = lexicon.corrected(read_lexicon(path).tags) if path else lexicon
+        answers = Answers(sentences=annotated, lexicon=lexicon.tags)
         raw = [sentence.forms for sentence in base.raw]
         learned = learn_answers(base.model, answers, raw=raw, rng=np.random.default_rng(options.seed))
         learned.save(self.output)

@@ -12,7 +12,7 @@ from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import Sentence, has_tree
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.models.arc.residual import tuned_and_judged
 from qsproj.models.storage import load_model
@@ -22,14 +22,13 @@ from qsproj.pipelines.bootstrap import answers
 from qsproj.pipelines.bootstrap import tuned_parser as tuning
 from qsproj.pipelines.bootstrap.answers import (
     Answers,
-    given_answers,
     learn_answers,
     learned_tagger,
     text_to_parse,
     with_known_tags,
     with_tags,
 )
-from qsproj.pipelines.bootstrap.model import learn
+from qsproj.pipelines.bootstrap.model import learn_trees
 from qsproj.pipelines.bootstrap.tuned_parser import OwnTags, tuned_parser
 
 
@@ -60,19 +59,6 @@ def right(model, gold):
 
 def test_without_answers_the_model_stays(model):
     assert learned(model) is model
-
-
-def test_of_tagged_sentences_the_trees_are_not_learned(gold, tmp_path):
-    """They may be predicted, or in another style: only --annotated teaches the parser."""
-    files = [str(tmp_path / name) for name in ("tagged", "annotated", "first", "second")]
-    for path, text in zip(files[2:], ("doch\tADV\nzu\tADP\n", "Zu\tPART\n")):
-        Path(path).write_text(text, encoding="utf-8")
-    write_conllu(gold[:3], files[0])
-    write_conllu(gold[3:5], files[1])
-    given = given_answers(files[:1], files[1:2], *files[2:], None)
-    assert [one.upos for one in given.sentences] == [one.upos for one in gold[:5]]
-    assert [has_tree(one) for one in given.sentences] == [False] * 3 + [True] * 2
-    assert given.lexicon == {"doch": ("ADV",), "Zu": ("PART",)}, "later lexicons correct earlier ones"
 
 
 def test_sentences_teach_tags_and_trees(model, gold):
@@ -155,35 +141,26 @@ def test_a_single_sentence_cannot_be_judged_and_teaches_nothing(model, gold):
 
 
 @pytest.mark.parametrize(
-    ("sentences", "words", "expected"),
+    ("count", "expected"),
     [
-        (1, "", "learned from nothing, since a single sentence teaches nothing (give at least 2)"),
-        (1, "der\tDET\n", "learned from 1 word, since a single sentence teaches nothing (give at least 2)"),
-        (2, "der\tDET\n", "learned from 2 sentences and 1 word; "),
+        (1, "a single annotated tree teaches nothing (give at least 2)"),
+        (20, "fine-tuned on 20 annotated sentences; 20 annotated sentences are in the training bitext: "),
     ],
 )
-def test_the_log_says_what_was_learned(model, gold, tmp_path, sentences, words, expected):
-    files = {name: str(tmp_path / name) for name in ("base", "trees.conllu", "words", "learned", "raw.txt")}
+def test_annotated_trees_teach_the_parser_of_a_bootstrap(model, gold, tmp_path, count, expected):
+    """Not its tagger, which learned their tags before: judged by them, it would be too sure."""
+    files = {name: str(tmp_path / name) for name in ("base", "trees.conllu", "links")}
     model.save(files["base"])
-    write_conllu(gold[:sentences], files["trees.conllu"])
-    Path(files["words"]).write_text(words, encoding="utf-8")
-    Path(files["raw.txt"]).write_text("Das ist ein Haus .\n", encoding="utf-8")
-    links = tmp_path / "links"
-    links.write_text("\n" * sentences, encoding="utf-8")
-    corpora = [AlignedFiles(files["trees.conllu"], files["trees.conllu"], str(links))]
-    report = learn(
-        [Path(files["learned"])],
-        model=files["base"],
-        corpora=corpora,
-        tagged=(),
-        annotated=(files["trees.conllu"],),
-        lexicon=files["words"] if words else None,
-        text=(files["raw.txt"],),
-        paragraphs=False,
-        seed=1,
-        made={},
-    )
+    write_conllu(gold[:count], files["trees.conllu"])
+    Path(files["links"]).write_text("\n" * count, encoding="utf-8")
+    corpora = [AlignedFiles(files["trees.conllu"], files["trees.conllu"], files["links"])]
+    how = {"annotated": (files["trees.conllu"],), "seed": 1, "made": {}}
+    report = learn_trees([tmp_path / "learned"], model=files["base"], corpora=corpora, **how)
     assert report.line.startswith(expected)
+    better = load_model(tmp_path / "learned")
+    np.testing.assert_array_equal(better.tagger.weights, load_model(files["base"]).tagger.weights)
+    scores = [one.base.scores(gold[0]) for one in (model, better)]
+    assert np.allclose(*scores, atol=0.1) == (count == 1)
 
 
 def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model, gold):
