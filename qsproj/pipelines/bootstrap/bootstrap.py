@@ -245,8 +245,10 @@ class _Bitexts:
         raw = self._options.text if alignment is None else ()
         cuts = shown_cuts(self._tagged, self._language, raw=raw, text=text) | self._of("parsed", "seed")
         self._attached |= cuts.get("attached", {})
-        cuts |= {} if alignment is None else {"at_spaces": True}
-        cuts |= {"apart": apart} if apart else {}
+        if alignment is not None:
+            cuts["at_spaces"] = True
+        elif apart:
+            cuts["apart"] = apart
         words = self._declare(cut_words, text=text, model=model, label=label, aside=self._aside, **cuts)
         sides = {"source": words.files[0], "target": words.files[1], "label": label}
         if alignment is None:
