@@ -189,7 +189,7 @@ def test_corrected_links_teach_the_model(work, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_bootstrap_learns_from_annotation_as_annotate_does(tmp_path):
+def test_annotate_begins_with_the_model_of_an_annotated_bootstrap(tmp_path):
     few, lexicon, work = tmp_path / "few.conllu", tmp_path / "lexicon.tsv", tmp_path / "work"
     write_conllu(islice(read_conllu("corpora/de.conllu"), 60, 70), few)
     lexicon.write_text("doch\tADV\n", encoding="utf-8")
@@ -200,8 +200,7 @@ def test_a_bootstrap_learns_from_annotation_as_annotate_does(tmp_path):
         BootstrapCall.load(work, "de"), work, str(tmp_path / "again"), str(tmp_path / "none.tsv")
     )
     base = load_parser(learning.begin().base)
-    # The page starts with the model of the bootstrap, and learns the same again when nothing is added.
-    assert (tmp_path / "again").read_bytes() != Path(learning.begin().base).read_bytes()
+    # Without an answer nothing is learned again.
     again = learning.learned([])
     assert np.array_equal(again.tagger.weights, made.tagger.weights)
     assert np.array_equal(again.base.scorer.weights, made.base.scorer.weights)

@@ -128,9 +128,11 @@ class Relearning:
             self.begin()
         assert self._base is not None
         options, base = self.call.options, self._base
+        words = [self.lexicon] if Path(self.lexicon).exists() else []
         lexicon = Lexicon()
-        for path in (options.lexicon, self.lexicon if Path(self.lexicon).exists() else None):
-            lexicon = lexicon.corrected(read_lexicon(path).tags) if path else lexicon
+        # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
+        for path in filter(None, [options.lexicon, *words] if annotated or words else []):
+            lexicon = lexicon.corrected(read_lexicon(path).tags)
         answers = Answers(sentences=annotated, lexicon=lexicon.tags)
         raw = [sentence.forms for sentence in base.raw]
         learned = learn_answers(base.model, answers, raw=raw, rng=np.random.default_rng(options.seed))
