@@ -8,8 +8,6 @@ then be omitted, and the parser's own, less accurate trees are used.
 
 import argparse
 
-import numpy as np
-
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.options.provenance import made_by
@@ -17,10 +15,6 @@ from qsproj.cli.options.shared import add_pairing, add_seed
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.errors import UsageError
-from qsproj.models.converter.converter import AdaptedParser
-from qsproj.models.converter.converter_training import ConverterOptions
-from qsproj.models.parser import load_parser
-from qsproj.pipelines.adapt import pair_styles, train_adaptation
 from qsproj.progress import notice, track
 
 LEARNS_FROM = ("source", "target")
@@ -46,6 +40,13 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.models.converter.converter import AdaptedParser
+    from qsproj.models.converter.converter_training import ConverterOptions
+    from qsproj.models.parser import load_parser
+    from qsproj.pipelines.adapt import pair_styles, train_adaptation
+
     projective = True if options.projective else False if options.nonprojective else None
     settings = ConverterOptions(epochs=options.epochs, projective=projective)
     rng = np.random.default_rng(options.seed)

@@ -6,22 +6,24 @@ The probabilities of the joint model are written to MISC (ArcProb=) and as weigh
 trained by `qsproj train-biparser`.
 """
 
+from __future__ import annotations
+
 import argparse
 from contextlib import ExitStack
 from functools import partial
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import only_with
-from qsproj.cli.options.model_warnings import LOOKED_AT, warn_unknown_tags
 from qsproj.cli.options.shared import add_workers, workers_of
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import open_output
-from qsproj.models.joint.joint_parser import ParsedPair, load_joint_parser
-from qsproj.pipelines.bilingual.biparse import ParsingCounts, parse_pair_stream
-from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import notice, track
+
+if TYPE_CHECKING:
+    from qsproj.models.joint.joint_parser import ParsedPair
 
 EXAMPLES = """examples:
   qsproj biparse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
@@ -45,6 +47,11 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.model_warnings import LOOKED_AT, warn_unknown_tags
+    from qsproj.models.joint.joint_parser import load_joint_parser
+    from qsproj.pipelines.bilingual.biparse import ParsingCounts, parse_pair_stream
+    from qsproj.pipelines.streams import loaded_once
+
     files = pair_files.pair_files_of(options)
     model = loaded_once(load_joint_parser, options.model)
     source_tree = options.source_tree or model.options.source_tree

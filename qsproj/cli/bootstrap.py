@@ -8,11 +8,14 @@ With --work DIR the result of each stage is kept and computed again only if its 
 same command resumes an interrupted run, and another target language reuses the stages of the source.
 """
 
+from __future__ import annotations
+
 import argparse
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser, say
 from qsproj.cli.options.declare import only_with, values_of
@@ -23,13 +26,11 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import copy_to, temporary_folder
 from qsproj.corpus.formats import count_sentences
 from qsproj.errors import UsageError, pluralise
-from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
-from qsproj.pipelines.bootstrap.call import BootstrapCall
-from qsproj.pipelines.bootstrap.estimate import in_short
-from qsproj.pipelines.bootstrap.report import write_report
-from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
-from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.progress import logged, notice
+
+if TYPE_CHECKING:
+    from qsproj.pipelines.bootstrap.texts import SourceText
+    from qsproj.pipelines.bootstrap.workspace import Workspace
 
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en-train.conllu --bitext bitext.en.txt bitext.de.txt --languages en de \\
@@ -119,6 +120,12 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
+    from qsproj.pipelines.bootstrap.call import BootstrapCall
+    from qsproj.pipelines.bootstrap.estimate import in_short
+    from qsproj.pipelines.bootstrap.report import write_report
+    from qsproj.pipelines.bootstrap.workspace import Workspace
+
     texts = _texts(options)
     inputs = [options.treebank, options.bitext, options.also, options.tagged, options.annotated, options.text]
     if "-" in paths_in([*inputs, options.parsed_source, options.alignment, options.lexicon]):
@@ -215,6 +222,8 @@ def _target(options: argparse.Namespace) -> str:
 
 
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
+    from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
+
     counts = len(options.treebank), len(options.bitext), len(options.languages)
     if len(set(counts)) > 1:
         found = "{} --treebank, {} --bitext and {} --languages".format(*counts)

@@ -9,12 +9,8 @@ import argparse
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import only_where
-from qsproj.cli.options.model_warnings import warn_misfit, warn_one_side
 from qsproj.cli.options.provenance import made_by
 from qsproj.errors import UsageError
-from qsproj.models.parser import load_parser, load_tags
-from qsproj.models.storage import load_made
-from qsproj.models.text.text_parser import load_text_parser, text_parser
 from qsproj.progress import notice
 
 EXAMPLES = """examples:
@@ -42,6 +38,9 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def _take(options: argparse.Namespace) -> None:
+    from qsproj.models.storage import load_made
+    from qsproj.models.text.text_parser import load_text_parser
+
     if options.parser is not None:
         raise UsageError(f"--take takes one model apart, found {options.tagger} and {options.parser}")
     model = load_text_parser(options.tagger, remedy="give a model of qsproj bootstrap or bundle")
@@ -51,6 +50,11 @@ def _take(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.model_warnings import warn_misfit, warn_one_side
+    from qsproj.models.parser import load_parser, load_tags
+    from qsproj.models.storage import load_made
+    from qsproj.models.text.text_parser import text_parser
+
     if options.take is not None:
         _take(options)
         return

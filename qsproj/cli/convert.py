@@ -23,7 +23,6 @@ from qsproj.corpus.formats import check_has_misc, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.progress import track
-from qsproj.styles.convert import convert_all
 
 EXAMPLES = """examples:
   qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
@@ -67,6 +66,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _convert_by_rules(options: argparse.Namespace) -> None:
+    from qsproj.styles.convert import convert_all
+
     sentences, source, target = read_styles(options.input, to=options.to, source=options.from_style)
     tracked = track(sentences, "converting", unit="sentence")
     to_style = partial(convert_all, target=target, source=source)

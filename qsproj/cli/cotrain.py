@@ -8,8 +8,6 @@ train-biparser`.
 import argparse
 from dataclasses import replace
 
-import numpy as np
-
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import only_with
@@ -18,14 +16,6 @@ from qsproj.cli.options.shared import add_jobs, add_seed
 from qsproj.conventions import is_whole
 from qsproj.corpus.formats import read_all
 from qsproj.errors import DataError, UsageError
-from qsproj.models.joint.joint_parser import load_joint_parser
-from qsproj.parallel import Workers
-from qsproj.pipelines.bilingual.cotrain import (
-    CotrainingOptions,
-    NoisyChannelOptions,
-    cotrain,
-    train_noisy_channel,
-)
 from qsproj.progress import notice
 
 METHODS = ("co-training", "noisy-channel")
@@ -78,6 +68,17 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.models.joint.joint_parser import load_joint_parser
+    from qsproj.parallel import Workers
+    from qsproj.pipelines.bilingual.cotrain import (
+        CotrainingOptions,
+        NoisyChannelOptions,
+        cotrain,
+        train_noisy_channel,
+    )
+
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel needs a known source tree: --source-tree best or observed")
     files = pair_files.pair_files_of(options)

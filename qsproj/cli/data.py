@@ -6,15 +6,20 @@ first download. Proxies are taken from the environment (HTTPS_PROXY, NO_PROXY). 
 'qsproj[data]'.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser, add_action, print_lines
-from qsproj.datasets.catalogue import Dataset, dataset, names
-from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
 from qsproj.errors import UsageError
 from qsproj.progress import notice
+
+if TYPE_CHECKING:
+    from qsproj.datasets.catalogue import Dataset
+    from qsproj.datasets.store import Store
 
 EXAMPLES = """examples:
   qsproj data list german
@@ -57,6 +62,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _list(options: argparse.Namespace) -> None:
+    from qsproj.datasets.catalogue import names
+
     rows = list(names(options.text))
     if not rows:
         raise UsageError(f"found no treebank or bitext with {options.text!r}; `qsproj data list` shows all")
@@ -65,6 +72,9 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _get(options: argparse.Namespace) -> None:
+    from qsproj.datasets.catalogue import dataset
+    from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
+
     # Check all names before the first download.
     wanted = [dataset(name, mirror=options.mirror) for name in options.names]
     store = Store(Path(options.cache) if options.cache else default_folder())

@@ -6,14 +6,19 @@ other thirty. No German tree is used for training. The sample is tiny; see docs/
 on real data.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import qsproj
 from qsproj.cli.command_parser import CommandParser, print_lines
 from qsproj.cli.options.shared import add_seed
-from qsproj.pipelines.demo import DemoResult, run_demo
+
+if TYPE_CHECKING:
+    from qsproj.pipelines.demo import DemoResult
 
 EXAMPLES = """examples:
   qsproj demo
@@ -27,6 +32,8 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.pipelines.demo import run_demo
+
     # The sample is inside an installed package, or beside the package in a checkout.
     package = Path(qsproj.__file__).parent
     installed = package / "sample"

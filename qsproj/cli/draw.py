@@ -10,11 +10,14 @@ A page can be searched for words, relations and improbable arcs, and describes t
 image shows several sentences one below the other; a document has one page per sentence.
 """
 
+from __future__ import annotations
+
 import argparse
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.pair_files import add_alignment_format
@@ -27,11 +30,10 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, SentenceError, UsageError
-from qsproj.evaluation.token_alignment import aligned_words, laid_out
 from qsproj.progress import notice
-from qsproj.viz.arcs import tree_arcs
-from qsproj.viz.drawing import Drawing, check_format, format_of, save_drawings
-from qsproj.viz.trees import LINE_WIDTH, draw_pair, draw_tree, draw_versus, with_features_shown
+
+if TYPE_CHECKING:
+    from qsproj.viz.drawing import Drawing
 
 EXAMPLES = """examples:
   qsproj draw corpora/en.conllu -o trees.html
@@ -74,6 +76,8 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.viz.drawing import check_format, format_of, save_drawings
+
     chosen_format = options.format or format_of(options.output)
     check_format(chosen_format, options.output)
     if (options.target is None) != (options.alignment is None):
@@ -106,6 +110,7 @@ def _warn_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterato
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     """Yield the name and drawing of each selected sentence or pair; UsageError if a named one is missing."""
+    from qsproj.viz.trees import LINE_WIDTH, draw_pair, draw_tree, with_features_shown
 
     def shown(sentence: Sentence) -> Sentence:
         return with_features_shown(sentence) if options.show_features else sentence
@@ -148,6 +153,8 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
 
 
 def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
+    from qsproj.viz.arcs import tree_arcs
+
     if options.relation is None and options.below is None:
         return True
     wanted = options.relation
@@ -160,6 +167,9 @@ def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
 
 def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str) -> Drawing:
     """Draw two trees of one text, one below the other if their words differ; ``path``: the second file."""
+    from qsproj.evaluation.token_alignment import aligned_words, laid_out
+    from qsproj.viz.trees import draw_pair, draw_versus
+
     if sentence.forms == other.forms:
         return draw_versus(sentence, other, width=width)
     texts = laid_out([sentence]), laid_out([other])

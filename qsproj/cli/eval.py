@@ -26,14 +26,11 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.evaluation import score_tables
-from qsproj.evaluation.agreement import agreement, agreement_as_json, agreement_as_table
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import confidences_of, relations_can_be_judged, reliability, share_stated
 from qsproj.evaluation.common_sentences import Files, on_common_sentences
 from qsproj.evaluation.conll18 import CutScores, cut_scores
-from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
-from qsproj.pipelines.evaluation_report import Compared, write_report
 from qsproj.progress import notice
 
 EXAMPLES = """examples:
@@ -124,12 +121,16 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(f"--validate tests one file, {options.validate}; leave out {options.gold}")
     paths = [path for path in (options.gold, options.system, options.versus) if path is not None]
     if options.validate:
+        from qsproj.evaluation.validation import validate, validation_as_json, validation_as_table
+
         found = validate(options.validate, level=options.level, language=options.language)
         table = validation_as_table(name_of(options.validate), found)
         _print(validation_as_json(found) if options.json else table)
     elif options.alignments:
         _run_alignments(options)
     elif options.agreement:
+        from qsproj.evaluation.agreement import agreement, agreement_as_json, agreement_as_table
+
         first, second = _read_all([options.gold, options.system])
         rows = agreement(first, second)
         _print(agreement_as_json(rows) if options.json else agreement_as_table(rows))
@@ -144,6 +145,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _run_report(options: argparse.Namespace, paths: list[str]) -> None:
+    from qsproj.pipelines.evaluation_report import Compared, write_report
+
     if options.at and len(options.at) != len(paths) - 1:
         found = f"{pluralise(len(options.at), 'size')} for {pluralise(len(paths) - 1, 'system')}"
         raise UsageError(f"--at: found {found}, expected one for each")

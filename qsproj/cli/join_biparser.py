@@ -7,8 +7,6 @@ import argparse
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.provenance import made_by
-from qsproj.models.joint.joint_parser import load_joint_parser
-from qsproj.models.joint.joint_trees import load_tree_parser
 from qsproj.progress import notice
 
 EXAMPLES = """examples:
@@ -30,6 +28,9 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.models.joint.joint_parser import load_joint_parser
+    from qsproj.models.joint.joint_trees import load_tree_parser
+
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
     model = load_joint_parser(options.model)
     model.of_parsers(*parsers).save(options.output, made=made_by(options))

@@ -8,14 +8,16 @@ trained with `qsproj train --joint-tags` needs only word forms and fills in UPOS
 words are not parsed, but written and counted.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import values_of
 from qsproj.cli.options.files import check_keeps
-from qsproj.cli.options.model_warnings import refusing_untagged, warn_ignored, warn_one_side, warn_unknown
 from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
@@ -23,9 +25,10 @@ from qsproj.corpus.language.sentence_ends import numbered_by_line, rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import is_blank
 from qsproj.errors import DataError, UsageError, pluralise
-from qsproj.models.parser import Parser, load_parser
-from qsproj.pipelines.streams import InputSource, loaded_once, parse_stream
 from qsproj.progress import notice, track
+
+if TYPE_CHECKING:
+    from qsproj.models.parser import Parser
 
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
@@ -67,6 +70,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.model_warnings import warn_one_side
+    from qsproj.models.parser import load_parser
+    from qsproj.pipelines.streams import InputSource, loaded_once, parse_stream
+
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     workers, parser = workers_of(options), loaded_once(load_parser, options.model)
@@ -92,6 +99,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
+    from qsproj.cli.options.model_warnings import refusing_untagged, warn_ignored, warn_unknown
+
     if not source.is_text:
         check_no_text_options(options, "language", "paragraphs", "segmentations")
         sentences = source.sentences()

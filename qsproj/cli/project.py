@@ -10,8 +10,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-import numpy as np
-
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import shared
 from qsproj.cli.options.declare import add_fields, only_with
@@ -22,12 +20,9 @@ from qsproj.corpus.formats import read_all, read_sentences, write_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, pluralise
-from qsproj.models.checkpoint import EMRun
 from qsproj.models.dmv.dmv_options import QgOptions
-from qsproj.models.enhanced.enhancer import check_enhanced
 from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN, Sources
-from qsproj.pipelines.projection.projected_graphs import project_graphs
 from qsproj.pipelines.treebank_weights import read_treebanks
 from qsproj.progress import notice
 
@@ -118,6 +113,12 @@ def _defaults(field: str) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.models.checkpoint import EMRun
+    from qsproj.models.enhanced.enhancer import check_enhanced
+    from qsproj.pipelines.projection.projected_graphs import project_graphs
+
     method, sources = METHODS[options.method], _sources(options)
     given = {
         name: getattr(options, name) for name in method.reads if name not in RUN and hasattr(options, name)

@@ -13,23 +13,14 @@ sentences or a --lemmatizer; without these the column stays empty.
 
 import argparse
 
-import numpy as np
-
-from qsproj.alignment.reading import is_conllu
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import only_with, values_of
 from qsproj.cli.options.pair_files import add_alignment_format, files_of_sources
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_columns, add_language, add_lemmatizer, add_seed
-from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
-from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.errors import UsageError
-from qsproj.models.morphology.morphology_training import columns_shown
 from qsproj.pipelines.tagged_files import read_tagged
-from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
-from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
-from qsproj.pipelines.treebank_weights import read_treebanks
 from qsproj.progress import notice
 
 LEARNS_FROM = ("source", "target", "alignment")
@@ -89,6 +80,16 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.alignment.reading import is_conllu
+    from qsproj.corpus.language.lexicon import lexicon_of
+    from qsproj.corpus.pairs.translations import join_same_targets
+    from qsproj.models.morphology.morphology_training import columns_shown
+    from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
+    from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
+    from qsproj.pipelines.treebank_weights import read_treebanks
+
     rows, targets = files_of_sources(options), options.target
     carried = "upos", *PROJECTED_COLUMNS
     for column in options.columns or ():

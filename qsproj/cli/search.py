@@ -17,10 +17,7 @@ sentence, the word's number, and its context with the word in brackets.
 import argparse
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.corpus.files import open_output
-from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, pluralise
-from qsproj.serve.review.search import compiled, in_context
 
 EXAMPLES = """examples:
   qsproj search 'upos=NOUN head.deprel=root' de.conllu
@@ -39,6 +36,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.corpus.files import open_output
+    from qsproj.corpus.formats import read_sentences, write_sentences
+    from qsproj.serve.review.search import compiled, in_context
+
     paths = options.files or ["-"]
     if options.totals and options.output is not None:
         raise UsageError("found --totals and -o, expected one of them")

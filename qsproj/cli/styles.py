@@ -7,18 +7,20 @@ earlier ones: prague,determiners=head. Dimensions that are not named keep the ch
 `qsproj convert --to STYLE` converts.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser, add_action, print_lines
 from qsproj.cli.options.declare import Options
-from qsproj.corpus.files import name_of
-from qsproj.corpus.formats import read_sentences
-from qsproj.corpus.sentence import Sentence
-from qsproj.progress import track
-from qsproj.styles.convert import RoundTrip, measure_round_trip
-from qsproj.styles.detect import DetectedStyle, checked_relations, detect_style
-from qsproj.styles.style import DIMENSIONS, PRESETS, Style, parse_style
+
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
+    from qsproj.styles.convert import RoundTrip
+    from qsproj.styles.detect import DetectedStyle
+    from qsproj.styles.style import Style
 
 EXAMPLES = """examples:
   qsproj styles list
@@ -55,6 +57,11 @@ def add_source_style(parser: Options) -> None:
 
 
 def read_styles(path: str, *, to: str, source: str | None) -> tuple[Iterable[Sentence], Style, Style]:
+    from qsproj.corpus.files import name_of
+    from qsproj.corpus.formats import read_sentences
+    from qsproj.styles.detect import checked_relations, detect_style
+    from qsproj.styles.style import parse_style
+
     parse_style(to)
     sentences = checked_relations(read_sentences(path), name_of(path))
     if source == "auto":
@@ -70,18 +77,28 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _detect(options: argparse.Namespace) -> None:
+    from qsproj.corpus.files import name_of
+    from qsproj.corpus.formats import read_sentences
+    from qsproj.progress import track
+    from qsproj.styles.detect import checked_relations, detect_style
+
     read = track(read_sentences(options.treebank), "reading", unit="sentence")
     sentences = checked_relations(read, name_of(options.treebank), refuse=False)
     print_lines(_detected_lines(detect_style(sentences)))
 
 
 def _round_trip(options: argparse.Namespace) -> None:
+    from qsproj.progress import track
+    from qsproj.styles.convert import measure_round_trip
+
     sentences, source, target = read_styles(options.treebank, to=options.to, source=options.from_style)
     found = measure_round_trip(track(sentences, "converting", unit="sentence"), target, source=source)
     print_lines([f"from  {source}", f"to    {target}", *_round_trip_lines(found)])
 
 
 def _list(options: argparse.Namespace) -> None:
+    from qsproj.styles.style import DIMENSIONS, PRESETS
+
     dimensions = [(name, " | ".join(choices)) for name, choices in DIMENSIONS.items()]
     named = {name: [f"{one}={own[one]}" for one in DIMENSIONS if one in own] for name, own in PRESETS.items()}
     presets = [(name, ",".join(choices)) for name, choices in named.items()]

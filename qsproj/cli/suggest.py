@@ -13,12 +13,9 @@ import argparse
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
-from qsproj.cli.options.model_warnings import LOOKED_AT, refusing_untagged, warn_unknown_tags
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all
-from qsproj.models.parser import load_parser
-from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
 
 EXAMPLES = """examples:
   qsproj suggest -m my.model raw.conllu --count 50 -o next.conllu
@@ -50,6 +47,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.model_warnings import LOOKED_AT, refusing_untagged, warn_unknown_tags
+    from qsproj.models.parser import load_parser
+    from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
+
     parser, name = load_parser(options.model), name_of(options.input)
     with adding_lines(options.input) as sentences:
         candidates = candidates_of(

@@ -7,23 +7,25 @@ number. Of a combined tagger and parser only the tagger is used. Taggers are tra
 and `qsproj project-tags`.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import shared
 from qsproj.cli.options.declare import values_of
 from qsproj.cli.options.files import check_keeps
-from qsproj.cli.options.model_warnings import warn_unknown
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, count_sentences, open_source, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.models.parser import load_tags
-from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.streams import loaded_once, tag_stream
 from qsproj.progress import track
+
+if TYPE_CHECKING:
+    from qsproj.models.tagging.tagger import Tagger
 
 EXAMPLES = """examples:
   qsproj tag -m en.tagger en.txt -o en.conllu
@@ -51,6 +53,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.model_warnings import warn_unknown
+    from qsproj.models.parser import load_tags
+    from qsproj.pipelines.streams import loaded_once, tag_stream
+
     if options.confidence:
         check_has_misc(options.output, "--confidence")
     tagger = loaded_once(load_tags, options.model)

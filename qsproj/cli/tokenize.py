@@ -6,19 +6,20 @@ commands. A space within a word is written as _. Blank lines are kept. In CoNLL-
 and sent_id is the number of the line.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.contractions import known_contractions
-from qsproj.corpus.files import open_output
-from qsproj.corpus.formats import open_raw_text
-from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import read_text, words_of_lines
 
-Reader = Callable[[Iterable[str]], Iterator[Sentence]]
+if TYPE_CHECKING:
+    from qsproj.corpus.sentence import Sentence
+
+    Reader = Callable[[Iterable[str]], Iterator[Sentence]]
+
 EXAMPLES = """examples:
   qsproj tokenize --language de text.de -o words.de
   qsproj tokenize -m en.tagger text.en -o words.en
@@ -40,6 +41,11 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.corpus.conllu import write_conllu
+    from qsproj.corpus.files import open_output
+    from qsproj.corpus.formats import open_raw_text
+    from qsproj.corpus.text import words_of_lines
+
     read = _reader(options)
     with open_raw_text(options.input) as lines:
         if options.output.endswith(CONLLU):
@@ -51,9 +57,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _reader(options: argparse.Namespace) -> Reader:
-    if options.model is not None:
-        from qsproj.models.parser import load_tags
+    from qsproj.corpus.contractions import known_contractions
+    from qsproj.corpus.text import read_text
+    from qsproj.models.parser import load_tags
 
+    if options.model is not None:
         tagger = load_tags(options.model)
         return tagger.reader(split_contractions=options.split_contractions, name=options.input)
     contractions = known_contractions(options.language, []) if options.split_contractions else None

@@ -4,12 +4,12 @@ Treebanks are CoNLL-U (plain, .gz, .xz). Trees may be partial: training sums ove
 (HEAD is _).
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import add_fields, only_where, only_with, values_of
@@ -24,22 +24,14 @@ from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.models.arc import training_options as known
-from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.models.clusters.cluster_parser import train_cluster_parser
-from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
-from qsproj.models.enhanced.enhancer import check_enhanced
-from qsproj.models.graph.graph_parser import GraphOptions
-from qsproj.models.graph.graph_training import train_graph_parser
-from qsproj.models.labelled.labelled_training import train_labelled_parser
-from qsproj.models.parser import Parser
-from qsproj.models.tagging.tagging_parser import TaggingOptions
-from qsproj.models.tagging.tagging_parser_training import train_tagging_parser
-from qsproj.models.tree_decoder import has_several_roots
 from qsproj.pipelines.tagged_files import read_tagged
-from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
 from qsproj.progress import notice
-from qsproj.trees.crossings import has_crossings
+
+if TYPE_CHECKING:
+    from qsproj.models.parser import Parser
+    from qsproj.pipelines.treebank_weights import Treebank
+
 
 # Default number of steps of batch optimisers.
 BATCH_STEPS = 60
@@ -148,6 +140,14 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
+    from qsproj.models.enhanced.enhancer import check_enhanced
+    from qsproj.models.tree_decoder import has_several_roots
+    from qsproj.pipelines.treebank_weights import Treebank
+    from qsproj.trees.crossings import has_crossings
+
     settings = training_options(options)
     _check_kind(options)
     warn_trained_on_dev(options)
@@ -210,6 +210,8 @@ def _warn_untagged(sentences: Sequence[Sentence]) -> None:
 
 
 def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
+    from qsproj.pipelines.treebank_weights import treebank_weights
+
     likenesses = treebank_weights(treebanks, read_sentences(like), target_name=name_of(like))
     for likeness in likenesses:
         notice(str(likeness))
@@ -227,12 +229,22 @@ def _check_kind(options: argparse.Namespace) -> None:
 
 
 def _training(options: argparse.Namespace) -> Callable[..., tuple[Any, TrainingReport]]:
+    from qsproj.models.arc.arc_training import train_arc_parser
+    from qsproj.models.clusters.cluster_parser import train_cluster_parser
+    from qsproj.models.labelled.labelled_training import train_labelled_parser
+
     if known.objective_named(options.objective).clustered:
         return train_cluster_parser
     given = {"iterations": options.iterations} if options.iterations else {}
     if options.order == 2:
+        from qsproj.models.graph.graph_parser import GraphOptions
+        from qsproj.models.graph.graph_training import train_graph_parser
+
         families = tuple(options.factors.split(",")) if options.factors else None
         return partial(train_graph_parser, graph_options=GraphOptions(families=families, **given))
     if options.joint_tags:
+        from qsproj.models.tagging.tagging_parser import TaggingOptions
+        from qsproj.models.tagging.tagging_parser_training import train_tagging_parser
+
         return partial(train_tagging_parser, tagging_options=TaggingOptions(**given))
     return train_labelled_parser if options.labels == "joint" else train_arc_parser

@@ -8,8 +8,6 @@ Without target trees, use `qsproj join-biparser`, which reuses a joint model of 
 
 import argparse
 
-import numpy as np
-
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import add_fields, only_where, only_with
@@ -22,8 +20,6 @@ from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import joint_options
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
-from qsproj.models.joint.joint_trees import load_tree_parser
-from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.progress import notice
 
 # Factors of two trees by the values of --factors; only SYNCH has no weights to learn.
@@ -87,6 +83,11 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.models.joint.joint_trees import load_tree_parser
+    from qsproj.pipelines.bilingual.biparse import train_joint_parser
+
     on_links = pair_files.alignment_families(options)
     files = pair_files.pair_files_of(options)
     checkpoint = checkpoint_of(options)

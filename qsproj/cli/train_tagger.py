@@ -9,11 +9,12 @@ tokens such as German zum = zu dem, and sentence splitting are learned, too; oth
 by the rules of the language. In scripts without spaces, words and tags are predicted jointly.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.provenance import made_by
@@ -25,16 +26,15 @@ from qsproj.cli.options.shared import (
     warn_trained_on_dev,
 )
 from qsproj.corpus.formats import open_raw_text
-from qsproj.corpus.language.lexicon import Lexicon, lexicon_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
 from qsproj.errors import UsageError
-from qsproj.models.morphology.morphology_training import columns_shown, sentences_that_show, train_morphology
-from qsproj.models.tagging.tagger_training import accuracy, train_tagger
-from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.pipelines.tagged_files import read_tagged
-from qsproj.pipelines.tagging.target_words import treebank_tokens
 from qsproj.progress import notice
+
+if TYPE_CHECKING:
+    from qsproj.corpus.language.lexicon import Lexicon
+    from qsproj.models.tokens.tokenizer import Tokenizer
 
 EXAMPLES = """examples:
   qsproj train-tagger corpora/de.conllu -o de.tagger --language de
@@ -66,6 +66,12 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
+    from qsproj.models.tagging.tagger_training import accuracy, train_tagger
+    from qsproj.pipelines.tagging.target_words import treebank_tokens
+
     lexicon = _lemmas_of(options)
     warn_trained_on_dev(options)
     rng = np.random.default_rng(options.seed)
@@ -98,6 +104,8 @@ def run(options: argparse.Namespace) -> None:
 def _warn_columns(
     sentences: Sequence[Sentence], learned: Sequence[str], *, wanted: Sequence[str] | None
 ) -> None:
+    from qsproj.models.morphology.morphology_training import sentences_that_show
+
     for column, shown in sentences_that_show(sentences).items():
         if 0 < shown < MOST_SHOW * len(sentences) and (wanted is None or column in wanted):
             how = "they alone teach it" if column in learned else "too few to learn it"
@@ -105,6 +113,8 @@ def _warn_columns(
 
 
 def _lemmas_of(options: argparse.Namespace) -> Lexicon:
+    from qsproj.corpus.language.lexicon import lexicon_of
+
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if lexicon.tags:
         found = "words with tags, but tags are learned from treebanks"
