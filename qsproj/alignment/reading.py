@@ -40,13 +40,13 @@ def read_word_pairs(
         if "-" in (source, target):
             trees = source if formats[0] else target
             raise UsageError(f"found CoNLL-U in {trees} and text in -; name a file, as - is text")
-        return _not_empty(_words_of_either(source, target, languages, trees_first=formats[0]), source)
+        return _checked(_words_of_either(source, target, languages, trees_first=formats[0]), source)
     if languages is not None and all(formats):
         raise UsageError("CoNLL-U is tokenised already; leave out --tokenize")
     if all(formats) and target is not None:
         paired = pair_files(source, target, pairing=pairing)
-        return _not_empty(((one.forms, other.forms) for one, other in paired), source)
-    return _not_empty(_words_of_text(source, target, languages), source)
+        return _checked(((one.forms, other.forms) for one, other in paired), source)
+    return _checked(_words_of_text(source, target, languages), source)
 
 
 def _words_of_either(
@@ -66,7 +66,7 @@ def _words_of_text(source: str, target: str | None, languages: tuple[str, str] |
             yield tuple(tokenize(one, languages[0])), tuple(tokenize(other, languages[1]))
 
 
-def _not_empty(pairs: Pairs, path: str) -> Pairs:
+def _checked(pairs: Pairs, path: str) -> Pairs:
     """Yield the pairs; DataError if there is none, a notice if most lines of one side end in raw text."""
     head = list(islice(pairs, _LOOKED_AT))
     if not head:

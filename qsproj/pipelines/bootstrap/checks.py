@@ -201,15 +201,15 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
     sides = words_of_sides(text)
     source, target = (known_share(words, counts) for words in sides)
     if target > source:
-        found = f"{_percent(source)} of the words of the source side in the treebank"
-        found += f", and {_percent(target)} of those of the target side"
+        found = f"{source:.0%} of the words of the source side in the treebank"
+        found += f", and {target:.0%} of those of the target side"
         remedy = f"swap the sides, or name a treebank in {text.languages[0]}"
         raise DataError(text.bitext[0], None, found, "the treebank's language on the source side", remedy)
     frequent = [word for word, _ in sides[0].most_common(FREQUENT)]
     share = known_share(Counter(frequent), counts)
     if share < LEAST_KNOWN and len(counts) > VOCABULARY_TO_ASK:
-        found = f"{_percent(share)} of the {len(frequent)} commonest words of the source side in the treebank"
-        expected = f"{_percent(LEAST_KNOWN)} or more, as of text in one language"
+        found = f"{share:.0%} of the {len(frequent)} commonest words of the source side in the treebank"
+        expected = f"{LEAST_KNOWN:.0%} or more, as of text in one language"
         remedy = "name a treebank of the language of the source side"
         raise DataError(text.bitext[0], None, found, expected, remedy)
     if source >= LEAST_ALIKE:
@@ -217,10 +217,6 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
     of_treebank = (" ".join(one.forms) for one in read_all(text.treebanks))
     lines = (line for line, _ in text.pairs())
     return counts.total(), attached_words(of_treebank, lines, language=text.languages[0])[0]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
 
 
 @dataclass(slots=True)
