@@ -22,7 +22,6 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError, UsageError, pluralise
-from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.models.arc import training_options as known
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.pipelines.tagged_files import read_tagged
@@ -93,7 +92,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--features NAME",
         "features of words: delexicalised (UPOS only, to parse another language), words, or "
         "morphology (also lemmas, XPOS and FEATS; default if the treebanks have any)",
-        choices=TEMPLATE_SETS,
+        choices=("delexicalised", "words", "morphology"),  # as in arc_templates, which imports numba
     )
     labels = group.option(
         "--labels",

@@ -52,13 +52,12 @@ def add_alignment_format(parser: Options) -> argparse.Action:
 
 
 def add_source_tree(parser: Options, *, usual: str) -> None:
-    from qsproj.models.joint.joint_options import SOURCE_TREES
-
+    # Named here, too: the module that has the names imports numba, and help should not wait for it.
     parser.option(
         "--source-tree NAME",
         f"joint: inferred together with the target tree; best: predicted by the source parser, faster; "
         f"observed: read from the file (default: {usual})",
-        choices=SOURCE_TREES,
+        choices=("joint", "best", "observed"),
     )
 
 
