@@ -126,7 +126,7 @@ class WordTable:
         self._attributes[number] = np.array(codes, dtype=np.uint64)
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 16)
 def _spelling(form: str) -> tuple[str, tuple[int, ...]]:
     texts = word_attributes(form)
     lower = texts[WORD_ATTRIBUTES.index("lower")]

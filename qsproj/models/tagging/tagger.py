@@ -30,6 +30,8 @@ from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
 # Subtracted from the potentials of tags that words of unknown characters and unknown signs rarely have.
 FOREIGN = 20.0
 SIGNS = frozenset({"PUNCT", "SYM"})
+# Size of the cache of words; it is emptied when full.
+_MOST_REMEMBERED = 1 << 16
 # Optional fields of a tagger, each with arrays under its name.
 PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
@@ -60,12 +62,9 @@ class FeatureExtractor:
         feature_keys(self._table.attributes, words, self._compiled, keys)
         return keys
 
-    def unspelled(self, rows: NDArray[np.int32]) -> Mask:
-        """Return for each word whether none of its affixes was seen in training, bool[n].
-
-        ``rows`` int32[n, K]: those of the words' features.
-        """
-        return np.asarray((rows[:, self._spelling] < 0).all(axis=1) & bool(self._spelling))
+    def unspelled(self, rows: NDArray[np.int32]) -> bool:
+        """Return whether no affix of a word with features ``rows`` int32[K] was seen in training."""
+        return bool(self._spelling) and bool((rows[self._spelling] < 0).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -93,6 +92,8 @@ class Tagger(Stored):
     splitter: Splitter | None = None
     morphology: Morphology | None = None
     judge: "Tagger | None" = None
+    # Cache by form: what is subtracted from the potentials of its tags, float64[T], or None.
+    _penalties: dict[str, Floats | None] = field(default_factory=dict, init=False, repr=False)
 
     def read(
         self,
@@ -240,16 +241,25 @@ class Tagger(Stored):
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)
-        unspelled = self.extractor.unspelled(rows).tolist()
+        known = self._penalties
         for word, form in enumerate(forms):
-            likely = () if form.isascii() and form.isalnum() else likely_tags(form)
-            if likely and likely[0] in SIGNS:
-                likely = self._tags_of_sign(rows[word], likely)
-            elif likely and likely[0] != "NUM" and not unspelled[word]:
-                likely = ()
-            if likely:
-                emissions[word, [tag not in likely for tag in self.tags]] -= FOREIGN
+            if not (form.isascii() and form.isalnum()):
+                if form not in known:
+                    if len(known) >= _MOST_REMEMBERED:
+                        known.clear()
+                    known[form] = self._penalty(form, rows[word])
+                if (penalty := known[form]) is not None:
+                    emissions[word] -= penalty
         return emissions
+
+    def _penalty(self, form: str, rows: NDArray[np.int32]) -> Floats | None:
+        """Return what is subtracted from the potentials of a word with features ``rows``, None for 0."""
+        likely = likely_tags(form)
+        if likely and likely[0] in SIGNS:
+            likely = self._tags_of_sign(rows, likely)
+        elif likely and likely[0] != "NUM" and not self.extractor.unspelled(rows):
+            likely = ()
+        return np.array([0.0 if tag in likely else FOREIGN for tag in self.tags]) if likely else None
 
     def _tags_of_sign(self, rows: NDArray[np.int32], likely: tuple[str, ...]) -> tuple[str, ...]:
         """Return the tags of a sign with features ``rows``: PUNCT, SYM or both; empty: any."""

@@ -56,7 +56,8 @@ class RawText:
 
     def frequent(self, share: float) -> list[str]:
         counts = Counter(lower_form(form) for forms in self.sentences for form in forms)
-        return [word for word, count in counts.items() if count >= share * counts.total()]
+        least = share * counts.total()
+        return [word for word, count in counts.items() if count >= least]
 
     def sets_of(self, forms: Words) -> Sets:
         return np.array([self.allowed[form] for form in forms])
