@@ -36,13 +36,15 @@ RARER = 10
 class Voted(NamedTuple):
     """A text with votes of all translations or the first, and its words.
 
-    Which of these are rarely linked, and which are frequent auxiliaries by their forms and votes: bool[W].
+    Which of these are rarely linked, which are frequent auxiliaries by their forms and votes, and which are
+    none, since UD registers other auxiliaries in the language: bool[W].
     """
 
     text: LinkedText
     words: Words
     rare: Mask
     auxiliary: Mask
+    unregistered: Mask
 
     @classmethod
     def of(cls, text: LinkedText, auxiliaries: frozenset[str], options: TagProjectionOptions) -> "Voted":
@@ -52,7 +54,8 @@ class Voted(NamedTuple):
         registered[words.of_types] = [lower_form(form) in auxiliaries for form in text.vocabulary]
         votes = normalised(words.votes)[:, np.isin(text.tags, ["AUX"])].sum(axis=1)
         auxiliary = registered & words.frequent & (rare | (votes >= options.least))
-        return cls(text, words, rare, auxiliary)
+        unregistered = rare & ~registered & (votes < HALF) & bool(auxiliaries)
+        return cls(text, words, rare, auxiliary, unregistered)
 
     def with_types(self, types: NDArray[np.int32], old: NDArray[np.int64]) -> "Voted":
         """Return the text with other types; ``old``: the types of which those after the last are copies."""
@@ -140,17 +143,20 @@ def with_function_tags(
     """Return the shares of types, and which of them are weights: those of rarely linked words.
 
     ``after``: the tag after each word. Rarely linked words may be AUX, DET and PRON, beside the tags that
-    their links bring. Each counts as much as among the votes of the words that are well linked before the
-    same tag and have the most similar neighbours: most links of Spanish *se* are to auxiliaries, but it
-    stands where *me*, *nos* and *te* do. Where no word is, those with the most similar neighbours anywhere
-    vote. Words whose links agree on a tag keep their shares, however few the links; adpositions and
-    conjunctions are not AUX, DET or PRON as well. AUX is the likeliest tag of auxiliaries. Tags not in
+    their links bring; not AUX if UD registers other auxiliaries and less than half of their votes are AUX.
+    Each counts as much as among the votes of the words that are well linked before the same tag and have the
+    most similar neighbours: most links of Spanish *se* are to auxiliaries, but it stands where *me*, *nos*
+    and *te* do. Where no word is, those with the most similar neighbours anywhere vote. Words whose links
+    agree on a tag keep their shares, however few the links; adpositions and conjunctions are not AUX, DET or
+    PRON as well. AUX is the likeliest tag of auxiliaries. Tags not in
     ``allowed`` bool[V, T] get 0.
     """
-    text, words, rare, auxiliary = voted
+    text, words, rare, auxiliary, unregistered = voted
     own = normalised(words.votes)
     function, translated = (np.isin(text.tags, list(tags)) for tags in (UNTRANSLATED, {TRANSLATED}))
     tags = ((function & (own > 0.0)) | (~translated & (own >= options.least))).astype(np.float64)
+    named = np.isin(text.tags, ["AUX"])
+    tags[np.ix_(unregistered, named)] = 0.0
     weights = np.zeros((len(allowed), len(text.tags)))
     for place, enough in ((after, ENOUGH), (np.zeros_like(after), 1)):
         company = _of_company(voted, tags, place, enough, classes, options)
@@ -163,7 +169,7 @@ def with_function_tags(
     shares = np.where(weighted[:, None], normalised(weights * allowed), type_shares(text, allowed))
     registered = auxiliary[words.of_types]
     others = normalised(shares[registered]) * BARELY
-    shares[registered] = normalised(np.where(np.isin(text.tags, ["AUX"]), 1.0, others) * allowed[registered])
+    shares[registered] = normalised(np.where(named, 1.0, others) * allowed[registered])
     return shares, weighted | registered
 
 
@@ -180,7 +186,7 @@ def _of_company(
     0 without company. ``tags`` float64[W, T]: 1 for those that a word may have. ``place``: of each word of
     the text. ``enough``: how often words that vote occur there.
     """
-    text, words, rare, _ = voted
+    text, words, rare, *_ = voted
     n_places = len(text.tags) + 1
     named, group = np.unique(words.of_types[text.types] * n_places + place, return_inverse=True)
     word, place = np.divmod(named, n_places)

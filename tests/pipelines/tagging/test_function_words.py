@@ -61,6 +61,20 @@ def test_aux_is_the_likeliest_tag_of_a_registered_auxiliary():
     assert weights_of(linked, "la", auxiliaries=["la"], lexicon={"la": ("PRON",)}) == {"PRON": 1.0}
 
 
+def test_a_rarely_linked_word_that_is_not_registered_is_no_auxiliary():
+    """Czech *se* has a third of its links to *is* and *has*, but UD registers *být* alone."""
+    for auxiliaries, aux, expected in (
+        (["byt"], 3, {"DET"}),
+        (["se"], 3, {"AUX", "DET"}),
+        ([], 3, {"AUX", "DET"}),
+        (["byt"], 5, {"AUX", "DET"}),
+    ):
+        text = text_with(["CCONJ"] * (8 - aux) + ["DET"] * 2 + ["AUX"] * aux, word="se", linked=0.6)
+        assert set(weights_of(text, "se", auxiliaries=auxiliaries)) == expected
+    text = text_with(["CCONJ"] * 5 + ["DET"] * 2 + ["AUX"] * 3, word="se", linked=0.6)
+    assert weights_of(text, "se", auxiliaries=["byt"], lexicon={"se": ("AUX",)}) == {"AUX": 1.0}
+
+
 def test_a_lexicon_and_then_tagged_sentences_decide_for_a_rarely_linked_word():
     text = text_with(["CCONJ"] * 5 + ["DET"] * 2 + ["AUX"] * 3, linked=0.6)
     assert weights_of(text, "di", lexicon={"di": ("AUX",)}) == {"AUX": 1.0}
