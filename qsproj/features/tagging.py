@@ -68,6 +68,18 @@ _QUOTES = re.compile("[„“”«»‹›]|``|''")
 _MOST_TYPES = 1 << 18
 
 Classes = Mapping[str, int]
+# Stands for places between sentences that are encoded as one, and how many: templates read no farther.
+OUTSIDE, REACH = "", 2
+
+
+def as_one(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[slice]]:
+    """Return the cells of several sentences with places OUTSIDE between them, and where each sentence is."""
+    cells, places = list[str](), list[slice]()
+    for sentence in sentences:
+        cells += [OUTSIDE] * REACH if places else []
+        places.append(slice(len(cells), len(cells) + len(sentence)))
+        cells += sentence
+    return cells, places
 
 
 def templates_with(
@@ -82,7 +94,7 @@ def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.
 
 
 class WordTable:
-    """Word types seen so far, numbered, and their attributes.
+    """Word types seen so far, numbered, and their attributes; -1 is OUTSIDE.
 
     ``lemmas``: maps each lemma to its only form, in lower case, or to an empty text where it has several.
     """
@@ -90,7 +102,7 @@ class WordTable:
     def __init__(self, class_sets: Mapping[str, Classes], lemmas: Mapping[str, str] | None = None) -> None:
         self._classes = tuple(class_sets.values())
         self._lemmas = lemmas or {}
-        self._numbers: dict[str, int] = {}
+        self._numbers = {OUTSIDE: -1}
         width = len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES) + len(STEM_AND_ENDING) + len(self._classes)
         self._attributes = np.zeros((1024, width), dtype=np.uint64)
 
@@ -102,7 +114,7 @@ class WordTable:
     def encode(self, forms: Sequence[str]) -> NDArray[np.int32]:
         """Return the types of the words, int32[n]; valid until the next call for other words."""
         if len(self._numbers) > _MOST_TYPES:
-            self._numbers.clear()
+            self._numbers = {OUTSIDE: -1}
         numbers = self._numbers
         found = list(map(numbers.get, forms))
         if None in found:
@@ -113,7 +125,7 @@ class WordTable:
         return np.array(found, dtype=np.int32)
 
     def _add(self, form: str) -> None:
-        number = self._numbers[form] = len(self._numbers)
+        number = self._numbers[form] = len(self._numbers) - 1
         if number == len(self._attributes):
             self._attributes = np.vstack([self._attributes, np.zeros_like(self._attributes)])
         form = plain_form(form)

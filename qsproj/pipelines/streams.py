@@ -82,7 +82,7 @@ def tag_stream(
     columns: Sequence[str] | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> Iterator[Sentence]:
-    apply = partial(_tagged, confidence=confidence, columns=columns)
+    apply = partial(Tagger.tag_all, confidence=confidence, columns=columns)
     on_block = partial(_apply_to_block, apply=apply, origin=UNNAMED)
     return map_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
 
@@ -141,10 +141,6 @@ def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSourc
 def _line_of(sentence: Sentence) -> int:
     """Return the line of plain text that a sentence, or a part of one, was read from."""
     return int((sentence.sent_id or "").partition(".")[0])
-
-
-def _tagged(tagger: Tagger, sentences: Iterable[Sentence], **options: Any) -> Iterator[Sentence]:
-    return (tagger.tag(sentence, **options) for sentence in sentences)
 
 
 def map_blocks(

@@ -10,6 +10,7 @@ from qsproj.features.tagging import (
     STEM_AND_ENDING,
     WORD_ATTRIBUTES,
     WordTable,
+    as_one,
     compiled,
     templates_with,
     word_attributes,
@@ -64,6 +65,20 @@ def test_keys_depend_on_context_only_where_the_template_says():
     assert left[1, 2] != right[1, 2]
     assert left[0, 3] == 0, "a word of two letters has no suffix of three"
     assert left[0, 1] == right[0, 1] != 0, "the place before a sentence is a feature of its own"
+
+
+def test_sentences_as_one_have_the_features_of_each():
+    templates, table = (
+        compiled(["lower", "lower-2", "lower-1 & lower", "lower+1 & lower+2"], []),
+        WordTable({}),
+    )
+    sentences = [["ab", "haus"], ["haus"], ["cd", "ab", "ab"]]
+    cells, places = as_one(sentences)
+    whole = keys(table, cells, templates)
+    for sentence, place in zip(sentences, places, strict=True):
+        assert cells[place] == sentence
+        np.testing.assert_array_equal(whole[place], keys(table, sentence, templates))
+    assert not whole[2:4].any(), "places between sentences have no features"
 
 
 def test_table_grows_past_its_first_size():

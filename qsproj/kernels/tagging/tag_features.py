@@ -24,18 +24,22 @@ def mixed(value):
 
 @njit(cache=True)
 def feature_keys(attributes, words, templates, keys):
-    """Fill ``keys`` uint64[n, K] with the features of a sentence, 0 for none, from its types' attributes."""
+    """Fill ``keys`` uint64[n, K] with the features of words, 0 for none, from their types' attributes.
+
+    ``words`` int32[n]: types; -1 between sentences, in as many places as templates reach.
+    """
     n = len(words)
     for i in range(n):
         for k in range(len(templates)):
             key = np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15)
-            fires = True
+            fires = words[i] >= 0
             for part in range(2):
                 attribute = templates[k, 2 * part]
                 if attribute < 0:
                     continue
                 place = i + templates[k, 2 * part + 1]
-                code = attributes[words[place], attribute] if 0 <= place < n else BOUNDARY
+                inside = 0 <= place < n and words[place] >= 0
+                code = attributes[words[place], attribute] if inside else BOUNDARY
                 fires = fires and code != np.uint64(0)
                 key = mixed(key + code)
             keys[i, k] = max(key, np.uint64(1)) if fires else np.uint64(0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.features.tagging import OUTSIDE
 
 XPOS_ATTRIBUTE = "XPOS"
 # Above this number, XPOS is read letter by letter, each position an attribute of its own.
@@ -57,8 +58,8 @@ def shared_features(gold: str, feats: str) -> tuple[int, int]:
 class AnalysisTable:
     """The A analyses, sorted, and the arrays for scoring in :mod:`qsproj.kernels.tagging.analyses`.
 
-    ``ranges``: first and last, exclusive, of the analyses under each UPOS. ``chain``: ``table`` of the
-    kernels. ``fused``: whether the values of TOGETHER form an additional part.
+    ``ranges``: first and last, exclusive, of the analyses under each UPOS, and OUTSIDE sentences. ``chain``:
+    ``table`` of the kernels. ``fused``: whether the values of TOGETHER form an additional part.
     """
 
     analyses: tuple[Analysis, ...]
@@ -70,7 +71,7 @@ class AnalysisTable:
 
     @property
     def decided(self) -> bool:
-        return len(self.ranges) == len(self.analyses)
+        return len(self.ranges) == len(self.analyses) + 1
 
 
 def has_genders(found: Iterable[Analysis]) -> bool:
@@ -97,17 +98,19 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
             row[names.index(name)] = values[name].index(value) + 2
     widths = np.array([len(values[name]) + 2 for name in names], dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(widths**2)]).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum([len(pairs) for pairs in attributes])]).astype(np.int64)
+    # The last analysis, without parts, is that of places between sentences.
+    starts = np.concatenate([[0], np.cumsum([*map(len, attributes), 0])]).astype(np.int64)
     numbers = np.array([parts[pair] for pairs in attributes for pair in pairs], dtype=np.int64)
     offsets, distinctive = _distinctive(ranges, [[parts[pair] for pair in pairs] for pairs in attributes])
     chain = (starts, numbers, table, np.stack([begins[:-1], widths], axis=1), offsets, distinctive)
+    ranges[OUTSIDE] = len(analyses), len(analyses) + 1
     return AnalysisTable(analyses, ranges, chain, n_parts=len(parts), n_pairs=int(begins[-1]), fused=fused)
 
 
 def _distinctive(
     ranges: Mapping[str, tuple[int, int]], parts: Sequence[Sequence[int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    distinctive: list[list[int]] = [[] for _ in parts]
+    distinctive: list[list[int]] = [[] for _ in (*parts, OUTSIDE)]
     for first, last in ranges.values():
         of_tag = [frozenset(of_analysis) for of_analysis in parts[first:last]]
         distinctive[first] = sorted(frozenset().union(*of_tag) - of_tag[0].intersection(*of_tag))

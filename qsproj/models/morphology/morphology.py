@@ -1,8 +1,8 @@
 """Lemmas, features and XPOS of words whose UPOS is known: a chain over analyses, then lemmas."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,14 @@ from qsproj.corpus.characters import composed_as, lower_form, plain_form
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex, stable_hash
-from qsproj.features.tagging import LONG_SUFFIXES, STEM_AND_ENDING, WORD_TEMPLATES, WordTable, compiled
+from qsproj.features.tagging import (
+    LONG_SUFFIXES,
+    STEM_AND_ENDING,
+    WORD_TEMPLATES,
+    WordTable,
+    as_one,
+    compiled,
+)
 from qsproj.kernels.tagging import analyses as kernels
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
@@ -57,11 +64,14 @@ class AnalysisFeatures:
         self._table = WordTable({}, lemmas if set(STEM_TEMPLATES) & set(templates) else None)
 
     def keys(self, forms: Sequence[str], upos: Sequence[str]) -> NDArray[np.uint64]:
+        """Return the features of the words of a sentence, or of several :func:`as_one`."""
         words = self._table.encode(forms)
-        tags = np.array([stable_hash(f"tag {tag}") | 1 for tag in upos], dtype=np.uint64)
+        codes = {tag: stable_hash(f"tag {tag}") | 1 for tag in set(upos)}
+        tags = np.array([codes[tag] for tag in upos], dtype=np.uint64)
         attributes = np.column_stack([self._table.attributes[words], tags])
         keys = np.empty((len(forms), len(self._compiled)), dtype=np.uint64)
-        feature_keys(attributes, np.arange(len(forms), dtype=np.int32), self._compiled, keys)
+        places = np.where(words < 0, words, np.arange(len(forms), dtype=np.int32))
+        feature_keys(attributes, places, self._compiled, keys)
         return keys
 
 
@@ -100,27 +110,41 @@ class Morphology:
     _known: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def fill(
-        self, sentence: Sentence, *, columns: Sequence[str] | None = None, confidence: bool = False
-    ) -> Sentence:
-        """Return the sentence with trained columns filled in; with ``confidence``, ``FeatProb=`` in MISC."""
-        wanted = [column for column in self.columns if columns is None or column in columns]
-        if not wanted:
-            return sentence
-        lattice = self._lattice(sentence.forms, sentence.upos)
-        analyses = self._best(lattice, sentence.upos)
-        cells: dict[str, list[str]] = {}
-        if "xpos" in wanted:
-            cells["xpos"] = [analysis.xpos for analysis in analyses]
-        if "feats" in wanted:
-            cells["feats"] = [analysis.feats for analysis in analyses]
-        if "lemma" in wanted:
-            rows = zip(sentence.forms, analyses, strict=True)
-            cells["lemmas"] = [composed_as(form, self.lemma(plain_form(form), one)) for form, one in rows]
-        filled = with_columns(sentence, **cells)
-        if not confidence or "feats" not in wanted:
-            return filled
-        chances = self._probabilities(lattice, sentence.upos, filled.feats)
-        return with_probabilities(filled, FEATURE_PROBABILITY, chances)
+        self,
+        sentences: Sequence[Sentence],
+        *,
+        columns: Collection[str] = COLUMNS,
+        anew: bool = True,
+        confidence: bool = False,
+    ) -> Iterator[Sentence]:
+        """Yield a block of sentences with trained columns filled in; unless ``anew``, with empty ones alone.
+
+        ``confidence``: put ``FeatProb=`` in MISC.
+        """
+        asked, empty = [column for column in self.columns if column in columns], {UNSPECIFIED}
+        wanted = [
+            [column for column in asked if anew or set(getattr(one, COLUMN_CELLS[column])) <= empty]
+            for one in sentences
+        ]
+        lattices = iter(self._lattices(list(compress(sentences, wanted))))
+        for sentence, own in zip(sentences, wanted, strict=True):
+            if not own:
+                yield sentence
+                continue
+            lattice, cells = next(lattices), dict[str, list[str]]()
+            analyses = self._best(lattice, sentence.upos)
+            if "xpos" in own:
+                cells["xpos"] = [analysis.xpos for analysis in analyses]
+            if "feats" in own:
+                cells["feats"] = [analysis.feats for analysis in analyses]
+            if "lemma" in own:
+                rows = zip(sentence.forms, analyses, strict=True)
+                cells["lemmas"] = [composed_as(form, self.lemma(plain_form(form), one)) for form, one in rows]
+            filled = with_columns(sentence, **cells)
+            if confidence and "feats" in own:
+                chances = self._probabilities(lattice, sentence.upos, filled.feats)
+                filled = with_probabilities(filled, FEATURE_PROBABILITY, chances)
+            yield filled
 
     def analyses(self, forms: Sequence[str], upos: Sequence[str]) -> list[Analysis]:
         """Return the best sequence of analyses under the tags; empty ones for tags not seen in training."""
@@ -215,6 +239,14 @@ class Morphology:
         kernels.propose(emissions, self.table.chain, words, weights.support, unknown, candidates, scores)
         kernels.link(candidates, scores, self.table.chain, weights.transitions[0], links)
         return candidates, scores, links
+
+    def _lattices(self, sentences: Sequence[Sentence]) -> list[Lattice | None]:
+        forms, places = as_one(one.forms for one in sentences)
+        whole = self._lattice(forms, as_one(one.upos for one in sentences)[0])
+        if whole is None:
+            return [None] * len(places)
+        candidates, scores, links = whole
+        return [(candidates[at], scores[at], links[at]) if at.start < at.stop else None for at in places]
 
     def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         forms = sorted({form for form, _ in self.lexicon})

@@ -300,7 +300,7 @@ def _train_lemmatizer(
     listed_tags = set(allowed) if listed else {word.analysis.upos for word, _ in words}
     unlisted = {
         upos: EditScript(LOWER) if upos in UNINFLECTED else EditScript(WHOLE, suffix=UNSPECIFIED)
-        for upos in sorted(set(morphology.table.ranges) - listed_tags - SIGNS)
+        for upos in sorted({one.upos for one in morphology.table.analyses} - listed_tags - SIGNS)
     }
     scripts = (*morphology.scripts, *dict.fromkeys(unlisted.values()))
     first = len(morphology.scripts)

@@ -16,16 +16,18 @@ from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import read_text
 from qsproj.errors import SentenceError, UsageError, check_name
 from qsproj.features.hashing import FeatureIndex
-from qsproj.features.tagging import SPELLING, Classes, WordTable, compiled, likely_tags
+from qsproj.features.tagging import SPELLING, Classes, WordTable, as_one, compiled, likely_tags
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
 from qsproj.models.morphology.analyses import feature_pairs
-from qsproj.models.morphology.morphology import COLUMN_CELLS, Morphology
+from qsproj.models.morphology.morphology import Morphology
 from qsproj.models.packing import in_two_bytes, joined, packed_weights, stored_weights, unnested
+from qsproj.models.parser import BLOCK
 from qsproj.models.storage import Stored
 from qsproj.models.tokens.splitter import Splitter
 from qsproj.models.tokens.tokenizer import Tokenizer, Tokens
+from qsproj.parallel import blocks_of
 
 # Subtracted from the potentials of tags that words of unknown characters and unknown signs rarely have.
 FOREIGN = 20.0
@@ -56,7 +58,8 @@ class FeatureExtractor:
         # Columns of the features of a word's whole form.
         self.of_form = [at for at, name in enumerate(templates) if name in ("form", "lower")]
 
-    def keys(self, forms: tuple[str, ...]) -> NDArray[np.uint64]:
+    def keys(self, forms: Sequence[str]) -> NDArray[np.uint64]:
+        """Return the features of the words of a sentence, or of several :func:`as_one`."""
         words = self._table.encode(forms)
         keys = np.empty((len(forms), len(self._compiled)), dtype=np.uint64)
         feature_keys(self._table.attributes, words, self._compiled, keys)
@@ -154,7 +157,12 @@ class Tagger(Stored):
 
     def tag_words(self, forms: tuple[str, ...]) -> tuple[str, ...]:
         """Return the most probable sequence of tags. O(n (K T + T^2)) time for K templates."""
-        return tuple([self.tags[tag] for tag in self.best_numbers(self.emissions(forms)).tolist()])
+        return next(self.tag_block([forms]))
+
+    def tag_block(self, sentences: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+        """Yield the :meth:`tag_words` of each sentence of a block."""
+        numbers = map(self.best_numbers, self._scored(sentences))
+        return (tuple([self.tags[tag] for tag in of_sentence.tolist()]) for of_sentence in numbers)
 
     def best_numbers(self, emissions: Floats) -> NDArray[np.int32]:
         tags = np.empty(len(emissions), dtype=np.int32)
@@ -177,34 +185,45 @@ class Tagger(Stored):
         Raises UsageError when the model does not fill a column; SentenceError when a word has no tag and UPOS
         is not replaced.
         """
-        check_sentence(sentence, most=None)
+        return next(self.tag_all([sentence], confidence=confidence, columns=columns))
+
+    def tag_all(
+        self, sentences: Iterable[Sentence], *, confidence: bool = False, columns: Sequence[str] | None = None
+    ) -> Iterator[Sentence]:
+        """Tag sentences in order as :meth:`tag`, in blocks, which is faster.
+
+        An error concerns the sentence last taken from ``sentences``.
+        """
         wanted = self.columns if columns is None else tuple(columns)
         for column in wanted:
             check_name("column of this model", column, self.columns)
-        tagged = sentence
-        if UPOS_COLUMN in wanted:
-            emissions = self.emissions(sentence.forms)
-            numbers = self.best_numbers(emissions)
-            tagged = with_columns(sentence, upos=[self.tags[number] for number in numbers.tolist()])
-            if confidence:
-                probabilities = self.tag_distribution(sentence, emissions)[np.arange(len(sentence)), numbers]
-                tagged = with_probabilities(tagged, TAG_PROBABILITY, probabilities)
-        elif UNSPECIFIED in sentence.upos:
+        for block in blocks_of(map(partial(self._input_checked, wanted), sentences), BLOCK):
+            if UPOS_COLUMN in wanted:
+                scored = self._scored(one.forms for one in block)
+                block = list(map(partial(self._tagged, confidence=confidence), block, scored))
+            yield from self.with_morphology(block, columns=wanted, confidence=confidence)
+
+    @staticmethod
+    def _input_checked(wanted: Sequence[str], sentence: Sentence) -> Sentence:
+        check_sentence(sentence, most=None)
+        if UPOS_COLUMN not in wanted and UNSPECIFIED in sentence.upos:
             word = sentence.upos.index(UNSPECIFIED)
             found = f"no UPOS on word {word + 1} ({sentence.forms[word]!r})"
             expected = "tags, as upos is not among the columns"
             raise SentenceError(found=found, expected=expected, remedy="add upos to the columns")
-        if self.morphology is not None:
-            tagged = self.morphology.fill(tagged, columns=wanted, confidence=confidence)
-        return tagged
+        return sentence
 
-    def with_morphology(self, sentence: Sentence, *, anew: bool) -> Sentence:
-        """Return a tagged sentence with the trained columns filled in: all, or those that are empty."""
-        if self.morphology is None:
-            return sentence
-        own = {column: set(getattr(sentence, COLUMN_CELLS[column])) for column in self.morphology.columns}
-        columns = [column for column, cells in own.items() if anew or cells <= {UNSPECIFIED}]
-        return self.morphology.fill(sentence, columns=columns)
+    def _tagged(self, sentence: Sentence, emissions: Floats, *, confidence: bool) -> Sentence:
+        numbers = self.best_numbers(emissions)
+        tagged = with_columns(sentence, upos=[self.tags[number] for number in numbers.tolist()])
+        if not confidence:
+            return tagged
+        probabilities = self.tag_distribution(sentence, emissions)[np.arange(len(sentence)), numbers]
+        return with_probabilities(tagged, TAG_PROBABILITY, probabilities)
+
+    def with_morphology(self, sentences: Sequence[Sentence], **options: Any) -> Iterable[Sentence]:
+        """Return a block of tagged sentences with other trained columns: see :meth:`Morphology.fill`."""
+        return sentences if self.morphology is None else self.morphology.fill(sentences, **options)
 
     def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
         return self.tag(sentence, confidence=confidence)
@@ -236,8 +255,11 @@ class Tagger(Stored):
             posterior(emissions, self.transitions, marginals, np.zeros_like(self.transitions))
         return marginals
 
-    def emissions(self, forms: tuple[str, ...]) -> Floats:
-        """Return the potential of each tag of each word, float64[n, T], natural log, without transitions."""
+    def emissions(self, forms: Sequence[str]) -> Floats:
+        """Return the potential of each tag of each word, float64[n, T], natural log, without transitions.
+
+        Several sentences :func:`as_one` have those of each.
+        """
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)
@@ -260,6 +282,11 @@ class Tagger(Stored):
         elif likely and likely[0] != "NUM" and not self.extractor.unspelled(rows):
             likely = ()
         return np.array([0.0 if tag in likely else FOREIGN for tag in self.tags]) if likely else None
+
+    def _scored(self, sentences: Iterable[Sequence[str]]) -> Iterator[Floats]:
+        """Yield the :meth:`emissions` of each sentence of a block."""
+        forms, places = as_one(sentences)
+        return map(self.emissions(forms).__getitem__, places)
 
     def _tags_of_sign(self, rows: NDArray[np.int32], likely: tuple[str, ...]) -> tuple[str, ...]:
         """Return the tags of a sign with features ``rows``: PUNCT, SYM or both; empty: any."""

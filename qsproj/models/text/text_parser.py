@@ -8,7 +8,7 @@ change stays where it raises the joint score of tagger and trees. Sequences coun
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,10 +25,11 @@ from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
+from qsproj.models.parser import BLOCK, ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
 from qsproj.models.storage import kind_of
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.parallel import blocks_of
 
 Tags = tuple[str, ...]
 # The tag of each word, by the tagger's numbers.
@@ -230,10 +231,12 @@ class TextParser(Wrapper[Parser]):
             if uncertain:
                 yield from Parser.parse_all(own, run, **asked)
             else:
-                yield from self.base.parse_all(map(own.tagged, run), **asked)
+                # As in other parsers, known parts are taken one by one.
+                tagged = map(own._tagged, blocks_of(run, BLOCK if known is None else 1))
+                yield from self.base.parse_all(chain.from_iterable(tagged), **asked)
 
     def _is_uncertain(self, sentence: Sentence) -> bool:
-        check_sentence(sentence, most=None)
+        check_sentence(sentence)
         several = self.readings > 0 and isinstance(self.base, ArcParser)
         return several and (self.retags or UNSPECIFIED in sentence.upos)
 
@@ -246,7 +249,8 @@ class TextParser(Wrapper[Parser]):
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         parser, readings = self._readings(sentence, given)
         marginals = readings.arc_probabilities(parser) if confidence else None
-        tagged = self.tagger.with_morphology(with_columns(sentence, upos=readings.tags), anew=self.retags)
+        tagged = with_columns(sentence, upos=readings.tags)
+        (tagged,) = self.tagger.with_morphology([tagged], anew=self.retags)
         heads = parser.heads(readings.scores, decode=decode)
         return parser.attached(tagged, heads, probabilities=marginals, given=given)
 
@@ -293,15 +297,21 @@ class TextParser(Wrapper[Parser]):
 
     def tagged(self, sentence: Sentence) -> Sentence:
         """Return the sentence with UPOS on every word, its own kept unless the model ``retags``."""
+        (tagged,) = self._tagged([sentence])
+        return tagged
+
+    def _tagged(self, sentences: list[Sentence]) -> Iterable[Sentence]:
+        """Return the sentences of a block as :meth:`tagged`."""
         if self.base.word_tagger is not None:
-            return sentence
-        if not self.retags and UNSPECIFIED not in sentence.upos:
-            return self.tagger.with_morphology(sentence, anew=False)
-        tags = self.tagger.tag_words(sentence.forms)
-        if not self.retags:
-            pairs = zip(sentence.upos, tags, strict=True)
-            tags = tuple(tag if own == UNSPECIFIED else own for own, tag in pairs)
-        return self.tagger.with_morphology(with_columns(sentence, upos=tags), anew=self.retags)
+            return sentences
+        if self.retags or any(UNSPECIFIED in one.upos for one in sentences):
+            found = self.tagger.tag_block(one.forms for one in sentences)
+            pairs = zip(sentences, found, strict=True)
+            sentences = [with_columns(one, upos=map(self._tag, one.upos, tags)) for one, tags in pairs]
+        return self.tagger.with_morphology(sentences, anew=self.retags)
+
+    def _tag(self, own: str, found: str) -> str:
+        return found if self.retags or own == UNSPECIFIED else own
 
     def to_archive(self) -> Archive:
         header, arrays = joined({"tagger": ("tagger_", self.tagger), "parser": ("parser_", self.base)})

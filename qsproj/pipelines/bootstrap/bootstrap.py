@@ -17,9 +17,9 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError, check_name, pluralise
-from qsproj.models.parser import load_tags
+from qsproj.models.parser import BLOCK, load_tags
 from qsproj.models.storage import Provenance
-from qsproj.parallel import THIS_PROCESS, Workers
+from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
 from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_other_trees, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
@@ -97,7 +97,7 @@ class Bootstrapped:
     def described_trees(self) -> Iterator[Sentence]:
         """Yield the training trees, with the lemmas and features that ``base`` gives their words."""
         describe = partial(load_tags(self.base).with_morphology, anew=True)
-        return map(describe, read_conllu(self.trees))
+        return chain.from_iterable(map(describe, blocks_of(read_conllu(self.trees), BLOCK)))
 
 
 def bootstrap(

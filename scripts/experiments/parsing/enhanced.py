@@ -111,7 +111,7 @@ def measure(lab: Lab, train: str, test: str) -> dict[str, float]:
     enhancer = train_enhancer(treebank, rng=np.random.default_rng(SEED))
     tagged = [tagger.tag(one) for one in gold]
     if morphology is not None:
-        tagged = [morphology.fill(one) for one in tagged]
+        tagged = list(morphology.fill(tagged))
     trees = {
         "gold trees": gold,
         "own trees": list(parser.parse_all(gold)),

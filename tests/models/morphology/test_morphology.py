@@ -113,7 +113,7 @@ def test_the_probability_of_features_is_that_of_all_analyses_that_have_them():
 def test_a_word_whose_tag_was_never_seen_surely_has_no_features():
     morphology, _ = small_chain()
     sentence = Sentence.from_words(FORMS, upos=("N", "SYM", "N"))
-    filled = morphology.fill(sentence, confidence=True)
+    filled = next(morphology.fill([sentence], confidence=True))
     assert filled.feats[1] == "_"
     assert misc_values(filled, "FeatProb")[1] == "1.0000"
     assert morphology.feature_probabilities(FORMS, ("N", "SYM", "N"), ["_", "Case=Nom", "_"])[1] == 0.0
@@ -221,8 +221,8 @@ def tagger(treebank):
 def right(morphology, sentences, cells):
     pairs = [
         (own, gold)
-        for sentence in sentences
-        for own, gold in zip(getattr(morphology.fill(sentence), cells), getattr(sentence, cells), strict=True)
+        for sentence, filled in zip(sentences, morphology.fill(sentences), strict=True)
+        for own, gold in zip(getattr(filled, cells), getattr(sentence, cells), strict=True)
     ]
     return np.mean([own == gold for own, gold in pairs])
 
@@ -240,6 +240,16 @@ def test_columns_are_learned_and_kept_in_the_file(tagger, treebank, tmp_path):
         assert (first.lemmas, first.feats, first.layout) == (second.lemmas, second.feats, second.layout)
 
 
+def test_a_block_is_tagged_as_each_of_its_sentences_alone(tagger, treebank):
+    sentences = [*treebank[40:50], Sentence.from_words(["."], upos=["PUNCT"]), *treebank[50:90]]
+    told = list(tagger.tag_all(sentences, confidence=True))
+    assert list(map(str, told)) == [str(tagger.tag(one, confidence=True)) for one in sentences]
+    some = [with_columns(one, feats=["_"] * len(one)) for one in sentences[::2]]
+    filled = list(tagger.morphology.fill([*sentences[:3], *some], anew=False))
+    assert [one.feats for one in filled[:3]] == [one.feats for one in sentences[:3]]
+    assert [one.feats for one in filled[3:]] == [tagger.tag(one, columns=["feats"]).feats for one in some]
+
+
 def test_features_have_probabilities(tagger, treebank):
     told = tagger.tag(treebank[75], confidence=True)
     assert all("FeatProb=" in told.layout.lines[line] for line in told.layout.word_lines)
@@ -253,7 +263,7 @@ def test_words_that_the_lexicon_lacks_get_a_lemma_like_those_it_has(tagger):
 
 def test_a_tag_that_the_treebank_lacks_gets_no_features(tagger):
     sentence = Sentence.from_words(["Ach", "ja"], upos=["INTJ", "SYM"])
-    assert tagger.morphology.fill(sentence).feats[1] == "_"
+    assert next(tagger.morphology.fill([sentence])).feats[1] == "_"
 
 
 def test_columns_that_are_named_are_replaced_and_no_others(tagger, treebank):
@@ -332,8 +342,8 @@ def test_words_with_accents_apart_are_the_same_words():
         for one in sentences
     ]
     assert sum(one.forms != other.forms for one, other in zip(sentences, apart, strict=True)) > 20
-    filled = [tagger.morphology.fill(one) for one in sentences]
-    for whole, one in zip(filled, map(tagger.morphology.fill, apart), strict=True):
+    filled = list(tagger.morphology.fill(sentences))
+    for whole, one in zip(filled, tagger.morphology.fill(apart), strict=True):
         assert one.feats == whole.feats
         assert [normalize("NFC", lemma) for lemma in one.lemmas] == list(whole.lemmas)
         for form, lemma, composed in zip(one.forms, one.lemmas, whole.lemmas, strict=True):
@@ -400,7 +410,7 @@ def test_lemmas_are_those_of_a_list(by_list):
 
 
 def test_a_tag_that_no_lemma_is_known_of_has_none(by_list):
-    filled = by_list.fill(without_lemmas()[0])
+    filled = next(by_list.fill(without_lemmas()[:1]))
     assert filled.lemmas[3:] == ("_", ".", "in")
     assert by_list.lemma("seven", Analysis("NUM", "_", "_")) == "_"
     # No two verbs of the list are made alike.
