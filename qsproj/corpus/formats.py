@@ -194,8 +194,9 @@ def count_sentences(path: str) -> int | None:
                 lines, count = chain(head, handle), 0
                 is_inside = False
                 for line in lines:
-                    count += is_inside and not line.strip()
-                    is_inside = bool(line.strip()) and (is_inside or not line.startswith("#"))
+                    is_blank = line.isspace()
+                    count += is_inside and is_blank
+                    is_inside = not is_blank and (is_inside or not line.startswith("#"))
                 return count + is_inside
             return sum(not line.isspace() for line in chain(head, handle))
     except QsprojError:

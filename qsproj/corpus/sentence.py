@@ -384,7 +384,7 @@ def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold:
 
 def has_tree(sentence: Sentence) -> bool:
     """Return whether a sentence has a complete or partial tree: at least one head."""
-    return bool(np.any(sentence.heads[1:] != NO_HEAD))
+    return bool((sentence.heads != NO_HEAD).any())
 
 
 def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, tee
 from pathlib import Path
 from typing import Any
 
@@ -162,20 +162,17 @@ def parse_source(paths: Sequence[Path], *, words: str, model: str, workers: Work
     sure = MeanConfidence()
     with conllu_kept(paths[0]) as (kept, write):
         done = sum(1 for _ in sure.of_arcs(kept))
-        bare = (sentence for sentence in read_from(words, done) if not has_tree(sentence))
+        sentences, given = tee(track_from(words, done, "parsing the source"))
+        bare = (sentence for sentence in given if not has_tree(sentence))
         parsed = sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers))
-        rest = track_from(words, done, "parsing the source")
-        for sentence in rest:
+        for sentence in sentences:
             write(sentence if has_tree(sentence) else next(parsed))
     return sure.report
 
 
 def track_from(path: str, done: int, doing: str) -> Iterable[Sentence]:
-    return track(read_from(path, done), doing, total=(count_sentences(path) or done) - done, unit="sentence")
-
-
-def read_from(path: str, number: int) -> Iterator[Sentence]:
-    return islice(read_conllu(path), number, None)
+    rest = islice(read_conllu(path), done, None)
+    return track(rest, doing, total=(count_sentences(path) or done) - done, unit="sentence")
 
 
 @dataclass(slots=True)
