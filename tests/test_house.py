@@ -46,7 +46,7 @@ def test_importing_qsproj_loads_no_numba():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("command", ["biparse", "bootstrap", "cotrain", "parse", "tag", "train"])
+@pytest.mark.parametrize("command", ["biparse", "bootstrap", "cotrain", "parse", "project", "tag", "train"])
 def test_the_options_of_a_command_load_no_numba(command):
     code = (
         f"import sys, qsproj.cli.main as cli; cli.build_parser({command!r}); sys.exit('numba' in sys.modules)"

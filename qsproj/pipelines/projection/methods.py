@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,15 +9,9 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
-from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.pipelines.projection import projected
-from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg, project_tags_only
-from qsproj.pipelines.projection.hard_projection import project_hard
-from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_prior
 from qsproj.pipelines.projection.projected import Projected, ProjectedArcs
-from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.tagging.conventions import Conventional, unshared_conventions
 from qsproj.pipelines.treebank_weights import Treebank
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
@@ -51,6 +44,10 @@ def _soft(
     **given: Any,
 ) -> Projected:
     """Return the parser that a bootstrap trains from the same files, if ``treebank`` has its treebanks."""
+    from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_prior
+    from qsproj.pipelines.projection.soft_projection import project_soft
+    from qsproj.pipelines.tagging.conventions import Conventional, unshared_conventions
+
     if annotated and not any(map(has_tree, annotated)):
         raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
     options = projected.SoftProjectionOptions(**given, projective=not nonprojective)
@@ -84,6 +81,9 @@ def _hard(
     epochs: int = projected.HARD_EPOCHS,
     **given: Any,
 ) -> Projected:
+    from qsproj.models.arc.training_options import TrainingOptions
+    from qsproj.pipelines.projection.hard_projection import project_hard
+
     training = TrainingOptions(epochs=epochs, projective=not nonprojective)
     return project_hard(
         *sources, rng=rng, projection=projected.HardProjectionOptions(**given), training=training
@@ -100,8 +100,22 @@ def _em(
 
 
 def _hard_em(sources: Sources, **given: Any) -> Projected:
+    from qsproj.pipelines.projection.em_projection import project_hard_em
+
     arcs = ProjectedArcs(**{name: given.pop(name) for name in ARCS if name in given})
     return _em(project_hard_em, projected.EM_FROM_ARCS, sources, projection=arcs, **given)
+
+
+def _qg(sources: Sources, **given: Any) -> Projected:
+    from qsproj.pipelines.projection.em_projection import project_qg
+
+    return _em(project_qg, QgOptions(), sources, **given)
+
+
+def _tags_only(sources: Sources, **given: Any) -> Projected:
+    from qsproj.pipelines.projection.em_projection import project_tags_only
+
+    return _em(project_tags_only, projected.EM_FROM_TAGS, sources, **given)
 
 
 class Method(NamedTuple):
@@ -128,12 +142,12 @@ METHODS: dict[str, Method] = {
     "qg": Method(
         "a DMV, learned through source trees and links by EM",
         (*EM_RUN, "min_linked"),
-        partial(_em, project_qg, QgOptions()),
+        _qg,
     ),
     "em": Method(
         "a DMV, learned from tags alone",
         (*EM, *RUN),
-        partial(_em, project_tags_only, projected.EM_FROM_TAGS),
+        _tags_only,
     ),
 }
 DEFAULT_METHOD = next(iter(METHODS))
