@@ -13,6 +13,8 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_align
 
 # One target sentence with its translations, one pair for each; never empty.
 Translations = tuple[SentencePair, ...]
+# Avoids division by zero for words without links, whose rows and columns stay zero.
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
@@ -24,10 +26,8 @@ def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
     weights = np.zeros((alignment.n_source + 1, alignment.n_target + 1))
     links = alignment.links
     weights[links[:, 0], links[:, 1]] = alignment.shares
-    # Avoids division by zero for words without links, whose rows and columns stay zero.
-    tiny = np.finfo(np.float64).tiny
-    of_source = weights / np.maximum(weights.sum(axis=1, keepdims=True), tiny)
-    of_target = weights / np.maximum(weights.sum(axis=0, keepdims=True), tiny)
+    of_source = weights / np.maximum(weights.sum(axis=1, keepdims=True), _TINY)
+    of_target = weights / np.maximum(weights.sum(axis=0, keepdims=True), _TINY)
     strengths: NDArray[np.float64] = weights * of_source * of_target
     strengths[ROOT, ROOT] = 1.0
     return strengths

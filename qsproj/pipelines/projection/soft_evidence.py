@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairs.translations import Translations, link_strengths
@@ -16,13 +16,10 @@ from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.labeller import Labeller, start_above, train_on_evidence
 
 
-def source_arcs(source: Sentence) -> Scores:
-    """Return the arcs of a parsed sentence, float64[m+1, m+1], weighted by ``ArcProb`` if MISC has it."""
-    arcs = np.zeros((len(source) + 1, len(source) + 1))
-    words = np.flatnonzero(source.heads[1:] != NO_HEAD) + 1
-    confidences = stated_confidences(source, name="source")
-    arcs[source.heads[words], words] = np.where(np.isnan(confidences), 1.0, confidences)[words]
-    return arcs
+def arc_probabilities(source: Sentence) -> Floats:
+    """Return the probability of each word's arc, float64[m+1]: ``ArcProb`` of MISC or 1; 0 without a head."""
+    stated = stated_confidences(source, name="source")
+    return np.where(source.heads == NO_HEAD, 0.0, np.where(np.isnan(stated), 1.0, stated))
 
 
 def arc_evidence(pair: SentencePair) -> Scores:
@@ -31,8 +28,10 @@ def arc_evidence(pair: SentencePair) -> Scores:
     The source arc's probability times the strengths of the links at its two ends, summed over the source
     arcs (direct projection, thesis 4.5, with weighted links and arcs).
     """
-    strengths = link_strengths(pair.alignment)
-    evidence = strengths.T @ source_arcs(pair.source) @ strengths
+    source, strengths = pair.source, link_strengths(pair.alignment)
+    # [target word, source word]: its strength as the head of the source word.
+    above = strengths.T.take(source.heads, axis=1) * arc_probabilities(source)
+    evidence = above @ strengths
     np.fill_diagonal(evidence, 0.0)
     evidence[:, ROOT] = 0.0
     return np.minimum(evidence, 1.0)
@@ -45,7 +44,7 @@ def pooled_evidence(translations: Translations) -> Scores:
     above 1 by their root, or weighting sources by agreement, gained at most .4 points in trees of five
     sources in Armenian, Ukrainian and Wolof, and nothing in the parser learned from them (Armenian dev).
     """
-    return np.minimum(np.sum([arc_evidence(pair) for pair in translations], axis=0), 1.0)
+    return np.minimum(sum(map(arc_evidence, translations)), 1.0)
 
 
 # Priors attach relative clauses to verbs, against the evidence. Where a word for the first word of
@@ -57,8 +56,7 @@ CLAUSE, MORE = "acl", 2.0
 
 def with_clauses(translations: Translations, evidence: Scores) -> Scores:
     """Return the pooled evidence with more for relative clauses, float64[n+1, n+1] in 0..1 + MORE."""
-    more = np.sum([clause_evidence(pair) for pair in translations], axis=0)
-    return np.asarray(evidence + MORE * np.minimum(more, 1.0))
+    return np.asarray(evidence + MORE * np.minimum(sum(map(clause_evidence, translations)), 1.0))
 
 
 def clause_evidence(pair: SentencePair) -> Scores:
@@ -71,17 +69,18 @@ def clause_evidence(pair: SentencePair) -> Scores:
     clauses = [
         (word, int(source.heads[word]))
         for word, relation in enumerate(source.deprels, start=1)
-        if bare_relation(relation) == CLAUSE and 0 < source.heads[word] < word
+        if relation.startswith(CLAUSE) and bare_relation(relation) == CLAUSE and 0 < source.heads[word] < word
     ]
     if not clauses:
         return evidence
-    strengths, arcs, first = link_strengths(pair.alignment), source_arcs(source), _first_words(source.heads)
+    strengths, first = link_strengths(pair.alignment), _first_words(source.heads)
+    probabilities = arc_probabilities(source)
     for word, noun in clauses:
         if first[word] == word:
             continue
         for head in np.flatnonzero(strengths[noun]):
             between = np.maximum.accumulate(strengths[first[word], head + 1 : -1])
-            arc = arcs[noun, word] * strengths[noun, head] * strengths[word, head + 2 :]
+            arc = probabilities[word] * strengths[noun, head] * strengths[word, head + 2 :]
             evidence[head, head + 2 :] += arc * between
     return evidence
 
@@ -177,20 +176,21 @@ def relation_evidence(
     ``heads`` int32[n+1], -1 where missing. ``numbers``: column of each relation; other relations are ignored,
     as is a COMPOUND on the other side of its head.
     """
-    evidence = np.zeros((len(heads), len(numbers)))
     precede = np.arange(len(heads)) < heads
+    cells, carried = [], []
     for pair in translations:
-        strengths, arcs = link_strengths(pair.alignment), source_arcs(pair.source)
-        columns = np.array([-1, *(numbers.get(relation, -1) for relation in pair.source.deprels)])
-        known = np.flatnonzero((pair.source.heads >= 0) & (columns >= 0))
-        above = pair.source.heads[known]
-        # [source word, target word]: evidence of the arc into the source word for that into the target word.
-        carried = strengths[known] * arcs[above, known][:, None] * strengths[above][:, heads]
-        carried[:, heads < 0] = 0.0
-        compound = columns[known] == numbers.get(COMPOUND, -2)
-        carried[compound[:, None] & ((known < above)[:, None] != precede)] = 0.0
-        np.add.at(evidence.T, columns[known], carried)
-    return np.minimum(evidence, 1.0)
+        strengths, (words, targets) = link_strengths(pair.alignment), pair.alignment.links.T
+        columns = np.array([-1, *(numbers.get(relation, -1) for relation in pair.source.deprels)])[words]
+        above, over = pair.source.heads[words], heads[targets]
+        same_side = (words < above) == precede[targets]
+        known = (above >= 0) & (over >= 0) & (columns >= 0)
+        known &= same_side | (columns != numbers.get(COMPOUND, -2))
+        # The evidence of the arc into the source word for that into the target word.
+        evidence = strengths[words, targets] * arc_probabilities(pair.source)[words] * strengths[above, over]
+        cells.append((targets * len(numbers) + columns)[known])
+        carried.append(evidence[known])
+    total = np.bincount(np.concatenate(cells), np.concatenate(carried), len(heads) * len(numbers))
+    return np.minimum(total.reshape(len(heads), len(numbers)), 1.0)
 
 
 def learn_relations(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qsproj.conventions import is_whole
-from qsproj.corpus.editing import misc_values, with_misc
+from qsproj.corpus.editing import misc_values, with_heads, with_misc
 from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, UsageError
@@ -30,11 +30,11 @@ from qsproj.pipelines.projection.soft_evidence import (
     MORE,
     DensestPairs,
     arc_evidence,
+    arc_probabilities,
     clause_evidence,
     learn_relations,
     pooled_evidence,
     relation_evidence,
-    source_arcs,
     with_clauses,
 )
 from qsproj.pipelines.projection.soft_projection import (
@@ -109,9 +109,10 @@ def test_a_word_linked_twice_counts_half():
 
 def test_source_arcs_are_as_sure_as_the_parser_was():
     doubtful = with_misc(ENGLISH, "ArcProb", ["0.5", None, "0.25", None, None])
-    assert source_arcs(doubtful)[[2, 0, 4], [1, 2, 3]].tolist() == [0.5, 1.0, 0.25]
+    assert arc_probabilities(doubtful).tolist() == [0.0, 0.5, 1.0, 0.25, 1.0, 1.0]
+    assert arc_probabilities(with_heads(doubtful, [-1, -1, 0, 4, 2, 2]))[1] == 0.0
     with pytest.raises(DataError, match=r"found ArcProb=7 of word .*, expected a probability"):
-        source_arcs(with_misc(ENGLISH, "ArcProb", ["7", None, None, None, None]))
+        arc_probabilities(with_misc(ENGLISH, "ArcProb", ["7", None, None, None, None]))
 
 
 def test_what_several_translations_say_is_added_up_to_one_at_most():
