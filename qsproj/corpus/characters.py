@@ -82,6 +82,7 @@ def lower_case(text: str) -> str:
     return text.lower() if text.isascii() else text.lower().translate(_ALEF)
 
 
+@lru_cache(maxsize=1 << 16)
 def lower_form(form: str) -> str:
     """Return the form in which words are compared: plain, in lower case."""
     return form.lower() if form.isascii() and "&" not in form else lower_case(plain_form(form))

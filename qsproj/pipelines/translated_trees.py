@@ -15,7 +15,7 @@ more.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -35,26 +35,36 @@ from qsproj.pipelines.tagging.unknown_words import CLOSED
 SEEN = 5.0
 # Minimum product of the strengths of an arc's two links; a word whose links are weaker has no translation.
 LEAST_STRENGTH = 0.1
-# Kinds, the widest first: of an arc, side of the dependent, relation, both tags; of a word, tag, form.
-Kinds = tuple[tuple[object, ...], ...]
+# Kind of an arc: side of the dependent, relation, both tags; of a word: tag, form. Wider kinds are the first
+# parts of narrower ones.
+Kind = tuple[object, ...]
 
 
-class _Shares:
-    """Weighted shares of cases by kind, each with the share of the next wider kind as prior. Mutable."""
+class _Shares(dict[Kind, float]):
+    """Weighted shares of cases by kind, each with the share of the next wider kind as prior. Mutable.
 
-    def __init__(self) -> None:
-        self._seen: defaultdict[tuple[object, ...], float] = defaultdict(float)
-        self._true: defaultdict[tuple[object, ...], float] = defaultdict(float)
+    ``widths``: the numbers of parts of the kinds, the widest first.
+    """
 
-    def count(self, kinds: Kinds, weight: float, *, true: bool) -> None:
-        for kind in kinds:
-            self._seen[kind] += weight
-            self._true[kind] += weight * true
+    def __init__(self, *widths: int) -> None:
+        super().__init__()
+        self._widths = widths
+        self._seen: defaultdict[Kind, float] = defaultdict(float)
+        self._true: defaultdict[Kind, float] = defaultdict(float)
 
-    def share(self, kinds: Kinds) -> float:
+    def count(self, kind: Kind, weight: float, *, true: bool) -> None:
+        self.clear()
+        for width in self._widths:
+            self._seen[kind[:width]] += weight
+            if true:
+                self._true[kind[:width]] += weight
+
+    def __missing__(self, kind: Kind) -> float:
         share = 0.0
-        for kind in kinds:
-            share = (self._true.get(kind, 0.0) + SEEN * share) / (self._seen.get(kind, 0.0) + SEEN)
+        for width in self._widths:
+            wider = kind[:width]
+            share = (self._true.get(wider, 0.0) + SEEN * share) / (self._seen.get(wider, 0.0) + SEEN)
+        self[kind] = share
         return share
 
 
@@ -66,87 +76,78 @@ class MissingWords:
     """
 
     def __init__(self) -> None:
-        self._missing = _Shares()
+        self._missing = _Shares(1, 2)
 
-    def observing(self, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-        for pair in pairs:
-            strength = link_strengths(pair.alignment).max(axis=1).tolist()
-            heads = pair.source.heads.tolist()
-            for word in _function_words(pair.source):
-                kinds = _word_kinds(pair.source, word)
-                self._missing.count(kinds, strength[heads[word]], true=strength[word] < LEAST_STRENGTH)
-            yield pair
+    def observe(self, source: Sentence, strengths: list[float]) -> None:
+        """Count the words of a tree; ``strengths``: of the strongest link of each."""
+        heads = source.heads.tolist()
+        for word in _function_words(source.upos, heads):
+            unlinked = strengths[word] < LEAST_STRENGTH
+            self._missing.count(_word_kind(source, word), strengths[heads[word]], true=unlinked)
 
     def share(self, sentence: Sentence, word: int) -> float:
-        return self._missing.share(_word_kinds(sentence, word))
+        return self._missing[_word_kind(sentence, word)]
 
     def left_out(self, sentence: Sentence, rng: np.random.Generator) -> Sentence:
         """Return a tree without function words drawn by ``rng``, as often as they have no translation."""
-        if NO_HEAD in sentence.heads[1:]:
+        heads = sentence.heads.tolist()
+        if NO_HEAD in heads[1:]:
             return sentence
-        draws = rng.random(len(sentence) + 1)
-        missing = {word for word in _function_words(sentence) if draws[word] < self.share(sentence, word)}
+        draws = rng.random(len(heads)).tolist()
+        words = _function_words(sentence.upos, heads)
+        missing = {word for word in words if draws[word] < self.share(sentence, word)}
         if not missing:
             return sentence
-        return _in_order(sentence, [word for word in range(1, len(sentence) + 1) if word not in missing])
+        return _in_order(sentence, [word for word in range(1, len(heads)) if word not in missing])
 
 
-def _function_words(sentence: Sentence) -> list[int]:
-    heads = sentence.heads.tolist()
+def _function_words(tags: Sequence[str], heads: list[int]) -> list[int]:
     inner = set(heads)
-    words = enumerate(zip(heads[1:], sentence.upos, strict=True), start=1)
+    words = enumerate(zip(heads[1:], tags, strict=True), start=1)
     return [word for word, (head, tag) in words if tag in CLOSED and head > ROOT and word not in inner]
 
 
-def _word_kinds(sentence: Sentence, word: int) -> Kinds:
-    tag = sentence.upos[word - 1]
-    return (tag,), (tag, lower_form(sentence.forms[word - 1]))
+def _word_kind(sentence: Sentence, word: int) -> Kind:
+    return sentence.upos[word - 1], lower_form(sentence.forms[word - 1])
 
 
 class WordOrder:
     """Sides of dependents in the target, estimated from observed pairs."""
 
     def __init__(self) -> None:
-        self._crossed = _Shares()
+        self._crossed = _Shares(1, 2, 4)
 
-    def observing(self, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-        for pair in pairs:
-            strengths = link_strengths(pair.alignment)
-            partners, strength = strengths.argmax(axis=1).tolist(), strengths.max(axis=1)
-            heads = pair.source.heads
-            both = np.where(heads > ROOT, strength * strength[heads], 0.0)
-            for word in np.flatnonzero(both >= LEAST_STRENGTH).tolist():
-                head = int(heads[word])
-                if partners[head] == partners[word]:
-                    continue
+    def observe(self, source: Sentence, partners: list[int], strengths: list[float]) -> None:
+        """Count the arcs of a tree; ``partners``, ``strengths``: of the strongest link of each word."""
+        for word, head in enumerate(source.heads.tolist()):
+            both = strengths[word] * strengths[head]
+            if head > ROOT and both >= LEAST_STRENGTH and partners[head] != partners[word]:
                 crossed = (word > head) != (partners[word] > partners[head])
-                self._crossed.count(_kinds(pair.source, word, head), both[word], true=crossed)
-            yield pair
+                self._crossed.count(_arc_kind(source, word, head), both, true=crossed)
 
-    def crossing(self, sentence: Sentence, word: int) -> float:
-        return self._crossed.share(_kinds(sentence, word, int(sentence.heads[word])))
+    def crossing(self, sentence: Sentence, word: int, head: int) -> float:
+        return self._crossed[_arc_kind(sentence, word, head)]
 
     def reordered(self, sentence: Sentence, rng: np.random.Generator) -> Sentence:
         """Return a tree with dependents on sides drawn by ``rng``, at the same distance from their heads."""
         heads = sentence.heads.tolist()
         if NO_HEAD in heads[1:]:
             return sentence
-        # Left and right dependents of each word, the nearest first.
-        sides: list[tuple[list[int], list[int]]] = [([], []) for _ in heads]
-        for word in range(1, len(heads)):
-            left, right = sides[heads[word]]
-            if word < heads[word]:
-                left.insert(0, word)
-            else:
-                right.append(word)
         # One draw for all dependents on a side: a verb that moves to the end passes all of them.
-        draws = rng.random((len(heads), 2))
+        draws = rng.random((len(heads), 2)).tolist()
         arcs = [(word, head) for word, head in enumerate(heads) if head > ROOT]
-        moved = {word for word, head in arcs if draws[head, int(word > head)] < self.crossing(sentence, word)}
+        moved = {one for one, head in arcs if draws[head][one > head] < self.crossing(sentence, one, head)}
         if not moved:
             return sentence
-        both = [(_side(left, right, moved), _side(right, left, moved)) for left, right in sides]
-        return _in_order(sentence, _read_off(both))
+        # Left and right dependents of each word, the nearest first.
+        sides: list[tuple[list[int], list[int]]] = [([], []) for _ in heads]
+        for word, head in enumerate(heads[1:], start=1):
+            left, right = sides[head]
+            left.insert(0, word) if word < head else right.append(word)
+        for head in {heads[word] for word in moved}:
+            left, right = sides[head]
+            sides[head] = _side(left, right, moved), _side(right, left, moved)
+        return _in_order(sentence, _read_off(sides))
 
 
 def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
@@ -160,34 +161,34 @@ def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
 
 def _read_off(sides: list[tuple[list[int], list[int]]]) -> list[int]:
     order = []
-    waiting = [(ROOT, False)]
+    # A word, or ``~word`` when its left dependents have been read.
+    waiting = [ROOT]
     while waiting:
-        word, is_next = waiting.pop()
-        if is_next:
-            order.append(word)
+        word = waiting.pop()
+        if word < 0:
+            order.append(~word)
         else:
             left, right = sides[word]
-            waiting += [*((one, False) for one in reversed(right)), (word, True)]
-            waiting += [(one, False) for one in left]
+            waiting += [*reversed(right), ~word, *left]
     order.remove(ROOT)
     return order
 
 
 def _in_order(sentence: Sentence, order: list[int]) -> Sentence:
     """Return the tree of some words in another order; no other word has dependents."""
-    place = np.zeros(len(sentence) + 1, dtype=np.int32)
-    place[order] = np.arange(1, len(order) + 1)
+    heads, place = sentence.heads.tolist(), {word: number for number, word in enumerate([ROOT, *order])}
+    places = [word - 1 for word in order]
     columns: dict[str, Any] = {
-        name: tuple([getattr(sentence, name)[word - 1] for word in order])
+        name: tuple(map(getattr(sentence, name).__getitem__, places))
         for name in ("forms", "lemmas", "upos", "xpos", "feats", "deprels")
     }
-    heads = np.array([NO_HEAD, *place[sentence.heads[order]]], dtype=np.int32)
-    return replace(sentence, heads=frozen_heads(heads), layout=None, **columns)
+    above = np.array([NO_HEAD, *(place[heads[word]] for word in order)], dtype=np.int32)
+    return replace(sentence, heads=frozen_heads(above), layout=None, **columns)
 
 
-def _kinds(sentence: Sentence, word: int, head: int) -> Kinds:
+def _arc_kind(sentence: Sentence, word: int, head: int) -> Kind:
     side, relation = word > head, bare_relation(sentence.deprels[word - 1])
-    return (side,), (side, relation), (side, relation, sentence.upos[head - 1], sentence.upos[word - 1])
+    return side, relation, sentence.upos[head - 1], sentence.upos[word - 1]
 
 
 # Minimum weight of a link.
@@ -204,7 +205,7 @@ WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
 LEXICON_PAIRS = 20_000
 # A lower-cased word with its UPOS.
 TaggedWord = tuple[str, str]
-LinkedWords = Mapping[TaggedWord, Counter[TaggedWord]]
+LinkedWords = Mapping[TaggedWord, Mapping[TaggedWord, float]]
 
 
 class Translate(Protocol):
@@ -223,11 +224,11 @@ class WordTranslations:
     shares: NDArray[np.float64]  # float64[k], relative frequency of each translation; sums to one
 
     def draw(self, rng: np.random.Generator) -> TaggedWord:
-        return self.words[min(bisect_right(self._sums, rng.random()), len(self.words) - 1)]
+        return self.words[bisect_right(self._sums, rng.random())]
 
     @cached_property
     def _sums(self) -> list[float]:
-        return np.cumsum(self.shares).tolist()
+        return np.cumsum(self.shares[:-1]).tolist()
 
 
 Lexicon = Mapping[TaggedWord, WordTranslations]
@@ -235,8 +236,16 @@ Lexicon = Mapping[TaggedWord, WordTranslations]
 
 def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
     order, missing = WordOrder(), MissingWords()
-    observed = missing.observing(order.observing(islice(pairs, LEXICON_PAIRS)))
-    lexicon = lexicon_of(linked_words(observed))
+
+    def observed() -> Iterator[SentencePair]:
+        for pair in islice(pairs, LEXICON_PAIRS):
+            links = link_strengths(pair.alignment)
+            strengths = links.max(axis=1).tolist()
+            order.observe(pair.source, links.argmax(axis=1).tolist(), strengths)
+            missing.observe(pair.source, strengths)
+            yield pair
+
+    lexicon = lexicon_of(linked_words(observed()))
 
     def translate(
         sentences: Iterable[Sentence], rng: np.random.Generator, *, complete: bool
@@ -249,7 +258,7 @@ def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
 
 
 def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:
-    counts: defaultdict[TaggedWord, Counter[TaggedWord]] = defaultdict(Counter)
+    counts: defaultdict[TaggedWord, defaultdict[TaggedWord, float]] = defaultdict(lambda: defaultdict(float))
     for pair in pairs:
         source, target, links = pair.source, pair.target, pair.alignment
         kept = links.shares >= LEAST_LINK
@@ -264,7 +273,7 @@ def lexicon_of(counts: LinkedWords) -> Lexicon:
     for word, linked in counts.items():
         alike = Counter({other: weight for other, weight in linked.items() if other[1] == word[1]})
         best = alike.most_common(MOST_TRANSLATIONS)
-        if alike.total() >= LEAST_SHARE * linked.total() and best[0][1] >= LEAST_LINKS:
+        if alike.total() >= LEAST_SHARE * sum(linked.values()) and best[0][1] >= LEAST_LINKS:
             weights = np.array([weight for _, weight in best])
             found[word] = WordTranslations(tuple(other for other, _ in best), weights / weights.sum())
     return found
@@ -277,10 +286,11 @@ def translated_trees(
     for sentence in sentences:
         words = list(zip(sentence.forms, sentence.upos, strict=True))
         for place, (form, tag) in enumerate(words):
-            translations = lexicon.get((lower_form(form), tag))
-            if translations is not None and tag not in WRITTEN_ALIKE:
-                words[place] = translations.draw(rng)
-            elif tag not in WRITTEN_ALIKE and tag != "PROPN":
-                words[place] = UNSPECIFIED, tag
-        forms, tags = (tuple(word[part] for word in words) for part in (0, 1))
+            if tag not in WRITTEN_ALIKE:
+                translations = lexicon.get((lower_form(form), tag))
+                if translations is not None:
+                    words[place] = translations.draw(rng)
+                elif tag != "PROPN":
+                    words[place] = UNSPECIFIED, tag
+        forms, tags = zip(*words, strict=True)
         yield replace(sentence, forms=forms, upos=tags, layout=None)
