@@ -112,7 +112,7 @@ def read_alignment_lines(
     read, base = READERS[format]
     name = name_of(path)
     expected = None if sizes is None else _word_counts(sizes)
-    count = linked = first = 0
+    count, linked, first = 0, 0, False
     with ExitStack() as opened:
         handle = opened.enter_context(open_text(path))
         counts = iter(()) if expected is None else _read_counts(path, opened)
@@ -124,7 +124,7 @@ def read_alignment_lines(
                     raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
                 _check_counts(links, next(counts, None), size, name)
             linked += bool(links.rows)
-            first += any(1 in (row.source, row.target) for row in links.rows)
+            first = first or any(1 in (row.source, row.target) for row in links.rows)
             yield _alignment(links, size, name, base)
     if linked >= ENOUGH_PAIRS and not first and base.first_word == 0 and base.other is not None:
         remedy = f"if words count from 1, name the format {base.other}"
@@ -157,8 +157,9 @@ def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
 
 
 def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int], name: str) -> None:
-    own = [len(links.rows), sum(row.source + row.target for row in links.rows)]
-    if links.rows and counts is not None and counts[2:] == own and (counts[0], counts[1]) != size:
+    if counts is None or not links.rows or (counts[0], counts[1]) == size:
+        return
+    if counts[2:] == [len(links.rows), sum(row.source + row.target for row in links.rows)]:
         found = f"links that were made of {counts[0]} and {counts[1]} words"
         expected = f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words"
         tokens = "links of tokens such as zum have the format pharaoh:tokens"

@@ -189,7 +189,8 @@ def spelled(sentence: Sentence) -> str:
 def _other_rows(sentence: Sentence, mark: str) -> list[list[str]]:
     if sentence.layout is None or len(sentence.layout.lines) == len(sentence.layout.word_lines):
         return []
-    lines = (line for line in sentence.layout.lines if line[0] != "#")
+    others = sorted({*range(len(sentence.layout.lines))}.difference(sentence.layout.word_lines))
+    lines = (line for at in others if (line := sentence.layout.lines[at])[0] != "#")
     return [line.rstrip("\r").split("\t") for line in lines if mark in line.partition("\t")[0]]
 
 

@@ -29,6 +29,7 @@ from qsproj.corpus.pairs.pairing import (
 )
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.text import is_blank, written_words
+from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.progress import notice
 
@@ -304,10 +305,8 @@ class TokenCounts:
     def add(self, pair: tuple[Sentence, Sentence], alignment: Alignment) -> None:
         """Count a pair whose links are read as links of words."""
         for side, sentence in enumerate(pair):
-            if sentence.layout is None or not len(alignment.links):
-                continue
-            tokens = len(tokens_of(sentence))
-            if tokens < len(sentence):
+            if len(alignment.links) and multiword_tokens(sentence):
+                tokens = len(tokens_of(sentence))
                 last = int(alignment.links[:, side].max())
                 self._pairs[side] += 1
                 self._ending[side] += last == tokens
