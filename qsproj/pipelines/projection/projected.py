@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
-from qsproj.models.parser import Parser
 from qsproj.models.spec import check, option_field
+
+if TYPE_CHECKING:  # it imports numba, and help of the options should not wait for it
+    from qsproj.models.parser import Parser
 
 # Minimum weight of links to follow.
 MIN_WEIGHT = 0.5
@@ -106,7 +109,7 @@ BLOCK_SENTENCES = 64
 class Projected:
     """A parser of the target language, with a report and its trees."""
 
-    parser: Parser
+    parser: "Parser"
     report: tuple[str, ...]  # lines for the user
     # returns the target sentences with complete or partial trees; reads the pairs again
     trees: Callable[[], Iterable[Sentence]]
