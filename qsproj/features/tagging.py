@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.cells import OUTSIDE
 from qsproj.corpus.characters import lower_case, lower_form, plain_form
 from qsproj.features.hashing import pair_templates, stable_hash
 from qsproj.kernels.tagging.word_classes import exchange_pass
@@ -68,8 +69,8 @@ _QUOTES = re.compile("[„“”«»‹›]|``|''")
 _MOST_TYPES = 1 << 18
 
 Classes = Mapping[str, int]
-# Stands for places between sentences that are encoded as one, and how many: templates read no farther.
-OUTSIDE, REACH = "", 2
+# Places OUTSIDE between sentences that are encoded as one: templates read no farther.
+REACH = 2
 
 
 def as_one(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[slice]]:

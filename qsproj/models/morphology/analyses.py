@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.features.tagging import OUTSIDE
+from qsproj.corpus.cells import OUTSIDE, UNSPECIFIED
 
 XPOS_ATTRIBUTE = "XPOS"
 # Above this number, XPOS is read letter by letter, each position an attribute of its own.
