@@ -5,10 +5,8 @@ A file holds one book or several; an archive (``.zip``) has a file for each.
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from functools import cache
 from io import StringIO
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, NamedTuple
 from unicodedata import category
 from xml.etree.ElementTree import Element
@@ -73,30 +71,6 @@ def numbered_lines(path: str) -> tuple[tuple[int | None, str], ...]:
     Each has its line number if the format has lines. Raises UsageError without the package, DataError when
     the file is not in the format of its suffix.
     """
-    return _lines_at(path, stamp_of(path))
-
-
-def stamp_of(path: str) -> tuple[int, int] | None:
-    """Return time and size of a file, by which to cache its content."""
-    with suppress(OSError):  # reported when the file is opened
-        found = Path(path).stat()
-        return found.st_mtime_ns, found.st_size
-    return None
-
-
-class _Piece(NamedTuple):
-    """Text of a verse, with its reference and line."""
-
-    book: str
-    chapter: str
-    verse: str
-    line: int | None
-    text: str
-
-
-@cache
-def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | None, str], ...]:
-    """Return the lines of a file, cached until its ``stamp`` (modification time and size) changes."""
     places: dict[tuple[str, str, int | str], tuple[int | None, set[int], list[str]]] = {}
     for name, text in _files(path):
         for piece in _pieces(path, name, text):
@@ -110,6 +84,16 @@ def _lines_at(path: str, stamp: tuple[int, int] | None) -> tuple[tuple[int | Non
         if plain := " ".join(_NOTHING_IN_BRACKETS.sub("", "".join(texts)).split()):
             found.append((line, f"{book} {chapter}:{_written(sorted(numbers)) or verse}\t{plain}"))
     return tuple(found)
+
+
+class _Piece(NamedTuple):
+    """Text of a verse, with its reference and line."""
+
+    book: str
+    chapter: str
+    verse: str
+    line: int | None
+    text: str
 
 
 def _written(verses: Sequence[int]) -> str:

@@ -3,8 +3,10 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from qsproj.corpus.files import open_text
 from qsproj.corpus.pairs.fitting import fit_of
@@ -58,6 +60,21 @@ def read_verses(path: str) -> Verses:
     Lines without a readable reference are left out. Raises DataError when these are half of the lines, or
     when there is no verse.
     """
+    return _verses(path, _stamp_of(path))
+
+
+def _stamp_of(path: str) -> tuple[int, int] | None:
+    """Return time and size of a file, by which its content is cached until it changes."""
+    with suppress(OSError):  # reported when the file is opened
+        found = Path(path).stat()
+        return found.st_mtime_ns, found.st_size
+    return None
+
+
+# The sides of a bitext; the target side is often that of the next one as well.
+@lru_cache(2)
+def _verses(path: str, stamp: tuple[int, int] | None) -> Verses:
+    del stamp
     texts: dict[Verse, str] = {}
     merged: dict[Verse, Verse] = {}
     repeated: set[Verse] = set()
@@ -140,20 +157,20 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     Verses that are merged on one side are merged on the other. Adds unpaired verses to ``left_out``, by
     reason. Raises DataError when no verse is in both.
     """
-    pairs, unpaired = _paired(source, target, (scripture.stamp_of(source), scripture.stamp_of(target)))
+    pairs, unpaired = _paired(source, target, (_stamp_of(source), _stamp_of(target)))
     left_out += unpaired
     return iter(pairs)
 
 
 # Bitexts kept: a bootstrap reads one several times.
-MOST_KEPT = 8
+MOST_KEPT = 32
 
 
 @lru_cache(MOST_KEPT)
 def _paired(
     source: str, target: str, stamps: tuple[object, object]
 ) -> tuple[list[tuple[str, str, str]], Counter[str]]:
-    """Pair the verses of two files, and count those without a pair; cached until a file changes."""
+    """Pair the verses of two files, and count those without a pair."""
     del stamps
     sides = read_verses(source), read_verses(target)
     first_of = _groups(sides)
