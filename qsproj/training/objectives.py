@@ -41,13 +41,15 @@ class TreeLikelihood:
     margin: float = 0.0
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        dependents, heads = np.arange(1, len(self.heads)), self.heads[1:]
-        handicapped = scores + self.margin
-        handicapped[heads, dependents] = scores[heads, dependents]
+        arcs = self.heads[1:], np.arange(1, len(self.heads))
+        right, handicapped = scores[arcs], scores
+        if self.margin:
+            handicapped = scores + self.margin
+            handicapped[arcs] = right
         log_z, marginals = self.infer(handicapped)
         gradient = marginals.copy()
-        gradient[heads, dependents] -= 1.0
-        return log_z - float(scores[heads, dependents].sum()), gradient
+        gradient[arcs] -= 1.0
+        return log_z - float(right.sum()), gradient
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,6 @@ from qsproj.trees.family import TreeFamily, tree_shifts
 IN_RANGE = 1e250
 
 
-def _sum_up(arcs: Scores, single_root: bool) -> tuple[float, Scores, Scores, NDArray[np.float64], bool]:
-    real = np.ascontiguousarray(arcs.real) if np.iscomplexobj(arcs) else arcs
-    heads, score = eisner_best(real, single_root)
-    if score == -np.inf:
-        return -np.inf, arcs, arcs, real[0], False
-    log_z, marginals, derivatives, in_range = eisner_posterior(arcs, heads, single_root)
-    return log_z, marginals, derivatives, tree_shifts(real, heads), in_range
-
-
 def _draw(
     arcs: Scores, heads: Heads, size: int, rng: np.random.Generator, single_root: bool
 ) -> NDArray[np.int32]:
@@ -42,7 +33,7 @@ def _draw(
     return np.asarray(draw_projective(shifted, *filled, size, rng, single_root))
 
 
-_TREES = TreeFamily(find_best=eisner_best, sum_up=_sum_up, sum_in_logs=eisner_log, draw=_draw)
+_TREES = TreeFamily(find_best=eisner_best, sum_up=eisner_posterior, sum_in_logs=eisner_log, draw=_draw)
 
 best = _TREES.best
 posterior = _TREES.posterior

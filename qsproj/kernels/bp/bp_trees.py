@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced, total
 from qsproj.kernels.compilation import FAST, njit
-from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
+from qsproj.kernels.trees.eisner import eisner_posterior
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -52,17 +52,14 @@ def tree_messages(incoming, heads, dependents, with_arc, maximise):
 def projective_messages(incoming, heads, dependents, size, single_root, outgoing):
     """Write PTREE's messages float64[E]; False where an arc is in no tree or sums are inexact."""
     scores = tree_scores(incoming, heads, dependents, size)
-    tree, score = eisner_best(scores, single_root)
-    if score == -np.inf:
-        return False
-    _, _, derivatives, in_range = eisner_posterior(scores, tree, single_root)
+    _, _, derivatives, shifts, in_range = eisner_posterior(scores, single_root)
     if not in_range:
         return False
     with_arc = np.full(scores.shape, -np.inf)
     for e in range(incoming.shape[0]):
         h, d = heads[e], dependents[e]
         if derivatives[h, d] > 0.0:
-            with_arc[h, d] = np.log(derivatives[h, d]) + scores[h, d] - scores[tree[d], d]
+            with_arc[h, d] = np.log(derivatives[h, d]) + scores[h, d] - shifts[d]
         elif scores[h, d] > -np.inf:
             return False
     outgoing[:] = tree_messages(incoming, heads, dependents, with_arc, False)

@@ -183,8 +183,8 @@ def _outside(weights, first, closed, closed_by_end, opened, d_closed, semiring):
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def _shifted_weights(scores, heads):
-    """Return exp(scores - shift), 0 in column 0 and on the diagonal, and the sum of the shifts."""
+def _shifted_weights(scores, heads, shifts):
+    """Return exp(scores - shift), 0 in column 0 and on the diagonal, and the sum of the written shifts."""
     size = scores.shape[0]
     weights = np.zeros((size, size), scores.dtype)
     for h in range(size):
@@ -194,21 +194,27 @@ def _shifted_weights(scores, heads):
     shift = 0.0
     for d in range(1, size):
         shift += scores[heads[d], d]
+        shifts[d] = scores[heads[d], d].real
     return weights, shift
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
-def eisner_posterior(scores, heads, single_root):
+def eisner_posterior(scores, single_root):
     """Sum over all projective trees.
 
-    ``heads`` int32[n+1] is a best tree; column d is shifted by ``scores[heads[d], d]``. Returns log Z; the
-    marginals; the derivatives d log Z / d weight, the weight being exp(score - shift), 0 where underflow may
-    have cost digits: log(derivative) + score - shift is the log of a marginal too small for a float; and
-    False where numbers left the range in which the result is exact (then use ``eisner_log``).
+    Column d is shifted by the score of its head in a best tree. Returns log Z; the marginals; the derivatives
+    d log Z / d weight, the weight being exp(score - shift), 0 where underflow may have cost digits:
+    log(derivative) + score - shift is the log of a marginal too small for a float; the shifts float64[n+1];
+    and False where no tree is possible, or numbers left the range in which the result is exact (then use
+    ``eisner_log``).
     """
     size = scores.shape[0]
     last = size - 1
-    weights, shift = _shifted_weights(scores, heads)
+    marginals, shifts = np.zeros((size, size), scores.dtype), np.zeros(size)
+    heads, score = eisner_best(np.ascontiguousarray(scores.real), single_root)
+    if score == -np.inf:
+        return marginals[0, 0] + score, marginals, marginals, shifts, False
+    weights, shift = _shifted_weights(scores, heads, shifts)
     first = 1 if single_root else 0
     closed, closed_by_end, opened, links = charts(weights, first, PROBABILITY)
     d_closed = np.zeros((size, size), scores.dtype)
@@ -225,7 +231,6 @@ def eisner_posterior(scores, heads, single_root):
     else:
         d_closed[0, last] = 1.0 / z
     d_opened = _outside(weights, first, closed, closed_by_end, opened, d_closed, PROBABILITY)
-    marginals = np.zeros((size, size), scores.dtype)
     reach = 0.0
     for h in range(size):
         for d in range(1, size):
@@ -239,7 +244,7 @@ def eisner_posterior(scores, heads, single_root):
         for d in range(1, size):
             if links[h, d].real < floor:
                 links[h, d] = 0.0
-    return np.log(z) + shift, marginals, links, reach < LIMIT
+    return np.log(z) + shift, marginals, links, shifts, reach < LIMIT
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)

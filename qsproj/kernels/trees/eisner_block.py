@@ -20,13 +20,13 @@ def decode_block(scores, sizes, single_root, expected, heads, chances, done):
     for sentence in range(sizes.shape[0]):
         size = sizes[sentence]
         arcs = scores[begin : begin + size * size].reshape((size, size))
+        if expected:
+            _, arcs, _, _, done[sentence] = eisner_posterior(arcs, single_root)
         tree, score = eisner_best(arcs, single_root)
-        done[sentence] = score > -np.inf
-        if expected and done[sentence]:
-            _, marginals, _, done[sentence] = eisner_posterior(arcs, tree, single_root)
-            tree, _ = eisner_best(marginals, single_root)
-            for word in range(1, size):
-                chances[first + word] = marginals[tree[word], word]
+        if not expected:
+            done[sentence] = score > -np.inf
+        for word in range(1, size if expected else 0):
+            chances[first + word] = arcs[tree[word], word]
         for word in range(size):
             heads[first + word] = tree[word]
         begin += size * size
@@ -48,8 +48,7 @@ def possible_arcs(scores, starts, sizes, single_root, least):
         size, first = sizes[sentence], starts[sentence]
         arcs = scores[begin : begin + size * size].reshape((size, size))
         begin += size * size
-        tree, _ = eisner_best(arcs, single_root)
-        _, marginals, _, exact = eisner_posterior(arcs, tree, single_root)
+        _, marginals, _, _, exact = eisner_posterior(arcs, single_root)
         if not exact:
             return heads, dependents, chances, counts, False
         tree, _ = eisner_best(marginals, single_root)
@@ -85,8 +84,7 @@ def decode_labelled_block(
         own_heads, own_dependents = heads[arc:last] - first, dependents[arc:last] - first
         summed, best = np.empty((size, size)), np.empty((size, size))
         sum_relations(arcs, own_heads, own_dependents, relations[arc:last], summed, chances[arc:last])
-        tree, _ = eisner_best(summed, single_root)
-        _, marginals, _, exact = eisner_posterior(summed, tree, single_root)
+        _, marginals, _, _, exact = eisner_posterior(summed, single_root)
         if not exact:
             return False
         best_relations(marginals, own_heads, own_dependents, chances[arc:last], best)
