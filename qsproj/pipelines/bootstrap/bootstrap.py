@@ -24,7 +24,7 @@ from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words
 from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_other_trees, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, learn_trees, parse_examples
-from qsproj.pipelines.bootstrap.parser import Source, prior_files, project, train_priors
+from qsproj.pipelines.bootstrap.parser import PairsRead, Source, prior_files, project, train_priors
 from qsproj.pipelines.bootstrap.source import train_source
 from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
@@ -199,7 +199,7 @@ class _Bitexts:
         self._treebanks = [tuple(map(InputPath, text.treebanks)) for text in texts]
         labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
-        self._attached = dict[str, tuple[str, ...]]()
+        self._attached, self._read = dict[str, tuple[str, ...]](), PairsRead()
         alignments = options.alignment or [None] * len(texts)
         rows = zip(texts, apart, self._treebanks, alignments, labels, strict=True)
         for text, divided, treebanks, links, label in rows:
@@ -267,7 +267,7 @@ class _Bitexts:
         """Declare the stages after the tagger, whose report is one of their inputs."""
         declare, options = self._declare, self._options
         unshared = tagger.figures.get("unshared", {})
-        how: Any = {"unshared": unshared, "seed": options.seed}
+        how: Any = {"unshared": unshared, "seed": options.seed, "aside": {"read": self._read}}
         prior = declare(
             train_priors,
             sources=[Source(*one) for one in zip(self._treebanks, self.corpora, strict=True)],

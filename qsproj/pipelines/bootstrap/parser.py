@@ -1,6 +1,6 @@
 """Train priors and parsers of the target."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import numpy as np
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import pluralise
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.priors import load_prior, source_priors
@@ -26,6 +27,19 @@ class Source:
     pairs: AlignedFiles
 
 
+# Bitexts that the stage of the priors has read to the end, for that of the parser.
+PairsRead = dict[AlignedFiles, list[SentencePair]]
+
+
+def noted(files: AlignedFiles, read: PairsRead) -> Iterator[SentencePair]:
+    """Yield the pairs; store them in ``read`` at their end."""
+    pairs = []
+    for pair in files:
+        pairs.append(pair)
+        yield pair
+    read[files] = pairs
+
+
 @stage("prior", version=15)
 def train_priors(
     paths: Sequence[Path],
@@ -35,8 +49,9 @@ def train_priors(
     unshared: Mapping[str, Annotation],
     draws: int,
     seed: int,
+    read: PairsRead,
 ) -> StageReport:
-    of_sources = [(read_treebanks(source.treebanks), source.pairs) for source in sources]
+    of_sources = [(read_treebanks(source.treebanks), noted(source.pairs, read)) for source in sources]
     target = read_all([source.pairs.target for source in sources])
     rng = np.random.default_rng(seed)
     prior, words = source_priors(
@@ -58,13 +73,14 @@ def project(
     unshared: Mapping[str, Annotation],
     options: SoftProjectionOptions,
     seed: int,
+    read: PairsRead,
 ) -> StageReport:
     """Train the parser of the target on projected evidence and priors; also write its training trees.
 
     ``unshared``: conventions of the sources that do not hold in the target.
     """
     voters = [load_prior(path, reads_words=True) for path in priors]
-    pairs = [Conventional(one, unshared) for one in corpora]
+    pairs = [Conventional(read.pop(one, one), unshared) for one in corpora]
     projected = project_soft(pairs, priors=voters, rng=np.random.default_rng(seed), options=options)
     write_conllu(projected.learned_from, paths[1])
     projected.parser.save(paths[0])

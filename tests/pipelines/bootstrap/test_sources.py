@@ -5,6 +5,7 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_tags
+from qsproj.pipelines.bootstrap.parser import PairsRead, noted
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from tests.pipelines.tagging.made_bitext import made_pairs
 
@@ -51,3 +52,12 @@ def test_the_source_with_the_largest_treebank_decides_for_frequent_words(tmp_pat
     assert made[0] == made[1]
     tagger = load_tags(path)
     assert tagger.tag_words(("der", "Hund", "sieht")) == ("DET", "NOUN", "VERB")
+
+
+def test_a_bitext_that_is_read_to_its_end_is_not_read_again():
+    files = AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")
+    read = PairsRead()
+    next(noted(files, read))
+    assert not read
+    pairs = list(noted(files, read))
+    assert read == {files: pairs}
