@@ -188,12 +188,15 @@ def gradient(rows, gold, weights, transitions, residuals, pair_residuals):
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_rows(rows, slopes, weights, state, rate, step):
-    """Take a step of AdaGrad in the rows that fire at each word, by ``slopes`` float64[n, T] of the loss."""
+    """Take a step of AdaGrad in the rows that fire at each word, by ``slopes`` float64[n, T] of the loss.
+
+    Words whose slopes are all 0 are passed over.
+    """
     width = weights.shape[1]
     every_line = np.minimum(np.arange(0, width + LINE - 1, LINE), width - 1)
     tables = weights.reshape(-1), state[0].reshape(-1), state[1].reshape(-1)
     for i in range(rows.shape[0]):
-        for k in range(rows.shape[1]):
+        for k in range(rows.shape[1] if slopes[i].any() else 0):
             prefetch_ahead(tables, width, rows, i, k, every_line)
             row = rows[i, k]
             if row >= 0:
@@ -239,7 +242,7 @@ def set_gradient(rows, log_evidence, weights, transitions, residuals, pair_resid
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_steep_rows(rows, slopes, weights, state, rate, step):
-    """Apply :func:`step_rows` to slopes above FLAT alone, which takes a third of the time."""
+    """Apply :func:`step_rows` to slopes above FLAT alone: faster where these are few of many columns."""
     width = weights.shape[1]
     every = np.empty(width, np.int64)
     tables = weights.reshape(-1), state[0].reshape(-1), state[1].reshape(-1)
@@ -265,6 +268,11 @@ def _steep(slopes, steep):
 
 
 @njit(cache=True)
+def _steep_alone(slopes):
+    return np.where(np.abs(slopes) > FLAT, slopes, 0.0)
+
+
+@njit(cache=True)
 def every_row(weights):
     return np.arange(weights.shape[0], dtype=np.int32).reshape(-1, 1)
 
@@ -287,12 +295,12 @@ def learn_tags(rows, gold, strength, transitions, pair_state, fixed, weights, st
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def learn_sets(rows, log_evidence, strength, transitions, pair_state, fixed, weights, state, rate, step):
-    """Take a step like :func:`learn_tags`, up the :func:`set_gradient` and along steep slopes alone."""
+    """Take a step like :func:`learn_tags`, up the :func:`set_gradient`, along slopes above FLAT alone."""
     slopes, pair_slopes = np.empty((rows.shape[0], weights.shape[1])), np.empty_like(transitions)
     likelihood = set_gradient(rows, log_evidence, weights, transitions, slopes, pair_slopes)
     slopes *= -strength
-    step_steep_rows(rows, slopes, weights, state, rate, step)
+    step_rows(rows, _steep_alone(slopes), weights, state, rate, step)
     if not fixed:
         pair_slopes *= -strength
-        step_steep_rows(every_row(transitions), pair_slopes, transitions, pair_state, rate, step)
+        step_rows(every_row(transitions), _steep_alone(pair_slopes), transitions, pair_state, rate, step)
     return -strength * likelihood
