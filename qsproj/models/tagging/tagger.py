@@ -54,7 +54,7 @@ class FeatureExtractor:
         self.class_sets = class_sets
         self._compiled = compiled(templates, tuple(class_sets))
         self._table = WordTable(class_sets)
-        self._spelling = [at for at, name in enumerate(templates) if name in SPELLING]
+        self._spelling = np.flatnonzero(np.isin(templates, SPELLING))
         # Columns of the features of a word's whole form.
         self.of_form = [at for at, name in enumerate(templates) if name in ("form", "lower")]
 
@@ -67,7 +67,7 @@ class FeatureExtractor:
 
     def unspelled(self, rows: NDArray[np.int32]) -> bool:
         """Return whether no affix of a word with features ``rows`` int32[K] was seen in training."""
-        return bool(self._spelling) and bool((rows[self._spelling] < 0).all())
+        return len(self._spelling) > 0 and bool((rows[self._spelling] < 0).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -152,7 +152,7 @@ class Tagger(Stored):
         assert self.judge is not None
         forms = tuple(word for _, words in way[0] for word in words)
         emissions = self.judge.emissions(forms)
-        none = self.judge._marginals(emissions)[:, self.judge.tags.index(NOT_A_WORD)]
+        none = self.judge.marginals(emissions)[:, self.judge.tags.index(NOT_A_WORD)]
         return float(np.log(way[1]) + (EACH_WORD + TRUST * np.log1p(-np.minimum(none, SUREST))).sum())
 
     def tag_words(self, forms: tuple[str, ...]) -> tuple[str, ...]:
@@ -160,9 +160,11 @@ class Tagger(Stored):
         return next(self.tag_block([forms]))
 
     def tag_block(self, sentences: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-        """Yield the :meth:`tag_words` of each sentence of a block."""
-        numbers = map(self.best_numbers, self._scored(sentences))
-        return (tuple([self.tags[tag] for tag in of_sentence.tolist()]) for of_sentence in numbers)
+        """Yield the :meth:`tag_words` of each sentence."""
+        return map(self.best_tags, self.scored(sentences))
+
+    def best_tags(self, emissions: Floats) -> tuple[str, ...]:
+        return tuple([self.tags[tag] for tag in self.best_numbers(emissions).tolist()])
 
     def best_numbers(self, emissions: Floats) -> NDArray[np.int32]:
         tags = np.empty(len(emissions), dtype=np.int32)
@@ -199,7 +201,7 @@ class Tagger(Stored):
             check_name("column of this model", column, self.columns)
         for block in blocks_of(map(partial(self._input_checked, wanted), sentences), BLOCK):
             if UPOS_COLUMN in wanted:
-                scored = self._scored(one.forms for one in block)
+                scored = self.scored(one.forms for one in block)
                 block = list(map(partial(self._tagged, confidence=confidence), block, scored))
             yield from self.with_morphology(block, columns=wanted, confidence=confidence)
 
@@ -239,17 +241,18 @@ class Tagger(Stored):
 
     def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""
-        return self._marginals(self.emissions(sentence.forms) if emissions is None else emissions.copy())
+        return self.marginals(self.emissions(sentence.forms) if emissions is None else emissions.copy())
 
     def distribution_within(self, forms: tuple[str, ...], allowed: Mask) -> Floats:
         """Return :meth:`tag_distribution` where each word has one of the tags in bool[n, T]."""
-        return self._marginals(np.where(allowed, self.emissions(forms), -np.inf))
+        return self.marginals(np.where(allowed, self.emissions(forms), -np.inf))
 
     def distribution_given(self, forms: tuple[str, ...], log_evidence: NDArray[np.float32]) -> Floats:
         """Return :meth:`tag_distribution` given log evidence for each word's tags, [n, T], natural log."""
-        return self._marginals(self.emissions(forms) + log_evidence)
+        return self.marginals(self.emissions(forms) + log_evidence)
 
-    def _marginals(self, emissions: Floats) -> Floats:
+    def marginals(self, emissions: Floats) -> Floats:
+        """Return the :meth:`tag_distribution` of a sentence by its potentials, which are overwritten."""
         marginals = np.empty_like(emissions)
         if len(emissions):
             posterior(emissions, self.transitions, marginals, np.zeros_like(self.transitions))
@@ -283,10 +286,11 @@ class Tagger(Stored):
             likely = ()
         return np.array([0.0 if tag in likely else FOREIGN for tag in self.tags]) if likely else None
 
-    def _scored(self, sentences: Iterable[Sequence[str]]) -> Iterator[Floats]:
-        """Yield the :meth:`emissions` of each sentence of a block."""
-        forms, places = as_one(sentences)
-        return map(self.emissions(forms).__getitem__, places)
+    def scored(self, sentences: Iterable[Sequence[str]]) -> Iterator[Floats]:
+        """Yield the :meth:`emissions` of each sentence, computed in blocks."""
+        for block in blocks_of(sentences, BLOCK):
+            forms, places = as_one(block)
+            yield from map(self.emissions(forms).__getitem__, places)
 
     def _tags_of_sign(self, rows: NDArray[np.int32], likely: tuple[str, ...]) -> tuple[str, ...]:
         """Return the tags of a sign with features ``rows``: PUNCT, SYM or both; empty: any."""

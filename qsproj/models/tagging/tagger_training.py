@@ -26,7 +26,7 @@ from qsproj.corpus.text import sentence_from_tokens
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest
-from qsproj.features.tagging import WORD_TEMPLATES, class_sets_of, templates_with
+from qsproj.features.tagging import WORD_TEMPLATES, as_one, class_sets_of, templates_with
 from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import NOT_A_WORD, WAYS, FeatureExtractor, Tagger
@@ -215,8 +215,8 @@ def _in_digits(examples: Sequence[_Example]) -> list[_Example]:
     return copies
 
 
-# Sentences whose features are counted at a time.
-BLOCK_SENTENCES = 2048
+# Words whose features are counted at a time.
+BLOCK_WORDS = 1 << 15
 
 # Natural-log weights, at most 0; -inf forbids.
 LogEvidence = NDArray[np.float32]
@@ -256,33 +256,37 @@ def train_on_sets(
     what: str = "training the tagger",
 ) -> Tagger:
     """Return the average of all weights visited, starting from those of ``start``, if given."""
-    keys = [extractor.keys(example.forms) for example in examples]
-    index = FeatureIndex(_supported_in_sets(examples, keys, options.rarest, start))
+    forms, places = as_one(example.forms for example in examples)
+    keys = extractor.keys(forms)
+    trusted = [keys[place].ravel() for place, one in zip(places, examples, strict=True) if one.trusted]
+    known = trusted if start is None else [*trusted, start.index.keys]
+    index = FeatureIndex(_supported_in_sets(keys, options.rarest, known))
     begun = _untrained(tags, extractor, index)
     if start is not None:
         begun.weights[index.rows(start.index.keys[:, None])[:, 0]] = start.weights
         begun.transitions[:] = start.transitions
-    rows = zip(keys, examples, strict=True)
-    encoded = [ChainExample(index.rows(of), one.log_evidence, one.strength) for of, one in rows]
+    rows = index.rows(keys)
+    encoded = [
+        ChainExample(rows[place], one.log_evidence, one.strength)
+        for place, one in zip(places, examples, strict=True)
+    ]
     trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST, kernel=FROM_SETS)
     return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
 
 
 def _supported_in_sets(
-    examples: Sequence[SetExample], keys: Sequence[NDArray[np.uint64]], rarest: int, start: Tagger | None
+    keys: NDArray[np.uint64], rarest: int, known: Sequence[NDArray[np.uint64]]
 ) -> NDArray[np.uint64]:
-    """Return the distinct features of trusted sentences and of ``start``, and frequent ones of all others."""
-    known = [] if start is None else [start.index.keys]
-    known += [of.ravel() for of, example in zip(keys, examples, strict=True) if example.trusted]
+    """Return the distinct features that occur ``rarest`` times, and ``known`` ones."""
     parts, counts = [], []
-    for first in range(0, len(keys), BLOCK_SENTENCES):
-        of_block = np.unique(np.concatenate(keys[first : first + BLOCK_SENTENCES]), return_counts=True)
+    for first in range(0, len(keys), BLOCK_WORDS):
+        of_block = np.unique(keys[first : first + BLOCK_WORDS], return_counts=True)
         parts.append(of_block[0])
         counts.append(of_block[1])
     distinct, place = np.unique(np.concatenate(parts), return_inverse=True)
     often = np.bincount(place, np.concatenate(counts)) >= rarest
     supported: NDArray[np.uint64] = np.unique(np.concatenate([distinct[often], *known]))
-    return np.delete(supported, np.nonzero(supported == 0))
+    return supported[supported != 0]
 
 
 def mean_tagger(taggers: Sequence[Tagger], shares: Sequence[float] = ()) -> Tagger:

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from qsproj.corpus.characters import lower_case, plain_form
 from qsproj.corpus.language.recognition import commonest_script
 from qsproj.features.hashing import FeatureIndex, commonest, pair_templates, stable_hash
+from qsproj.features.tagging import as_one
 from qsproj.kernels.tagging.linear_chain import add_emissions
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
@@ -59,42 +61,45 @@ class RelativeVoter:
     shares: NDArray[np.float64]  # float64[T], of the tags in its treebanks
     power: float = 0.0  # of its probabilities, as evidence
 
-    def probabilities(self, forms: Words, given: Words) -> NDArray[np.float64]:
-        """Return the probability of each tag of each word, [n, T], if the other words have the tags given."""
-        emissions = np.empty((len(forms), len(self.tags)))
-        add_emissions(self.index.rows(features_of(forms, given, latin=self.latin)), self.weights, emissions)
+    def probabilities(self, sentences: Sequence[Words], given: Sequence[Words]) -> NDArray[np.float64]:
+        """Return the probability of each tag of each word, [N, T], if the other words have the tags given."""
+        keys, places = features_of(sentences, given, latin=self.latin)
+        padded = np.empty((len(keys), len(self.tags)))
+        add_emissions(self.index.rows(keys), self.weights, padded)
+        emissions = np.concatenate([padded[place] for place in places])
         found: NDArray[np.float64] = np.exp(emissions - emissions.max(axis=1, keepdims=True))
         return found / found.sum(axis=1, keepdims=True)
 
-    def evidence(self, tagger: Tagger, forms: Words) -> LogEvidence:
-        """Return the evidence for each of the tagger's tags, float32[n, T], natural log."""
+    def evidence(
+        self, sentences: Sequence[Words], given: Sequence[Words], tags: Sequence[str]
+    ) -> LogEvidence:
+        """Return the evidence for each of ``tags``, float32[N, T], natural log."""
         discount = DISCOUNT * np.log(self.shares)
-        votes = np.log(np.maximum(self.probabilities(forms, tagger.tag_words(forms)), LEAST)) - discount
-        found = np.full((len(forms), len(tagger.tags)), np.log(LEAST) - discount.min())
-        for column, tag in enumerate(tagger.tags):
+        votes = np.log(np.maximum(self.probabilities(sentences, given), LEAST)) - discount
+        found = np.full((len(votes), len(tags)), np.log(LEAST) - discount.min())
+        for column, tag in enumerate(tags):
             if tag in self.tags:
                 found[:, column] = votes[:, self.tags.index(tag)]
         return (self.power * found).astype(np.float32)
 
-    def agreement(self, tagger: Tagger, sentences: Sequence[Words]) -> float:
-        """Return the share of words with letters to which both give the same tag; 0 without such words."""
-        same = []
-        for forms in sentences:
-            given = tagger.tag_words(forms)
-            best = self.probabilities(forms, given).argmax(axis=1).tolist()
-            for number, tag, form in zip(best, given, forms, strict=True):
-                if any(map(str.isalpha, form)):
-                    same.append(self.tags[number] == tag)
+    def agreement(self, sentences: Sequence[Words], given: Sequence[Words]) -> float:
+        """Return the share of words with letters to which it gives the tags given; 0 without such words."""
+        best = self.probabilities(sentences, given).argmax(axis=1).tolist()
+        words = zip(best, chain(*given), chain(*sentences), strict=True)
+        same = [self.tags[number] == tag for number, tag, form in words if any(map(str.isalpha, form))]
         return float(np.mean(same)) if same else 0.0
 
 
 def distribution_with(
-    voter: RelativeVoter | None, tagger: Tagger, forms: Words, evidence: LogEvidence
+    voter: RelativeVoter | None, tagger: Tagger, sentences: Sequence[Words], evidence: LogEvidence
 ) -> NDArray[np.float64]:
-    """Return the tagger's probabilities, [n, T], given evidence and that of the voter, if there is one."""
+    """Return the tagger's probabilities, [N, T], given evidence and that of the voter, if there is one."""
+    scored = list(tagger.scored(sentences))
     if voter is not None:
-        evidence = evidence + voter.evidence(tagger, forms)
-    return tagger.distribution_given(forms, evidence)
+        given = list(map(tagger.best_tags, scored))
+        evidence = evidence + voter.evidence(sentences, given, tagger.tags)
+    parts = np.split(evidence, np.cumsum(list(map(len, scored)))[:-1])
+    return np.concatenate([tagger.marginals(own + of) for own, of in zip(scored, parts, strict=True)])
 
 
 def relative_voter(
@@ -110,11 +115,13 @@ def relative_voter(
     seeds: np.random.SeedSequence = getattr(rng.bit_generator, "_seed_seq")  # noqa: B009
     seed = int(np.random.default_rng(seeds.spawn(1)[0]).integers(2**63))
     script = commonest_script(form for forms in sentences for form in forms)
+    compared = sentences[:COMPARED]
+    given = list(map(tagger.tag_words, compared))
     voters, lines = [], []
     for treebank in treebanks:
         own = commonest_script(form for one in treebank.sentences for form in one.forms)
         voter = _trained([(treebank, 1.0)], latin=own != script, seed=seed)
-        agreed = voter.agreement(tagger, sentences[:COMPARED])
+        agreed = voter.agreement(compared, given)
         power = float(np.interp(agreed, (UNRELATED, RELATED), (0.0, MOST)))
         voters.append(replace(voter, power=power))
         verdict = f"votes on tags with power {power:.2f}" if power else "no vote on tags"
@@ -133,9 +140,9 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
     usable = [(one, strength) for treebank, strength in treebanks for one in treebank.sentences]
     tags = sorted({tag for one, _ in usable for tag in one.upos})
     known = [np.array([tags.index(tag) for tag in one.upos], dtype=np.int32) for one, _ in usable]
-    keys = [features_of(one.forms, one.upos, latin=latin) for one, _ in usable]
-    joined = np.concatenate(keys)
-    index = FeatureIndex(commonest(joined, joined.size))
+    sentences = [one for one, _ in usable]
+    keys, places = features_of([one.forms for one in sentences], [one.upos for one in sentences], latin=latin)
+    index = FeatureIndex(commonest(keys, keys.size))
     counts = np.bincount(np.concatenate(known), minlength=len(tags)) + 1.0
     start = RelativeVoter(
         tags=tuple(tags),
@@ -145,9 +152,10 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
         transitions=np.zeros((len(tags) + 1, len(tags))),
         shares=counts / counts.sum(),
     )
+    rows = index.rows(keys)
     examples = [
-        ChainExample(index.rows(of), gold, strength)
-        for of, gold, (_, strength) in zip(keys, known, usable, strict=True)
+        ChainExample(rows[place], gold, strength)
+        for place, gold, (_, strength) in zip(places, known, usable, strict=True)
     ]
     # Transitions stay 0: the tags around a word are among its features.
     trainer = ChainTrainer(start, rate=RATE, faintest=0.0, kernel=FROM_TAGS, fixed=True)
@@ -155,22 +163,30 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
     return learn(trainer, examples, epochs=EPOCHS, rng=rng, description="learning from relatives")[0]
 
 
-def features_of(forms: Words, tags: Words, *, latin: bool) -> NDArray[np.uint64]:
-    """Return the features of each word, given the tags of the others, uint64[n, K]."""
-    words = map(plain_form, forms)
-    shown = map(in_latin, words) if latin else words
-    attributes = np.array(list(map(_attributes, shown, tags)), dtype=np.uint64)
-    keys = np.empty((len(forms), len(TEMPLATES)), dtype=np.uint64)
-    feature_keys(attributes, np.arange(len(forms), dtype=np.int32), TEMPLATES, keys)
-    return keys
+def features_of(
+    sentences: Sequence[Words], tags: Sequence[Words], *, latin: bool
+) -> tuple[NDArray[np.uint64], list[slice]]:
+    """Return the features of each word, given the tags of the others, uint64[M, K], and each sentence's rows.
+
+    Rows between sentences are 0.
+    """
+    (forms, places), (given, _) = as_one(sentences), as_one(tags)
+    codes = bytearray().join(map(_attributes, forms, given, repeat(latin)))
+    attributes = np.frombuffer(codes, dtype=np.uint64).reshape(-1, len(ATTRIBUTES))
+    words = np.array([at if form else -1 for at, form in enumerate(forms)], dtype=np.int32)
+    keys = np.empty((len(words), len(TEMPLATES)), dtype=np.uint64)
+    feature_keys(attributes, words, TEMPLATES, keys)
+    return keys, places
 
 
 @lru_cache(maxsize=1 << 16)
-def _attributes(form: str, tag: str) -> tuple[int, ...]:
+def _attributes(form: str, tag: str, latin: bool) -> bytes:
+    """Return the codes of a word's ATTRIBUTES, as the bytes of uint64[A]."""
+    form = in_latin(plain_form(form)) if latin else plain_form(form)
     lower = lower_case(form)
     endings = (lower[-size:] if size < len(lower) else "" for size in range(1, len(ENDINGS) + 1))
     texts = ("any", str(form[:1].isupper()), str(min(len(form), 6)), tag, *endings)
-    return tuple(stable_hash(text) | 1 if text else 0 for text in texts)
+    return np.array([stable_hash(text) | 1 if text else 0 for text in texts], dtype=np.uint64).tobytes()
 
 
 @lru_cache(maxsize=1 << 16)

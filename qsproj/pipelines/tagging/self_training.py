@@ -7,6 +7,7 @@ when to trust distant supervision", for the noise of links, which they learn fro
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,21 +29,21 @@ from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
 from qsproj.pipelines.tagging.type_dictionary import corrected, type_evidence, type_weights
 from qsproj.pipelines.tagging.votes import Sets, Shares, normalised
-from qsproj.progress import track
 
 # float64[T, T]: p(tag of a link | tag of its word), axes [tag of the word, tag of the link]. The first tagger
 # has not seen the links of a word itself: two witnesses, whose agreement shows how far to believe a link.
 Channel = NDArray[np.float64]
 
 
-def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Iterable[int]) -> Channel:
+def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Sequence[int]) -> Channel:
     """Estimate the channel from a tagger's expected tags of linked words, within their sets."""
     n_tags = len(text.tags)
     # No link is impossible.
     joint = np.eye(n_tags) + 1.0 / n_tags
-    for sentence in sentences:
+    scored = tagger.scored(text.sentences[sentence] for sentence in sentences)
+    for sentence, emissions in zip(sentences, scored, strict=True):
         words = text.words_of(sentence)
-        expected = tagger.distribution_within(text.sentences[sentence], sets[text.types[words]])
+        expected = tagger.marginals(np.where(sets[text.types[words]], emissions, -np.inf))
         joint += expected.T @ normalised(text.votes[words].astype(np.float64))
     return normalised(joint)
 
@@ -97,8 +98,7 @@ class SelfTraining:
     ) -> tuple[Tagger, Channel]:
         """Return a tagger and the link noise by ``without_links``, which is :meth:`from_types`."""
         sets = self.weights(learned_from) > 0.0
-        weighed = track(sentences, "weighing links", unit="sentence")
-        channel = learn_channel(self.reading.text, sets, without_links, weighed)
+        channel = learn_channel(self.reading.text, sets, without_links, sentences)
         evidence_of = partial(channel_evidence, self.reading.text, self.weights(few), channel)
         return self.fit(evidence_of, few, "learning from links"), channel
 
@@ -153,9 +153,8 @@ class SelfTraining:
         def read(tagger: Tagger, sentences: Sequence[int]) -> LogEvidence:
             # Only script and lexicon constrain the tags, so that context can select a tag with few links.
             evidence = channel_evidence(text, self.allowed, channel, sentences)
-            forms = (text.sentences[number] for number in track(sentences, "reading again", unit="sentence"))
-            for words, known in zip(forms, text.parted(evidence, sentences), strict=True):
-                known[:] = distribution_with(voter, tagger, words, known)
+            forms = [text.sentences[number] for number in sentences]
+            evidence[:] = distribution_with(voter, tagger, forms, evidence)
             return balanced(evidence, options.balance)
 
         once = replace(self, options=replace(options, training=replace(options.training, epochs=1)))
@@ -233,12 +232,10 @@ def as_tagged(
     voter: RelativeVoter | None = None,
 ) -> list[SetExample]:
     """Return examples of raw sentences, with the probabilities of a tagger and a voter as evidence."""
-    found = [
-        distribution_with(voter, tagger, forms, np.where(raw.sets_of(forms), np.float32(0.0), -np.inf))
-        for forms in sentences
-    ]
-    if not found:
+    if not sentences:
         return []
-    ends = np.cumsum([len(forms) for forms in sentences])
-    evidence = np.split(balanced(np.concatenate(found), balance), ends[:-1])
+    allowed = raw.sets_of(tuple(chain.from_iterable(sentences)))
+    possible = np.where(allowed, np.float32(0.0), np.float32(-np.inf))
+    found = balanced(distribution_with(voter, tagger, sentences, possible), balance)
+    evidence = np.split(found, np.cumsum([len(forms) for forms in sentences])[:-1])
     return [SetExample(forms, of, strength) for forms, of in zip(sentences, evidence, strict=True)]

@@ -12,7 +12,7 @@ part-of-speech tagging"; learning how projected tags err from few tagged sentenc
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain, starmap
 
 import numpy as np
@@ -208,7 +208,8 @@ def project_tags(
             else ""
         ),
     ]
-    tag_words = cache(tagger.tag_words)
+    forms = [text.sentences[number] for number in chosen]
+    tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
     contradicted = function_words.contradictions(text, tag_words, chosen, options)
     if contradicted:
         and_others = ", ..." if len(contradicted) > NAMED else ""

@@ -64,7 +64,7 @@ def test_agreement_with_the_tagger_decides_who_votes():
     voter, (line,) = voter_of(RELATIVE)
     assert voter.power > 0.0
     assert line == "relative: agrees with the tagger on 100% of words, votes on tags with power 0.30"
-    found = voter.probabilities(("rugla", "tofiq", "mesum", "rugent"), ("DET", "X", "X", "X"))
+    found = voter.probabilities([("rugla", "tofiq", "mesum", "rugent")], [("DET", "X", "X", "X")])
     assert [voter.tags[tag] for tag in found.argmax(axis=1)] == ["DET", "ADJ", "NOUN", "VERB"]
     voter, (line,) = voter_of(UNRELATED)
     assert voter is None
@@ -76,7 +76,7 @@ def test_an_unrelated_treebank_does_not_dilute_a_relative():
     alone, together = voter_of(RELATIVE)[0], voter_of(UNRELATED, RELATIVE)[0]
     assert together.tags == alone.tags
     assert together.power == alone.power
-    forms, given = ("rugla", "tofiq", "mesum"), ("DET", "ADJ", "NOUN")
+    forms, given = [("rugla", "tofiq", "mesum")], [("DET", "ADJ", "NOUN")]
     assert (
         together.probabilities(forms, given).argmax(axis=1)
         == alone.probabilities(forms, given).argmax(axis=1)
@@ -111,10 +111,10 @@ def test_a_voter_raises_the_probability_of_its_tag():
     )
     forms, unknown = ("der", "mesiq", "mes", "mes", "mes", "mes"), np.zeros((6, 4), dtype=np.float32)
     adjective = tagger.tags.index("ADJ")
-    alone, voted = (distribution_with(one, tagger, forms, unknown)[1, adjective] for one in (None, voter))
+    alone, voted = (distribution_with(one, tagger, [forms], unknown)[1, adjective] for one in (None, voter))
     assert voted > alone
     assert (
-        distribution_with(None, tagger, forms, unknown) == tagger.distribution_given(forms, unknown)
+        distribution_with(None, tagger, [forms], unknown) == tagger.distribution_given(forms, unknown)
     ).all()
 
 
