@@ -218,8 +218,7 @@ def _parse(atom: str) -> tuple[str, str]:
 def arc_features(encoded: EncodedSentence, templates: CompiledTemplates, buckets: int) -> ArcFeatures:
     """Hash the templates' attributes of each position of a sentence encoded with them; O(n T)."""
     parts = np.empty((len(ENDS), len(encoded) + 1, len(templates.between)), np.uint64)
-    for own, operations, seeds in zip(parts, templates.operations, templates.seeds, strict=True):
-        position_parts(encoded.atoms, operations, seeds, own)
+    position_parts(encoded.atoms, templates.operations, templates.seeds, parts)
     shift = np.uint64(64 - (buckets.bit_length() - 1))
     kinds = templates.between, templates.plain, templates.directed
     return ArcFeatures(parts[0], parts[1], encoded.tags, *kinds, shift)

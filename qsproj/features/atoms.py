@@ -151,8 +151,8 @@ class WordTypes(dict[tuple[str, ...], int]):
         self._places = number + 1
         self._lock = Lock()
 
-    def look_up(self, sentences: Sequence[Sentence]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-        """Return hashes uint64[R, A] and tags uint8[R] of roots and words, PADDING rows before and after."""
+    def look_up(self, sentences: Sequence[Sentence]) -> EncodedSentence:
+        """Encode sentences as one, each with PADDING rows before and after its root and words."""
         numbers: list[int] = []
         with self._lock:
             if len(self) >= MOST_REMEMBERED:
@@ -164,7 +164,7 @@ class WordTypes(dict[tuple[str, ...], int]):
                 numbers += map(self.__getitem__, zip(*cells, strict=True))
                 numbers += [self.AFTER] * PADDING
             rows = np.array(numbers, dtype=np.int32)
-            return self._hashes.take(rows, axis=0), self._tags.take(rows)
+            return EncodedSentence(self._hashes.take(rows, axis=0), self._tags.take(rows)[PADDING:-PADDING])
 
     def __missing__(self, cells: tuple[str, ...]) -> int:
         number = self._places + len(self)
@@ -184,16 +184,16 @@ _types = lru_cache(WordTypes)
 
 
 def encode(sentence: Sentence, attributes: tuple[str, ...]) -> EncodedSentence:
-    return encode_block([sentence], attributes).words
+    return _types(attributes).look_up([sentence])
 
 
 def encode_block(sentences: Sequence[Sentence], attributes: tuple[str, ...]) -> EncodedBlock:
     """Hash the named attributes of every word of one or more sentences, of roots and outsides."""
-    atoms, tags = _types(attributes).look_up(sentences)
+    words = _types(attributes).look_up(sentences)
     sizes = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
     starts = np.zeros_like(sizes)
     np.cumsum(sizes[:-1] + 2 * PADDING, out=starts[1:])
-    return EncodedBlock(EncodedSentence(atoms, tags[PADDING : len(tags) - PADDING]), starts, sizes)
+    return EncodedBlock(words, starts, sizes)
 
 
 def _bits(*tags: str) -> int:

@@ -182,8 +182,7 @@ def _hashed(
 ) -> FactorFeatures:
     roles, templates = compiled.seeds.shape
     parts = np.empty((roles, positions, templates), dtype=np.uint64)
-    for role in range(roles):
-        position_parts(atoms, compiled.operations[role], compiled.seeds[role], parts[role])
+    position_parts(atoms, compiled.operations, compiled.seeds, parts)
     shift = np.uint64(64 - (buckets.bit_length() - 1))
     return FactorFeatures(parts, members, places, compiled.plain, shift)
 

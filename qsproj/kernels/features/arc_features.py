@@ -61,16 +61,17 @@ def mix(state, value):
 
 @njit(cache=True, error_model="numpy")
 def position_parts(atoms, operations, seeds, parts):
-    """Write the hash of each template's attributes at each position, or its seed, into ``parts``."""
-    for position in range(parts.shape[0]):
-        for t in range(operations.shape[0]):
-            state = seeds[t]
-            for k in range(operations.shape[1]):
-                operation = operations[t, k]
-                if operation < 0:
-                    break
-                state = mix(state, atoms[position + PAD + (operation & 0xFF) - 128, operation >> 8])
-            parts[position, t] = state
+    """Write the hash of each template's attributes of each role and position, or its seed, into ``parts``."""
+    for role in range(parts.shape[0]):
+        for position in range(parts.shape[1]):
+            for t in range(operations.shape[1]):
+                state = seeds[role, t]
+                for k in range(operations.shape[2]):
+                    operation = operations[role, t, k]
+                    if operation < 0:
+                        break
+                    state = mix(state, atoms[position + PAD + (operation & 0xFF) - 128, operation >> 8])
+                parts[role, position, t] = state
 
 
 @njit(cache=True, borrows=True, error_model="numpy")
