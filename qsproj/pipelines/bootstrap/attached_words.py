@@ -5,13 +5,11 @@ lacks, and that many tokens of the bitext begin or end with, these tokens are di
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 
 from qsproj.corpus.characters import lower_case, lower_form
 from qsproj.corpus.contractions import Contractions, token_key
-from qsproj.corpus.text import tokenize
 
 # Greatest length of an attached word; its least count, in proportion in texts of fewer words than SHORT, and
 # share of the raw text; its greatest share of the bitext as a word of its own, by its share of the raw text.
@@ -27,13 +25,15 @@ MOST_BEFORE, SHORTEST, SHORTEST_OF_BITEXT = 2, 2, 3
 REPORTED, LEAST = 0.09, 3
 
 
-def attached_words(raw: Iterable[str], bitext: Iterable[str], *, language: str) -> tuple[Contractions, int]:
+CutLine = Callable[[str], list[str]]
+
+
+def attached_words(raw: Iterable[str], bitext: Iterable[str], *, cut: CutLine) -> tuple[Contractions, int]:
     """Return the tokens of a bitext to divide, in plain lower case, with their words.
 
-    ``raw``, ``bitext``: lines of text. Also returns the number of words of a raw text that is too short to
-    divide them, although it has their words; else 0.
+    ``raw``, ``bitext``: lines of text, whose tokens ``cut`` returns. Also returns the number of words of a
+    raw text that is too short to divide them, although it has their words; else 0.
     """
-    cut = partial(tokenize, language=language)
     written = list(chain.from_iterable(map(cut, bitext)))
     tokens, known = _counts(written), _counts(chain.from_iterable(map(cut, raw)))
     size, raw_size = max(tokens.total(), 1), known.total()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain, islice, tee
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,16 @@ from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import count_sentences, read_alignments, read_all
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.corpus.text import UNSPACED_LANGUAGES
+from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
 from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
-from qsproj.models.text.text_parser import load_text_parser
+from qsproj.models.parser import load_parser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.attached_words import attached_words
+from qsproj.pipelines.bootstrap.attached_words import CutLine, attached_words
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
-from qsproj.pipelines.streams import parse_stream
+from qsproj.pipelines.streams import loaded_once, parse_stream
 from qsproj.pipelines.tagging.target_words import learns_to_cut, target_reader, target_tokenizer
 from qsproj.progress import notice, track
 
@@ -36,28 +36,35 @@ LEAST_LINK = 0.15
 
 
 def shown_cuts(
-    tagged: Sequence[str], language: str, *, raw: Sequence[str], text: SourceText
-) -> dict[str, Any]:
+    tagged: Sequence[str], language: str, *, raw: Sequence[str], texts: Sequence[SourceText]
+) -> list[dict[str, Any]]:
     """Return arguments of :func:`cut_words`: the files to learn a tokenizer from, or what raw text divides.
 
     A few more tagged sentences rarely change them, so that kept words, links and source trees stay valid.
     """
     sentences = list(read_all(tagged))
     if learns_to_cut(sentences, language):
-        return {"tagged": tagged, "contractions": {}}
+        return [{"tagged": tagged, "contractions": {}}] * len(texts)
     contractions = known_contractions(language, sentences)
     shown: dict[str, Any] = {"tagged": (), "contractions": contractions}
     if not raw or language in UNSPACED_LANGUAGES:
-        return shown
+        return [shown] * len(texts)
+    # Bitexts share most lines of the target.
+    cut = cache(partial(tokenize, language=language))
+    return [shown | _divided(raw, text, contractions, cut) for text in texts]
+
+
+def _divided(
+    raw: Sequence[str], text: SourceText, contractions: Contractions, cut: CutLine
+) -> dict[str, Any]:
     with ExitStack() as files:
         lines = chain.from_iterable(files.enter_context(open_text(path)) for path in raw)
-        bitext = (target for _, target in text.pairs())
-        found, too_short = attached_words(lines, bitext, language=language)
+        found, too_short = attached_words(lines, (target for _, target in text.pairs()), cut=cut)
     if too_short:
         notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
     attached = {token: found[token] for token in found if token not in contractions}
     more = {"attached": attached, "too_short": too_short}
-    return shown | {name: value for name, value in more.items() if value}
+    return {name: value for name, value in more.items() if value}
 
 
 def _too_few(words: int) -> str:
@@ -94,7 +101,8 @@ def cut_words(
     by ``parsed`` sentences take over words and trees. ``apart``: tokens of the source side that its treebank
     divides. Others: see :func:`shown_cuts`.
     """
-    tagger = load_text_parser(model).tagger
+    tagger = loaded_once(load_parser, model).word_tagger
+    assert tagger is not None
     if apart:
         tagger = replace(tagger, contractions={**tagger.contractions, **apart})
     language = text.languages[1]

@@ -201,15 +201,17 @@ class _Bitexts:
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
         self._attached, self._read = dict[str, tuple[str, ...]](), PairsRead()
         alignments = options.alignment or [None] * len(texts)
-        rows = zip(texts, apart, self._treebanks, alignments, labels, strict=True)
-        for text, divided, treebanks, links, label in rows:
+        raw = () if options.alignment else options.text
+        shown = shown_cuts(self._tagged, self._language, raw=raw, texts=texts)
+        rows = zip(texts, apart, shown, self._treebanks, alignments, labels, strict=True)
+        for text, divided, cuts, treebanks, links, label in rows:
             language = text.languages[0]
             source = self._declare(
                 train_source, treebanks=treebanks, language=language, seed=options.seed, label=label
             )
             given = replace(text, treebanks=treebanks, bitext=tuple(map(InputPath, text.bitext)))
             self.sources.append(source)
-            self.sides.append(self._side(given, divided, source.file, links, label))
+            self.sides.append(self._side(given, divided, cuts, source.file, links, label))
         self.untagged = [
             AlignedFiles(trees.file, words.files[1], links.file) for words, links, trees in self.sides
         ]
@@ -237,13 +239,13 @@ class _Bitexts:
         self,
         text: SourceText,
         apart: Contractions,
+        shown: dict[str, Any],
         model: StageOutput,
         alignment: str | None,
         label: str,
     ) -> tuple[Stage, Stage, Stage]:
         """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
-        raw = self._options.text if alignment is None else ()
-        cuts = shown_cuts(self._tagged, self._language, raw=raw, text=text) | self._of("parsed", "seed")
+        cuts = shown | self._of("parsed", "seed")
         self._attached |= cuts.get("attached", {})
         if alignment is not None:
             cuts["at_spaces"] = True

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -215,8 +216,8 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
     if source >= LEAST_ALIKE:
         return counts.total(), {}
     of_treebank = (" ".join(one.forms) for one in read_all(text.treebanks))
-    lines = (line for line, _ in text.pairs())
-    return counts.total(), attached_words(of_treebank, lines, language=text.languages[0])[0]
+    lines, cut = (line for line, _ in text.pairs()), partial(tokenize, language=text.languages[0])
+    return counts.total(), attached_words(of_treebank, lines, cut=cut)[0]
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Tokens of a bitext that raw text divides: a made language with two words before nouns and one after."""
 
+from functools import partial
 from itertools import product
 from string import ascii_lowercase
 from time import process_time
@@ -11,6 +12,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_tree
 from qsproj.corpus.files import open_output, open_text
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import tokenize
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
@@ -21,11 +23,12 @@ from qsproj.pipelines.bootstrap.bitext import cut_words, shown_cuts
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.progress import notices
 
+CUT = partial(tokenize, language="und")
 STEMS = [f"{first}{vowel}{last}" for first in "bdgklmnprst" for vowel in "aeio" for last in "nrstx"]
 
 
 def attached_words(raw, bitext):
-    return attached_in(raw, bitext, language="und")[0]
+    return attached_in(raw, bitext, cut=CUT)[0]
 
 
 def made_lines(size, *, divided, seed=0, between=" "):
@@ -99,9 +102,9 @@ def test_words_with_vowel_signs_are_divided():
 def test_little_raw_text_divides_nothing_and_is_reported():
     bitext = made_lines(300, divided=False, seed=1)
     raw = made_lines(4, divided=True)
-    assert attached_in(raw, bitext, language="und") == ({}, len(" ".join(raw).split()))
-    assert attached_in(made_lines(4, divided=False), bitext, language="und") == ({}, 0)
-    assert attached_in(raw, made_lines(300, divided=True), language="und") == ({}, 0)
+    assert attached_in(raw, bitext, cut=CUT) == ({}, len(" ".join(raw).split()))
+    assert attached_in(made_lines(4, divided=False), bitext, cut=CUT) == ({}, 0)
+    assert attached_in(raw, made_lines(300, divided=True), cut=CUT) == ({}, 0)
 
 
 def test_vowel_marks_and_hamza_are_not_compared():
@@ -136,10 +139,11 @@ def test_of_real_texts_those_of_one_language_differ(code, dev, data_dir):
     raw = [" ".join(one.forms) for one in read_conllu(data_dir / f"{dev}-dev.conllu.gz")]
     with open_text(data_dir / f"bible/verses/{code}.tsv.xz") as verses:
         bitext = [line.partition("\t")[2] for line in verses]
-    found, _ = attached_in(raw, bitext, language=code)
+    cut = partial(tokenize, language=code)
+    found, _ = attached_in(raw, bitext, cut=cut)
     assert bool(found) == (code == "ar")
     # Of ten sentences, from the 301st.
-    assert attached_in(raw[300:310], bitext, language=code) == ({}, 314 * (code == "ar"))
+    assert attached_in(raw[300:310], bitext, cut=cut) == ({}, 314 * (code == "ar"))
     if found:
         assert (found["وقال"], found["فيه"], found["باسمه"]) == (("و", "قال"), ("في", "ه"), ("ب", "اسم", "ه"))
 
@@ -154,16 +158,17 @@ def test_the_bitext_of_a_bootstrap_is_divided(tmp_path):
             handle.writelines(f"{line}\n" for line in content)
     raw, *bitext = map(str, paths)
     text = SourceText(treebanks=(), bitext=tuple(bitext), languages=("en", "xx"))
-    shown = shown_cuts((), "xx", raw=[raw], text=text)
+    shown, same = shown_cuts((), "xx", raw=[raw], texts=[text, text])
+    assert shown == same
     attached = shown.pop("attached")
     assert shown == {"tagged": (), "contractions": {}}
     assert attached["ubanhu"] == ("u", "ban", "hu")
     for language, given in (("xx", []), ("zh", [raw])):
-        assert shown_cuts((), language, raw=given, text=text) == shown
+        assert shown_cuts((), language, raw=given, texts=[text]) == [shown]
     rows = ("1-2\tubanhu", "1\tub", "2\tanhu")
     sentence = "".join(row + 8 * "\t_" + "\n" for row in rows)
     (shown := tmp_path / "shown.conllu").write_text(f"{sentence}\n", encoding="utf-8")
-    found = shown_cuts((str(shown),), "xx", raw=[raw], text=text)
+    (found,) = shown_cuts((str(shown),), "xx", raw=[raw], texts=[text])
     assert found["contractions"] == {"ubanhu": ("ub", "anhu")}
     assert found["attached"] == {token: words for token, words in attached.items() if token != "ubanhu"}
 
@@ -175,7 +180,7 @@ def test_a_raw_text_that_is_too_short_is_noticed(tmp_path):
     text = SourceText(treebanks=(), bitext=bitext, languages=("en", "xx"))
     said = []
     with notices(said.append):
-        found = shown_cuts((), "xx", raw=[str(tmp_path / "raw")], text=text)
+        (found,) = shown_cuts((), "xx", raw=[str(tmp_path / "raw")], texts=[text])
     assert found == {"tagged": (), "contractions": {}, "too_short": 50}
     (line,) = said
     assert line.startswith(f"{tmp_path}/raw: 50 words of raw text are too few to divide the tokens")
