@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from qsproj.kernels.align.ibm1 import ibm1_posteriors
 from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.prefetch import prefetch
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -299,6 +300,14 @@ def fill_emissions(s, bitext, counts, prior, forward, backward):
             cell += 1
 
 
+@njit(cache=True, borrows=True, error_model="numpy")
+def prefetch_pairs(s, bitext, counts, prior):
+    """Prefetch what the word pairs of sentence pair ``s`` read, if there is one."""
+    for cell in range(bitext.cell_offsets[s], bitext.cell_offsets[min(s + 1, bitext.cell_offsets.size - 1)]):
+        prefetch(counts.pairs, bitext.cell_pairs[cell])
+        prefetch(prior.pairs, bitext.cell_pairs[cell])
+
+
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, posteriors):
     """Align the sentence pairs in turn, updating ``counts``, ``shares`` and statistics of ``jumps``.
@@ -327,6 +336,7 @@ def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, pos
         )
         p_forward, p_backward = np.empty((n, m)), np.empty((m, n))
         p_null_forward, p_null_backward = np.empty(n), np.empty(m)
+        prefetch_pairs(s + 1, bitext, counts, prior)
         for direction in range(2):
             emissions, null, p, p_null = forward, null_forward, p_forward, p_null_forward
             if direction == 1:
