@@ -19,7 +19,7 @@ from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, PRIOR_VOTES
+from qsproj.pipelines.tagging.options import ENOUGH, HALF, PRIOR_VOTES
 
 # UPOS and relation; HEAD: the word takes the place of its head, which becomes its xcomp.
 Annotation = tuple[str, str]
@@ -100,28 +100,21 @@ MAJORITY = {"PART mark": "ADP"}
 PARTICLES = frozenset({"da", "de", "sv"})
 # Conventions of some words alone, by tag and relation.
 _OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}
+_KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
 # Relations of words that depend on a modal in the place of its verb, wherever they stand.
 RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
 
 
+def name_of(form: str, tag: str, relation: str) -> str:
+    """Return the name of the entry of the tables above that covers a word, empty without one."""
+    name = f"{tag} {relation}"
+    if (of_forms := _OF_FORMS.get(name)) and lower_form(form) in of_forms.forms:
+        return of_forms.name
+    return name if name in _KNOWN else ""
+
+
 def names_of(sentence: Sentence) -> list[str]:
-    """Return the name of the entry of the tables above that covers each word, empty without one."""
-    known = {*OWN, *EITHER, *MAJORITY}
-    names = [f"{tag} {relation}" for tag, relation in zip(sentence.upos, sentence.deprels, strict=True)]
-    for place, name in enumerate(names):
-        if (of_forms := _OF_FORMS.get(name)) and lower_form(sentence.forms[place]) in of_forms.forms:
-            names[place] = of_forms.name
-    return [name if name in known else "" for name in names]
-
-
-def source_tags(sentence: Sentence) -> tuple[str, ...]:
-    """Return the UPOS of each word, or its name in the tables above."""
-    return tuple(name or tag for name, tag in zip(names_of(sentence), sentence.upos, strict=True))
-
-
-def trust_in_tags(sentence: Sentence) -> NDArray[np.float64]:
-    """Return the weight of each word's tag as evidence for its translation's tag, float64[n]."""
-    return np.array([BARELY if relation in LOOSE else 1.0 for relation in sentence.deprels])
+    return list(map(name_of, sentence.forms, sentence.upos, sentence.deprels))
 
 
 def settled_conventions(

@@ -14,7 +14,7 @@ from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging import conventions
-from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
 Words = tuple[str, ...]
@@ -65,14 +65,13 @@ class LinkedText:
 
 
 class _Links(NamedTuple):
-    """Links in parallel arrays: place of the target word, numbers of several things, vote."""
+    """Links in parallel arrays: place of the target word, numbers of several things, probability."""
 
     words: NDArray[np.int64]
-    tags: NDArray[np.int64]
+    sources: NDArray[np.int64]
     marks: NDArray[np.int64]
-    sources: NDArray[np.int64]  # words with their tags
     translations: NDArray[np.int64]  # of the target sentence
-    votes: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
 
 def read_linked_text(
@@ -98,27 +97,33 @@ def read_linked_text(
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
     """
-    # Tags are numbered in order of appearance and sorted at the end.
-    tags: dict[str, int] = {}
-    tagged: dict[tuple[str, str], int] = {}
+    # Form, tag and relation of source words, in order of appearance; tags are sorted at the end.
+    sources: dict[tuple[str, str, str], int] = {}
     marks: dict[Mark, int] | None = {} if marked else None
     power = TagProjectionOptions().sureness if sureness is None else sureness
     read, n_read = sampled(
-        corpus, lambda one: _linked(one, tags, tagged, marks, contractions or {}, power), most=most, rng=rng
+        corpus, lambda one: _linked(one, sources, marks, contractions or {}), most=most, rng=rng
     )
     linked = [(words, links) for words, links in read if words]
     if not linked:
         raise NothingToLearnError("the target has no word; check that it is the right file")
+    of_sources = [conventions.name_of(*source) or source[1] for source in sources]
+    tags = {tag: number for number, tag in enumerate(dict.fromkeys(of_sources))}
     if not set(tags) - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
     sentences = tuple(words for words, _ in linked)
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
     vocabulary = tuple(dict.fromkeys(form for words in sentences for form in words))
     types = numbered(form for words in sentences for form in words)[0].astype(np.int32)
-    at, of_links, of_marks, of_words, numbers, weights = map(
+    at, sourced, of_marks, numbers, weights = map(
         np.concatenate, zip(*(links for _, links in linked), strict=True)
     )
     at = at + np.repeat(starts[:-1], [len(links.words) for _, links in linked])
+    of_links = np.array([tags[tag] for tag in of_sources])[sourced]
+    forms, _, relations = zip(*sources, strict=True)
+    of_words = numbered(zip(map(lower_form, forms), of_sources, strict=True))[0][sourced]
+    trust = np.where(np.isin(relations, list(conventions.LOOSE)), BARELY, 1.0)
+    weights = weights**power * trust[sourced]
 
     def votes_for(tag: str, groups: NDArray[np.integer]) -> NDArray[np.float64]:
         found = np.bincount(groups, weights * (of_links == tags[tag]), minlength=len(vocabulary))
@@ -222,31 +227,26 @@ def sampled(
 
 def _linked(
     translations: Translations,
-    tags: dict[str, int],
-    tagged: dict[tuple[str, str], int],
+    sources: dict[tuple[str, str, str], int],
     marks: dict[Mark, int] | None,
     contractions: Contractions,
-    sureness: float,
 ) -> tuple[Words, _Links]:
-    """Return a sentence with the links of its translations; adds to ``tags``, ``tagged`` and ``marks``."""
+    """Return a sentence with the links of its translations; adds to ``sources`` and ``marks``."""
     words, places = _split(translations[0].target.forms, contractions)
     columns: list[tuple[NDArray[Any], ...]] = []
     for number, pair in enumerate(translations):
         links, weight = pair.alignment.links, pair.alignment.shares
         source, place = links[:, 0] - 1, places[links[:, 1] - 1]
-        names = conventions.source_tags(pair.source)
-        tag = np.array([tags.setdefault(one, len(tags)) for one in names], dtype=np.int64)
-        forms = zip(map(lower_form, pair.source.forms), names, strict=True)
-        word = np.array([tagged.setdefault(one, len(tagged)) for one in forms], dtype=np.int64)
-        mark = np.zeros(len(tag), dtype=np.int64)
+        cells = zip(pair.source.forms, pair.source.upos, pair.source.deprels, strict=True)
+        word = np.array([sources.setdefault(one, len(sources)) for one in cells], dtype=np.int64)
+        mark = np.zeros(len(word), dtype=np.int64)
         if marks is not None:
-            likeliest = np.full(len(tag), NO_LINK, dtype=np.int64)
+            likeliest = np.full(len(word), NO_LINK, dtype=np.int64)
             order = np.argsort(weight, kind="stable")
             likeliest[source[order]] = place[order]
             mark[:] = [marks.setdefault(one, len(marks)) for one in marks_of(pair.source, likeliest.tolist())]
-        vote = weight**sureness * conventions.trust_in_tags(pair.source)[source]
         kept = place >= 0
-        every = (place, tag[source], mark[source], word[source], np.full(len(place), number), vote)
+        every = (place, word[source], mark[source], np.full(len(place), number), weight)
         columns.append(tuple(column[kept] for column in every))
     joined = _Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
     return tuple(map(plain_form, words)), joined
