@@ -1,9 +1,9 @@
 """Write what UD publishes about the conventions of languages: python -m scripts.conventions DOCS AUTOMATION.
 
 DOCS is a clone of https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page of statistics for each
-feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not* and *living* in
-*living water*: a line has the English tag and relation, those of other languages, and the languages. A language counts
-with at least LEAST words of the class, in all its treebanks together. Such lines end with "published"; those that end with "counted"
+UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not* and *living* in
+*living water*, and which have verbs for adjectives: a line has the English tag and relation, those of other languages, and
+the languages. A language counts with at least LEAST words of the class, in all its treebanks together. Such lines end with "published"; those that end with "counted"
 were counted in treebanks by hand, are kept, and replace what is published of their languages.
 
 AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from qsproj.pipelines.tagging.conventions import HEAD, MODALS
+from qsproj.pipelines.tagging.conventions import ANY, HEAD, MODALS
 
 FOLDER = Path("qsproj/pipelines/tagging")
 PUBLISHED = "published"
@@ -28,6 +28,9 @@ LEAST_MODIFIERS = 200
 MODALITY = {"Mood=Pot", "Mood=Nec", "Mood=Des"}
 # Share of the modifiers of nouns that are verbs, in a language with participles of verbs; in English .054.
 VERBS = 0.05
+# Share of the words that are ADJ, in a language that has adjectives, and number of words that show it.
+ADJECTIVES, LEAST_WORDS = 0.0005, 2000
+OF_TAG = r"types \(\d+%\) and (\d+) `(\w+)` tokens"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
 OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
 # By language, counts of UPOS.
@@ -39,6 +42,15 @@ def counts(docs: Path, page: str, pattern: str) -> Counts:
     found: Counts = defaultdict(Counter)
     for path in sorted(docs.glob(f"treebanks/*/*-{page}.md")):
         for tag, number in re.findall(pattern, path.read_text(encoding="utf-8")):
+            found[path.parent.name.split("_")[0]][tag] += int(number)
+    return found
+
+
+def words(docs: Path) -> Counts:
+    """Return the number of words of each UPOS, by language."""
+    found: Counts = defaultdict(Counter)
+    for path in sorted(docs.glob("treebanks/*/*-pos-*.md")):
+        for number, tag in re.findall(OF_TAG, path.read_text(encoding="utf-8")):
             found[path.parent.name.split("_")[0]][tag] += int(number)
     return found
 
@@ -58,10 +70,16 @@ def conventions(docs: Path) -> list[str]:
         elif determiners[language]["PRON"] >= half:
             relation = "det"
         found["PRON nmod:poss", tag, relation].append(language)
-    for language, of in counts(docs, "dep-amod", OF_PAIR).items():
+    of_amod = counts(docs, "dep-amod", OF_PAIR)
+    for language, of in of_amod.items():
         if of.total() >= LEAST_MODIFIERS:
             tag = "VERB" if of["VERB"] >= VERBS * of.total() else "ADJ"
             found["VERB amod", tag, "amod"].append(language)
+    for language, of in words(docs).items():
+        if of["ADJ"] < ADJECTIVES * of.total() and of.total() >= LEAST_WORDS:
+            verbs = of_amod[language]["VERB"] >= LEAST_MODIFIERS
+            found["ADJ amod", "VERB", "amod" if verbs else "acl"].append(language)
+            found[f"ADJ {ANY}", "VERB", ANY].append(language)
     for language, of in counts(docs, "feat-Polarity", OF_VALUE.format("Neg")).items():
         # Where verbs, too, have negative forms, those of auxiliaries are no words for *not*.
         tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)

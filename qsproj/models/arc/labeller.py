@@ -57,6 +57,10 @@ class RelationWeights:
         return header["template_set"], relations, unpack_weights(cls.prefix, arrays, weights)
 
 
+# UPOS that validators of UD demand of words with a relation.
+TAGS_OF = {PUNCT_RELATION: ["PUNCT"], "aux": ["AUX"], "det": ["DET", "PRON"]}
+
+
 @dataclass(frozen=True)
 class Labeller(RelationWeights):
     """A classifier of a tree's arcs; ``ignored``: columns that the parser's arc scorer ignores."""
@@ -82,8 +86,8 @@ class Labeller(RelationWeights):
     ) -> tuple[str, ...]:
         """Return the best relation of each word's arc, ``_`` for a word without a head.
 
-        Where the model knows the relation ``root``, exactly the children of the root get it. Words of other
-        UPOS than PUNCT do not get ``punct``, as validators of UD demand. ``evidence`` float64[n+1, L], if
+        Where the model knows the relation ``root``, exactly the children of the root get it. Relations
+        of TAGS_OF are for words of these UPOS alone. ``evidence`` float64[n+1, L], if
         given, is added to the scores of the relations.
         """
         scores = self.scores(encoded, heads)
@@ -148,14 +152,18 @@ class Labeller(RelationWeights):
             scores[at_root, column] = 0.0
 
     def _best(self, scores: Floats, heads: Heads, tags: NDArray[np.uint8]) -> list[str]:
-        other = (tags < atoms.UNKNOWN_TAG) & (tags != atoms.TAG_NUMBERS["PUNCT"])
-        scores[np.ix_(other, self._marks)] = -np.inf
+        for columns, wanted in self._bound:
+            scores[np.ix_((tags < atoms.UNKNOWN_TAG) & ~np.isin(tags, wanted), columns)] = -np.inf
         return self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
 
     @cached_property
-    def _marks(self) -> NDArray[np.intp]:
-        """The columns of ``punct`` and its subtypes."""
-        return np.flatnonzero([bare_relation(name) == PUNCT_RELATION for name in self.relations])
+    def _bound(self) -> list[tuple[NDArray[np.intp], list[int]]]:
+        """The columns of each of TAGS_OF with its subtypes, and the numbers of its tags."""
+        bare = [bare_relation(name) for name in self.relations]
+        return [
+            (np.flatnonzero([name == one for name in bare]), [atoms.TAG_NUMBERS[tag] for tag in tags])
+            for one, tags in TAGS_OF.items()
+        ]
 
     @cached_property
     def _names(self) -> NDArray[np.object_]:

@@ -64,7 +64,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
 
 
-@stage("parser", version=25, files=(".model", ".trees.conllu"))
+@stage("parser", version=26, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

@@ -21,9 +21,10 @@ from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.pipelines.tagging.options import ENOUGH, HALF, PRIOR_VOTES
 
-# UPOS and relation; HEAD: the word takes the place of its head, which becomes its xcomp.
+# UPOS and relation; HEAD: the word takes the place of its head, which becomes its xcomp; ANY: its own.
 Annotation = tuple[str, str]
 HEAD = "head"
+ANY = "any"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,9 @@ CONVENTIONS = (
     Convention(tag="VERB", relation="amod", becomes=("ADJ", "amod")),
     Convention(tag="PART", relation="advmod", becomes=("ADV", "advmod")),
     MODALS,
+    # Wolof has verbs for *good* and *new*: its treebank has no ADJ.
+    Convention(tag="ADJ", relation="amod", becomes=("ADJ", "amod")),
+    Convention(tag="ADJ", relation=ANY, becomes=("ADJ", ANY)),
 )
 OWN = {one.name: one.own for one in CONVENTIONS}
 # Relations whose words often have another part of speech in the target, so that their votes barely count:
@@ -110,7 +114,7 @@ def name_of(form: str, tag: str, relation: str) -> str:
     name = f"{tag} {relation}"
     if (of_forms := _OF_FORMS.get(name)) and lower_form(form) in of_forms.forms:
         return of_forms.name
-    return name if name in _KNOWN else ""
+    return next((one for one in (name, f"{tag} {ANY}") if one in _KNOWN), "")
 
 
 def names_of(sentence: Sentence) -> list[str]:
@@ -198,10 +202,17 @@ def conventional(
     own = list(zip(sentence.upos, sentence.deprels, strict=True))
     found = list(map(unshared.get, names, own))
     heads = sentence.heads.tolist()
-    deprels = ["", *(new if new != HEAD else old for (_, old), (_, new) in zip(own, found, strict=True))]
+    deprels = [
+        "",
+        *(old if new in {HEAD, ANY} else new for (_, old), (_, new) in zip(own, found, strict=True)),
+    ]
     for word, (_, relation) in enumerate(found, start=1):
         if relation == HEAD and heads[word] > ROOT and (alignment is None or _is_linked(word, alignment)):
             _raise(word, heads, deprels, sentence.upos)
+    verbs = {word for word, (tag, _) in enumerate(found, start=1) if sentence.upos[word - 1] == "ADJ" != tag}
+    for word, head in enumerate(heads):
+        if deprels[word] == "cop" and head in verbs:  # no verb has a copula
+            deprels[word] = "aux"
     changed = with_columns(sentence, upos=[tag for tag, _ in found], deprels=deprels[1:])
     return changed if heads == sentence.heads.tolist() else with_heads(changed, heads)
 

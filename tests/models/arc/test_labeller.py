@@ -66,6 +66,17 @@ def test_only_words_tagged_as_marks_are_punct():
     )
 
 
+@pytest.mark.parametrize(
+    ("relation", "expected"),
+    [("det", "dep dep dep det det det"), ("aux:pass", "dep dep aux:pass dep dep aux:pass")],
+)
+def test_only_determiners_and_pronouns_are_det_and_only_auxiliaries_are_aux(relation, expected):
+    tree = make_sentence("a b c d e f", "VERB ADJ AUX DET PRON FOREIGN", [0, 1, 1, 1, 1, 1])
+    labeller = untrained("words", ["dep", relation])
+    labeller.weights[:, labeller.relations.index(relation)] = 1.0
+    assert labeller.label(labeller.encode(tree), tree.heads) == tuple(expected.split())
+
+
 def test_a_labeller_that_reads_tags_starts_one_that_reads_words(german):
     prior = train_labeller(german[:20], rng=rng(), template_set="delexicalised-in-tree", epochs=3)
     start = start_above(prior, "words", {"obj:new"})

@@ -68,6 +68,23 @@ def test_not_is_an_auxiliary_in_estonian():
     assert (source.upos, source.deprels) == (("AUX", "VERB"), ("aux", "root"))
 
 
+def test_adjectives_are_verbs_in_languages_without_adjectives():
+    source = Sentence.from_words(
+        ["new", "wine", "is", "good"],
+        upos=["ADJ", "NOUN", "AUX", "ADJ"],
+        heads=[-1, 2, 4, 4, 0],
+        deprels=["amod", "nsubj", "cop", "root"],
+    )
+    links = make_alignment(4, 4, [(i, i) for i in range(1, 5)])
+    corpus = [(SentencePair(source, Sentence.from_words(["bu bees", "biiñ", "na", "baax"]), links),)]
+    assert list(tags_of(read_linked_text(corpus)).values()) == ["ADJ", "NOUN", "AUX", "ADJ"]
+    text = read_linked_text(corpus, language="wo")
+    assert list(tags_of(text).values()) == ["VERB", "NOUN", "AUX", "VERB"]
+    changed = conventional(source, text.unshared)
+    assert (changed.upos, changed.heads.tolist()) == (("VERB", "NOUN", "AUX", "VERB"), source.heads.tolist())
+    assert changed.deprels == ("acl", "nsubj", "aux", "root"), "no verb has a copula"
+
+
 MODAL = Sentence.from_words(
     ["but", "he", "can", "not", "see", "him", "today", "."],
     upos=["CCONJ", "PRON", "AUX", "PART", "VERB", "PRON", "NOUN", "PUNCT"],
