@@ -329,6 +329,14 @@ def packaged_rows(module: str, name: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
 
 
+def stamp_of(path: str) -> tuple[int, int] | None:
+    """Return time and size of a file, by which to cache its content; None if it is missing."""
+    with suppress(OSError):  # reported when the file is opened
+        found = Path(path).stat()
+        return found.st_mtime_ns, found.st_size
+    return None
+
+
 def digest_of(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file."""
     with reporting_failure(path, "read"), Path(path).open("rb") as handle:

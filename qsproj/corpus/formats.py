@@ -190,14 +190,7 @@ def count_sentences(path: str) -> int | None:
         with open_text(path) as handle:
             head = opening(handle)
             if format_of(path, head) is not None:
-                # A sentence ends with a blank line; the last may lack it.
-                lines, count = chain(head, handle), 0
-                is_inside = False
-                for line in lines:
-                    is_blank = line.isspace()
-                    count += is_inside and is_blank
-                    is_inside = not is_blank and (is_inside or not line.startswith("#"))
-                return count + is_inside
+                return sum(line.startswith("1\t") for line in chain(head, handle))
             return sum(not line.isspace() for line in chain(head, handle))
     except QsprojError:
         return None

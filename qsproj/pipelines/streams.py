@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import tee
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.editing import at_lines, has_deps, lines_before, lines_in
 from qsproj.corpus.enhanced import warn_emptied, with_deps_of
-from qsproj.corpus.files import resolved
+from qsproj.corpus.files import resolved, stamp_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, pluralise
 from qsproj.models.constraints import known_part
@@ -154,7 +153,7 @@ def map_blocks(
     """Yield the results of ``on_block`` for each block with a model; the first error ends the stream."""
     # Loaded here even if only other processes use it, so that errors of the file are raised at once.
     loaded_once(load, path)
-    model = partial(_loaded, load, str(resolved(path)), _version(path))
+    model = partial(_loaded, load, str(resolved(path)), stamp_of(path))
     for done, problem in map_in_order(partial(on_block, model), blocks, workers=workers):
         yield from done
         if problem is not None:
@@ -170,19 +169,14 @@ def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
     try:
-        return _loaded(load, str(resolved(path)), _version(path))
+        return _loaded(load, str(resolved(path)), stamp_of(path))
     except QsprojError:
         return load(path)  # raises the error with the path as given
 
 
-def _version(path: str) -> int:
-    """Return the modification time of a file, 0 if missing, which identifies its version."""
-    return Path(path).stat().st_mtime_ns if Path(path).exists() else 0
-
-
 @lru_cache(maxsize=1)
-def _loaded(load: Callable[[str], Any], path: str, version: int) -> Any:
-    del version
+def _loaded(load: Callable[[str], Any], path: str, stamp: tuple[int, int] | None) -> Any:
+    del stamp
     return load(path)
 
 

@@ -300,14 +300,6 @@ def fill_emissions(s, bitext, counts, prior, forward, backward):
             cell += 1
 
 
-@njit(cache=True, borrows=True, error_model="numpy")
-def prefetch_pairs(s, bitext, counts, prior):
-    """Prefetch what the word pairs of sentence pair ``s`` read, if there is one."""
-    for cell in range(bitext.cell_offsets[s], bitext.cell_offsets[min(s + 1, bitext.cell_offsets.size - 1)]):
-        prefetch(counts.pairs, bitext.cell_pairs[cell])
-        prefetch(prior.pairs, bitext.cell_pairs[cell])
-
-
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, posteriors):
     """Align the sentence pairs in turn, updating ``counts``, ``shares`` and statistics of ``jumps``.
@@ -317,8 +309,8 @@ def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, pos
     written, or float32[0, 2]: p(target word comes from source word), p(source word comes from target word).
     Returns the sum of both directions' log-likelihoods, each sentence given all others.
     """
-    log_likelihood = 0.0
-    for s in range(bitext.cell_offsets.size - 1):
+    log_likelihood, last = 0.0, bitext.cell_offsets.size - 1
+    for s in range(last):
         source, target = bitext.source_offsets[s], bitext.target_offsets[s]
         m, n = bitext.source_offsets[s + 1] - source, bitext.target_offsets[s + 1] - target
         if m == 0 or n == 0:
@@ -336,7 +328,10 @@ def sweep(bitext, counts, prior, shares, jumps, null_probability, use_jumps, pos
         )
         p_forward, p_backward = np.empty((n, m)), np.empty((m, n))
         p_null_forward, p_null_backward = np.empty(n), np.empty(m)
-        prefetch_pairs(s + 1, bitext, counts, prior)
+        # What the next sentence pair reads is prefetched while this one is aligned.
+        for cell in range(bitext.cell_offsets[s + 1], bitext.cell_offsets[min(s + 2, last)]):
+            prefetch(counts.pairs, bitext.cell_pairs[cell])
+            prefetch(prior.pairs, bitext.cell_pairs[cell])
         for direction in range(2):
             emissions, null, p, p_null = forward, null_forward, p_forward, p_null_forward
             if direction == 1:

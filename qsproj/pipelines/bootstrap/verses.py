@@ -3,12 +3,10 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-from qsproj.corpus.files import open_text
+from qsproj.corpus.files import open_text, stamp_of
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.errors import DataError, pluralise
 from qsproj.pipelines.bootstrap import scripture
@@ -60,15 +58,7 @@ def read_verses(path: str) -> Verses:
     Lines without a readable reference are left out. Raises DataError when these are half of the lines, or
     when there is no verse.
     """
-    return _verses(path, _stamp_of(path))
-
-
-def _stamp_of(path: str) -> tuple[int, int] | None:
-    """Return time and size of a file, by which its content is cached until it changes."""
-    with suppress(OSError):  # reported when the file is opened
-        found = Path(path).stat()
-        return found.st_mtime_ns, found.st_size
-    return None
+    return _verses(path, stamp_of(path))
 
 
 # The sides of a bitext; the target side is often that of the next one as well.
@@ -157,7 +147,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     Verses that are merged on one side are merged on the other. Adds unpaired verses to ``left_out``, by
     reason. Raises DataError when no verse is in both.
     """
-    pairs, unpaired = _paired(source, target, (_stamp_of(source), _stamp_of(target)))
+    pairs, unpaired = _paired(source, target, (stamp_of(source), stamp_of(target)))
     left_out += unpaired
     return iter(pairs)
 
