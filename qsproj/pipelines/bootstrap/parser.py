@@ -27,17 +27,22 @@ class Source:
     pairs: AlignedFiles
 
 
-# Bitexts that the stage of the priors has read to the end, for that of the parser.
+# Bitexts that the stage of the priors has read to the end, for that of the parser; so many pairs at most.
 PairsRead = dict[AlignedFiles, list[SentencePair]]
+MOST_KEPT = 20_000
 
 
 def noted(files: AlignedFiles, read: PairsRead) -> Iterator[SentencePair]:
-    """Yield the pairs; store them in ``read`` at their end."""
-    pairs = []
-    for pair in files:
-        pairs.append(pair)
+    """Yield the pairs; store them in ``read`` at their end, unless they are too many."""
+    pairs, most = list[SentencePair](), MOST_KEPT - sum(map(len, read.values()))
+    for number, pair in enumerate(files, start=1):
+        if number <= most:
+            pairs.append(pair)
+        else:
+            pairs.clear()
         yield pair
-    read[files] = pairs
+    if pairs:
+        read[files] = pairs
 
 
 @stage("prior", version=15)

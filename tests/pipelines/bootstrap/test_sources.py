@@ -5,6 +5,7 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_tags
+from qsproj.pipelines.bootstrap import parser
 from qsproj.pipelines.bootstrap.parser import PairsRead, noted
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from tests.pipelines.tagging.made_bitext import made_pairs
@@ -61,3 +62,11 @@ def test_a_bitext_that_is_read_to_its_end_is_not_read_again():
     assert not read
     pairs = list(noted(files, read))
     assert read == {files: pairs}
+
+
+def test_the_pairs_of_large_bitexts_are_not_kept(monkeypatch):
+    monkeypatch.setattr(parser, "MOST_KEPT", 30)
+    files = AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")
+    read = PairsRead()
+    assert len(list(noted(files, read))) > 30
+    assert not read
