@@ -145,8 +145,10 @@ def _moses(language: str) -> MosesTokenizer:
     from sacremoses import MosesTokenizer
 
     moses = MosesTokenizer(language)
-    # Its own method builds the set anew for each word with a full stop, in a millisecond.
+    letters = frozenset(moses.IsAlpha)
+    # Its own methods build the sets anew for each word with a full stop, in a millisecond.
     setattr(moses, "islower", frozenset(moses.IsLower).issuperset)  # noqa: B010 - mypy: a method
+    setattr(moses, "isanyalpha", lambda text: not letters.isdisjoint(text))  # noqa: B010
     return moses
 
 

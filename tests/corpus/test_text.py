@@ -140,6 +140,7 @@ def test_small_letters_are_those_of_the_moses_tokeniser(word):
     from qsproj.corpus.text import _moses
 
     assert _moses("en").islower(word) == MosesTokenizer("en").islower(word)
+    assert _moses("en").isanyalpha(word) == MosesTokenizer("en").isanyalpha(word)
 
 
 def test_a_byte_order_mark_belongs_to_no_word(tmp_path):
