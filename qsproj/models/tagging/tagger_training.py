@@ -215,9 +215,6 @@ def _in_digits(examples: Sequence[_Example]) -> list[_Example]:
     return copies
 
 
-# Words whose features are counted at a time.
-BLOCK_WORDS = 1 << 15
-
 # Natural-log weights, at most 0; -inf forbids.
 LogEvidence = NDArray[np.float32]
 
@@ -258,9 +255,11 @@ def train_on_sets(
     """Return the average of all weights visited, starting from those of ``start``, if given."""
     forms, places = as_one(example.forms for example in examples)
     keys = extractor.keys(forms)
-    trusted = [keys[place].ravel() for place, one in zip(places, examples, strict=True) if one.trusted]
-    known = trusted if start is None else [*trusted, start.index.keys]
-    index = FeatureIndex(_supported_in_sets(keys, options.rarest, known))
+    known = [keys[place].ravel() for place, one in zip(places, examples, strict=True) if one.trusted]
+    known += [] if start is None else [start.index.keys]
+    known.append(commonest(keys, keys.size, least=options.rarest))
+    supported = np.unique(np.concatenate(known))
+    index = FeatureIndex(supported[supported != 0])
     begun = _untrained(tags, extractor, index)
     if start is not None:
         begun.weights[index.rows(start.index.keys[:, None])[:, 0]] = start.weights
@@ -272,21 +271,6 @@ def train_on_sets(
     ]
     trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST, kernel=FROM_SETS)
     return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
-
-
-def _supported_in_sets(
-    keys: NDArray[np.uint64], rarest: int, known: Sequence[NDArray[np.uint64]]
-) -> NDArray[np.uint64]:
-    """Return the distinct features that occur ``rarest`` times, and ``known`` ones."""
-    parts, counts = [], []
-    for first in range(0, len(keys), BLOCK_WORDS):
-        of_block = np.unique(keys[first : first + BLOCK_WORDS], return_counts=True)
-        parts.append(of_block[0])
-        counts.append(of_block[1])
-    distinct, place = np.unique(np.concatenate(parts), return_inverse=True)
-    often = np.bincount(place, np.concatenate(counts)) >= rarest
-    supported: NDArray[np.uint64] = np.unique(np.concatenate([distinct[often], *known]))
-    return supported[supported != 0]
 
 
 def mean_tagger(taggers: Sequence[Tagger], shares: Sequence[float] = ()) -> Tagger:
