@@ -30,7 +30,7 @@ MODALITY = {"Mood=Pot", "Mood=Nec", "Mood=Des"}
 VERBS = 0.05
 # Share of the words that are ADJ, in a language that has adjectives, and number of words that show it.
 ADJECTIVES, LEAST_WORDS = 0.0005, 2000
-OF_TAG = r"types \(\d+%\) and (\d+) `(\w+)` tokens"
+OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
 OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
 # By language, counts of UPOS.
@@ -42,15 +42,6 @@ def counts(docs: Path, page: str, pattern: str) -> Counts:
     found: Counts = defaultdict(Counter)
     for path in sorted(docs.glob(f"treebanks/*/*-{page}.md")):
         for tag, number in re.findall(pattern, path.read_text(encoding="utf-8")):
-            found[path.parent.name.split("_")[0]][tag] += int(number)
-    return found
-
-
-def words(docs: Path) -> Counts:
-    """Return the number of words of each UPOS, by language."""
-    found: Counts = defaultdict(Counter)
-    for path in sorted(docs.glob("treebanks/*/*-pos-*.md")):
-        for number, tag in re.findall(OF_TAG, path.read_text(encoding="utf-8")):
             found[path.parent.name.split("_")[0]][tag] += int(number)
     return found
 
@@ -75,7 +66,7 @@ def conventions(docs: Path) -> list[str]:
         if of.total() >= LEAST_MODIFIERS:
             tag = "VERB" if of["VERB"] >= VERBS * of.total() else "ADJ"
             found["VERB amod", tag, "amod"].append(language)
-    for language, of in words(docs).items():
+    for language, of in counts(docs, "pos-*", OF_TAG).items():
         if of["ADJ"] < ADJECTIVES * of.total() and of.total() >= LEAST_WORDS:
             verbs = of_amod[language]["VERB"] >= LEAST_MODIFIERS
             found["ADJ amod", "VERB", "amod" if verbs else "acl"].append(language)
