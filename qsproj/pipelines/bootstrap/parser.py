@@ -27,8 +27,9 @@ class Source:
     pairs: AlignedFiles
 
 
-# Bitexts that the stage of the priors has read to the end, for that of the parser; so many pairs at most.
+# The pairs of each bitext that the prior stage has read, which the parser stage reads again.
 PairsRead = dict[AlignedFiles, list[SentencePair]]
+# Pairs that are kept in memory, of all bitexts together.
 MOST_KEPT = 20_000
 
 
