@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from qsproj.pipelines.tagging.conventions import ANY, HEAD, MODALS
+from qsproj.pipelines.tagging.conventions import ANY, GERUND, HEAD, INFLECTED, MODALS, PASSIVE
 
 FOLDER = Path("qsproj/pipelines/tagging")
 PUBLISHED = "published"
@@ -76,6 +76,16 @@ def conventions(docs: Path) -> list[str]:
         tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)
         if of[tag] >= LEAST:
             found["PART advmod", tag, "aux" if tag == "AUX" else "advmod"].append(language)
+    passives = counts(docs, "feat-Voice", OF_VALUE.format("Pass"))
+    nominal = counts(docs, "feat-VerbForm", OF_VALUE.format("Vnoun"))
+    # Without infinitives, verbal nouns translate them.
+    infinitives = nominal | counts(docs, "feat-VerbForm", OF_VALUE.format("Inf"))
+    for name, features in INFLECTED.items():
+        tag = "ADJ" if features == PASSIVE else "NOUN"
+        of_languages = {PASSIVE: passives, GERUND: nominal}.get(features, infinitives)
+        for language, of in of_languages.items():
+            if of[tag] > of["VERB"] and of.total() >= LEAST:
+                found[name, tag, ANY].append(language)
     return ["\t".join((*key, " ".join(sorted(of)), PUBLISHED)) for key, of in sorted(found.items())]
 
 

@@ -97,6 +97,13 @@ LOOSE = frozenset({"compound", "aux:pass"})
 # Source words that vote for two tags, by names like those of conventions; other links of the target type
 # decide. *Research* in *research plan* is an adjective in Czech: .7 points of UPOS there.
 EITHER = {"NOUN compound": "ADJ"}
+# FEATS of verbs that vote for two tags in languages of ``conventions.tsv``: *written* may be an adjective in
+# most Slavic ones, *writing* and *to write* nouns in Celtic ones.
+PASSIVE = ("VerbForm=Part", "Voice=Pass")
+GERUND = ("VerbForm=Ger",)
+INFINITIVE = ("VerbForm=Inf",)
+PARTICIPLE = ("Tense=Pres", "VerbForm=Part")
+INFLECTED = {f"VERB {' '.join(one)}": one for one in (PASSIVE, GERUND, INFINITIVE, PARTICIPLE)}
 # Source words that vote for the second tag if most links of the target type do. *To* before infinitives is a
 # preposition in Spanish, .5 points of UPOS there, and a particle in Wolof, where both tags lose .7, and in
 # treebanks of some languages, though it is also a preposition: .3 points of German.
@@ -115,6 +122,26 @@ def name_of(form: str, tag: str, relation: str) -> str:
     if (of_forms := _OF_FORMS.get(name)) and lower_form(form) in of_forms.forms:
         return of_forms.name
     return next((one for one in (name, f"{tag} {ANY}") if one in _KNOWN), "")
+
+
+def second_tags(language: str | None) -> dict[str, str]:
+    """Return the other tag of source words that vote for two in a language, by name."""
+    of_verbs = {name: _practice().get(name, {}).get(language or "") for name in INFLECTED}
+    return EITHER | {name: annotation[0] for name, annotation in of_verbs.items() if annotation}
+
+
+def inflected_names(sentence: Sentence) -> list[str]:
+    """Return the key of INFLECTED that covers each word, empty without one.
+
+    An infinitive with an auxiliary, *will write*, is like a finite verb.
+    """
+    helped = {head for head, one in zip(sentence.heads[1:].tolist(), sentence.deprels) if one == "aux"}
+    found = []
+    for word, (tag, feats) in enumerate(zip(sentence.upos, sentence.feats, strict=True), start=1):
+        own = set(feats.split("|")) if tag == "VERB" else set()
+        names = (name for name, features in INFLECTED.items() if own.issuperset(features))
+        found.append(next((one for one in names if INFLECTED[one] != INFINITIVE or word not in helped), ""))
+    return found
 
 
 def names_of(sentence: Sentence) -> list[str]:

@@ -97,8 +97,8 @@ def read_linked_text(
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
     """
-    # Form, tag and relation of source words, in order of appearance; tags are sorted at the end.
-    sources: dict[tuple[str, str, str], int] = {}
+    # Form, tag, relation and inflection of source words, in order of appearance.
+    sources: dict[tuple[str, ...], int] = {}
     marks: dict[Mark, int] | None = {} if marked else None
     power = TagProjectionOptions().sureness if sureness is None else sureness
     read, n_read = sampled(
@@ -107,7 +107,11 @@ def read_linked_text(
     linked = [(words, links) for words, links in read if words]
     if not linked:
         raise NothingToLearnError("the target has no word; check that it is the right file")
-    of_sources = [conventions.name_of(*source) or source[1] for source in sources]
+    second = conventions.second_tags(language)
+    of_sources = [
+        conventions.name_of(form, tag, relation) or (inflected if inflected in second else tag)
+        for form, tag, relation, inflected in sources
+    ]
     tags = {tag: number for number, tag in enumerate(dict.fromkeys(of_sources))}
     if not set(tags) - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
@@ -120,7 +124,7 @@ def read_linked_text(
     )
     at = at + np.repeat(starts[:-1], [len(links.words) for _, links in linked])
     of_links = np.array([tags[tag] for tag in of_sources])[sourced]
-    forms, _, relations = zip(*sources, strict=True)
+    forms, _, relations, _ = zip(*sources, strict=True)
     of_words = numbered(zip(map(lower_form, forms), of_sources, strict=True))[0][sourced]
     trust = np.where(np.isin(relations, list(conventions.LOOSE)), BARELY, 1.0)
     weights = weights**power * trust[sourced]
@@ -150,7 +154,7 @@ def read_linked_text(
     def votes_of(weights: NDArray[np.float64]) -> NDArray[np.float32]:
         votes = np.zeros((len(types), len(names)), dtype=np.float32)
         np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
-        for name, other in conventions.EITHER.items():
+        for name, other in second.items():
             if name in tags and other in names:
                 of_name = of_links == tags[name]
                 np.add.at(votes, (at[of_name], names.index(other)), weights[of_name])
@@ -227,7 +231,7 @@ def sampled(
 
 def _linked(
     translations: Translations,
-    sources: dict[tuple[str, str, str], int],
+    sources: dict[tuple[str, ...], int],
     marks: dict[Mark, int] | None,
     contractions: Contractions,
 ) -> tuple[Words, _Links]:
@@ -237,7 +241,8 @@ def _linked(
     for number, pair in enumerate(translations):
         links, weight = pair.alignment.links, pair.alignment.shares
         source, place = links[:, 0] - 1, places[links[:, 1] - 1]
-        cells = zip(pair.source.forms, pair.source.upos, pair.source.deprels, strict=True)
+        own = pair.source
+        cells = zip(own.forms, own.upos, own.deprels, conventions.inflected_names(own), strict=True)
         word = np.array([sources.setdefault(one, len(sources)) for one in cells], dtype=np.int64)
         mark = np.zeros(len(word), dtype=np.int64)
         if marks is not None:
