@@ -18,7 +18,16 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from qsproj.pipelines.tagging.conventions import ANY, GERUND, HEAD, INFLECTED, MODALS, PASSIVE
+from qsproj.pipelines.tagging.conventions import (
+    ANY,
+    GERUND,
+    HEAD,
+    INFINITIVE,
+    MODALS,
+    PARTICIPLE,
+    PASSIVE,
+    RELATIVE,
+)
 
 FOLDER = Path("qsproj/pipelines/tagging")
 PUBLISHED = "published"
@@ -30,6 +39,7 @@ MODALITY = {"Mood=Pot", "Mood=Nec", "Mood=Des"}
 VERBS = 0.05
 # Share of the words that are ADJ, in a language that has adjectives, and number of words that show it.
 ADJECTIVES, LEAST_WORDS = 0.0005, 2000
+VERBAL = INFINITIVE, PARTICIPLE
 OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
 OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
@@ -76,16 +86,21 @@ def conventions(docs: Path) -> list[str]:
         tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)
         if of[tag] >= LEAST:
             found["PART advmod", tag, "aux" if tag == "AUX" else "advmod"].append(language)
-    passives = counts(docs, "feat-Voice", OF_VALUE.format("Pass"))
     nominal = counts(docs, "feat-VerbForm", OF_VALUE.format("Vnoun"))
-    # Without infinitives, verbal nouns translate them.
-    infinitives = nominal | counts(docs, "feat-VerbForm", OF_VALUE.format("Inf"))
-    for name, features in INFLECTED.items():
-        tag = "ADJ" if features == PASSIVE else "NOUN"
-        of_languages = {PASSIVE: passives, GERUND: nominal}.get(features, infinitives)
+    for parts, others, of_languages in (
+        (PASSIVE, ("ADJ",), counts(docs, "feat-Voice", OF_VALUE.format("Pass"))),
+        (GERUND, ("NOUN",), nominal),
+        # Verbal nouns translate infinitives in languages without these.
+        *(
+            (one, ("NOUN",), nominal | counts(docs, "feat-VerbForm", OF_VALUE.format("Inf")))
+            for one in VERBAL
+        ),
+        (RELATIVE, ("DET", "PART"), counts(docs, "feat-PronType", OF_VALUE.format(r"(?:\w+,)*Rel"))),
+    ):
         for language, of in of_languages.items():
-            if of[tag] > of["VERB"] and of.total() >= LEAST:
-                found[name, tag, ANY].append(language)
+            tag = max(others, key=of.__getitem__)
+            if of[tag] > of[parts[0]] and of.total() >= LEAST:
+                found[" ".join(parts), tag, ANY].append(language)
     return ["\t".join((*key, " ".join(sorted(of)), PUBLISHED)) for key, of in sorted(found.items())]
 
 

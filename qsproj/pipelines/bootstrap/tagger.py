@@ -33,7 +33,7 @@ OUT_OF_DOMAIN = (
 )
 
 
-@stage("tagger", version=67)
+@stage("tagger", version=68)
 def tag_target(
     paths: Sequence[Path],
     *,

@@ -7,6 +7,7 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
+    INFLECTED,
     OWN,
     Conventional,
     conventional,
@@ -191,6 +192,39 @@ def test_compounds_may_be_adjectives_unless_their_type_is_a_noun_elsewhere():
     assert (found["výzkumný"], found["stad"], found["röd"]) == ({"NOUN", "ADJ"}, {"NOUN"}, {"ADJ"})
 
 
+PASSIVE = "Tense=Past|VerbForm=Part|Voice=Pass"
+INFLECTED_VERBS = Sentence.from_words(
+    ["will", "write", "which", "to", "write", "writing", "written"],
+    upos=["AUX", "VERB", "PRON", "PART", "VERB", "VERB", "VERB"],
+    heads=[-1, 2, 0, 2, 5, 2, 2, 2],
+    deprels=["aux", "root", "obj", "mark", "xcomp", "xcomp", "xcomp"],
+    feats=["_", "VerbForm=Inf", "PronType=Rel", "_", "VerbForm=Inf", "VerbForm=Ger", PASSIVE],
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("cs", {"c": "PRON DET", "f": "VERB NOUN", "g": "VERB ADJ"}),
+        ("uk", {"c": "PRON DET", "g": "VERB ADJ"}),
+        ("gd", {"c": "PRON PART", "e": "VERB NOUN", "f": "VERB NOUN"}),
+        ("es", {}),
+        (None, {}),
+    ],
+)
+def test_participles_verbal_nouns_and_relative_pronouns_have_a_second_tag_in_some_languages(
+    language, expected
+):
+    """Each also keeps its own; *will write* is a finite verb."""
+    links = make_alignment(7, 7, [(i, i) for i in range(1, 8)])
+    corpus = [(SentencePair(INFLECTED_VERBS, Sentence.from_words(list("abcdefg")), links),)]
+    text = read_linked_text(corpus, language=language, more_tags=["ADJ", "DET", "NOUN"])
+    own = dict(zip("abcdefg", INFLECTED_VERBS.upos, strict=True))
+    for word, tag in own.items():
+        tags = set(expected.get(word, tag).split())
+        assert votes_of(text, word) == dict.fromkeys(tags, 1.0), word
+
+
 def test_a_mark_of_infinitives_is_a_preposition_where_its_type_mostly_is():
     """Spanish *para* is *for* twice and *to* once; German *zu* is *to* before infinitives twice."""
     to = ("to go", "PART VERB", "mark root")
@@ -277,7 +311,7 @@ def test_words_of_a_lexicon_decide_a_convention():
 
 def test_counts_of_treebanks_replace_published_ones_in_the_table():
     rows = [row.split("\t") for row in (FOLDER / "conventions.tsv").read_text(encoding="utf-8").splitlines()]
-    assert {row[0] for row in rows} == set(OWN)
+    assert {row[0] for row in rows} == {*OWN, *INFLECTED}
     assert [row[-1] for row in rows] == sorted((row[-1] for row in rows), reverse=True)
     practice = {one.name: one.languages for one in CONVENTIONS}
     assert "zh" in next(row[3].split() for row in rows if row[:2] == ["VERB amod", "VERB"])
