@@ -39,7 +39,10 @@ MODALITY = {"Mood=Pot", "Mood=Nec", "Mood=Des"}
 VERBS = 0.05
 # Share of the words that are ADJ, in a language that has adjectives, and number of words that show it.
 ADJECTIVES, LEAST_WORDS = 0.0005, 2000
-VERBAL = INFINITIVE, PARTICIPLE
+# Share of the words that mark case, in a language with a particle for *of*.
+PARTICLES = 0.3
+# Share of the complements of verbs (xcomp) that are nouns, in a language whose verbal nouns are nouns.
+NOUNS = 0.8
 OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
 OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
@@ -81,20 +84,21 @@ def conventions(docs: Path) -> list[str]:
             verbs = of_amod[language]["VERB"] >= LEAST_MODIFIERS
             found["ADJ amod", "VERB", "amod" if verbs else "acl"].append(language)
             found[f"ADJ {ANY}", "VERB", ANY].append(language)
+    for language, of in counts(docs, "dep-case", OF_PAIR).items():
+        if of.total() >= LEAST_MODIFIERS and of["PART"] >= PARTICLES * of.total():
+            found["ADP case of", "PART", "case"].append(language)
     for language, of in counts(docs, "feat-Polarity", OF_VALUE.format("Neg")).items():
         # Where verbs, too, have negative forms, those of auxiliaries are no words for *not*.
         tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)
         if of[tag] >= LEAST:
             found["PART advmod", tag, "aux" if tag == "AUX" else "advmod"].append(language)
-    nominal = counts(docs, "feat-VerbForm", OF_VALUE.format("Vnoun"))
+    complements = counts(docs, "dep-xcomp", OF_PAIR)
+    nominal = {language: of for language, of in complements.items() if of["NOUN"] >= NOUNS * of.total()}
     for parts, others, of_languages in (
         (PASSIVE, ("ADJ",), counts(docs, "feat-Voice", OF_VALUE.format("Pass"))),
-        (GERUND, ("NOUN",), nominal),
-        # Verbal nouns translate infinitives in languages without these.
-        *(
-            (one, ("NOUN",), nominal | counts(docs, "feat-VerbForm", OF_VALUE.format("Inf")))
-            for one in VERBAL
-        ),
+        (GERUND, ("NOUN",), counts(docs, "feat-VerbForm", OF_VALUE.format("Vnoun")) | nominal),
+        (INFINITIVE, ("NOUN",), nominal),
+        (PARTICIPLE, ("NOUN",), nominal),
         (RELATIVE, ("DET", "PART"), counts(docs, "feat-PronType", OF_VALUE.format(r"(?:\w+,)*Rel"))),
     ):
         for language, of in of_languages.items():

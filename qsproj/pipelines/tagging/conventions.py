@@ -35,6 +35,7 @@ class Convention:
     relation: str
     forms: frozenset[str] = frozenset()  # lower-cased; empty: any
     becomes: Annotation  # in other languages
+    in_trees: bool = True  # whether source trees follow the target as well as votes
 
     @property
     def name(self) -> str:
@@ -89,8 +90,12 @@ CONVENTIONS = (
     # Wolof has verbs for *good* and *new*: its treebank has no ADJ.
     Convention(tag="ADJ", relation="amod", becomes=("ADJ", "amod")),
     Convention(tag="ADJ", relation=ANY, becomes=("ADJ", ANY)),
+    # Chinese has a particle for *of*. If trees have it as well, three seeds of 1,000 Chinese pairs lose
+    # 1.9 UAS and 1.3 LAS.
+    Convention(tag="ADP", relation="case", forms=frozenset({"of"}), becomes=("ADP", "case"), in_trees=False),
 )
 OWN = {one.name: one.own for one in CONVENTIONS}
+IN_TREES = tuple(one for one in CONVENTIONS if one.in_trees)
 # Relations whose words often have another part of speech in the target, so that their votes barely count:
 # *election* in *election campaign* is an adjective in Czech, *was* in *was sold* Spanish *se*.
 LOOSE = frozenset({"compound", "aux:pass"})
@@ -201,7 +206,7 @@ def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]
             if (name := of_words[source - 1]) in OWN:
                 found[name, pair.target.upos[target - 1]] += chance
     unshared = {}
-    for one in CONVENTIONS:
+    for one in IN_TREES:
         ways = tuple(dict.fromkeys((one.own, one.becomes, *one.languages.values())))
         numbers = [found[one.name, tag] for tag, _ in ways]
         way = ways[numbers.index(max(numbers))]

@@ -174,7 +174,11 @@ def read_linked_text(
         first=first,
         links=int((column >= 0).sum()),
         left_out=n_read - len(read),
-        unshared={name: way for name, way in settled.items() if way != conventions.OWN[name]},
+        unshared={
+            one.name: settled[one.name]
+            for one in conventions.IN_TREES
+            if settled.get(one.name, one.own) != one.own
+        },
         marked=None if marks is None else MarkedLinks(at, of_marks, weights, tuple(marks)),
     )
 

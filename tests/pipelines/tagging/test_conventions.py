@@ -192,6 +192,13 @@ def test_compounds_may_be_adjectives_unless_their_type_is_a_noun_elsewhere():
     assert (found["výzkumný"], found["stad"], found["röd"]) == ({"NOUN", "ADJ"}, {"NOUN"}, {"ADJ"})
 
 
+def test_words_for_of_are_particles_in_chinese_but_not_in_trees():
+    corpus = [linked("house of man", "NOUN ADP NOUN", "root case nmod", "人 的 家")]
+    text = read_linked_text(corpus, language="zh")
+    assert tags_of(text)["的"] == "PART"
+    assert (text.unshared, tags_of(read_linked_text(corpus))["的"]) == ({}, "ADP")
+
+
 PASSIVE = "Tense=Past|VerbForm=Part|Voice=Pass"
 INFLECTED_VERBS = Sentence.from_words(
     ["will", "write", "which", "to", "write", "writing", "written"],
