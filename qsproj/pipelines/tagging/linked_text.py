@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, split_contractions
@@ -129,20 +130,26 @@ def read_linked_text(
     trust = np.where(np.isin(relations, list(conventions.LOOSE)), BARELY, 1.0)
     weights = weights**power * trust[sourced]
 
-    def votes_for(tag: str, groups: NDArray[np.integer]) -> NDArray[np.float64]:
-        found = np.bincount(groups, weights * (of_links == tags[tag]), minlength=len(vocabulary))
-        return found.astype(np.float64)
+    def votes_of_links(chosen: Mask, groups: NDArray[np.integer]) -> NDArray[np.float64]:
+        return np.bincount(groups, weights * chosen, minlength=len(vocabulary)).astype(np.float64)
 
     # Links of MAJORITY get the second tag where the lower-cased type has more votes for it.
     lowered = numbered(map(lower_form, vocabulary))[0][types[at]]
+    own_tags = np.array([tag for _, tag, _, _ in sources])[sourced]
     for name, other in conventions.MAJORITY.items():
         if name in tags and other in tags and language not in conventions.PARTICLES:
-            most_other = votes_for(other, lowered) > votes_for(name, lowered)
-            of_links = np.where((of_links == tags[name]) & most_other[lowered], tags[other], of_links)
+            named = of_links == tags[name]
+            most_other = votes_of_links(own_tags == other, lowered) > votes_of_links(named, lowered)
+            of_links = np.where(named & most_other[lowered], tags[other], of_links)
     # Without any link the counts would be integers.
     sums = np.bincount(types[at], weights, minlength=len(vocabulary)).astype(np.float64)
     shares = {
-        one.name: np.divide(votes_for(one.name, types[at]), sums, out=np.zeros_like(sums), where=sums > 0.0)
+        one.name: np.divide(
+            votes_of_links(of_links == tags[one.name], types[at]),
+            sums,
+            out=np.zeros_like(sums),
+            where=sums > 0.0,
+        )
         for one in conventions.CONVENTIONS
         if one.name in tags
     }

@@ -244,7 +244,7 @@ def test_a_mark_of_infinitives_is_a_preposition_where_its_type_mostly_is():
     text = read_linked_text(corpus)
     assert votes_of(text, "Para") == {"ADP": 1.0}, "types are counted in small letters"
     assert votes_of(text, "zu") == {"PART": 2.0, "ADP": 1.0}
-    corpus += [linked("to him", "ADP PRON", "case root", "zu ihm")] * 2
+    corpus += [linked("of him", "ADP PRON", "case root", "zu ihm")] * 2
     assert votes_of(read_linked_text(corpus), "zu") == {"ADP": 5.0}
     assert votes_of(read_linked_text(corpus, language="de"), "zu") == {"PART": 2.0, "ADP": 3.0}
 
