@@ -1,10 +1,12 @@
 """Write what UD publishes about the conventions of languages: python -m scripts.conventions DOCS AUTOMATION.
 
 DOCS is a clone of https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page of statistics for each
-UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not* and *living* in
+UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not*, *of* and *living* in
 *living water*, and which have verbs for adjectives: a line has the English tag and relation, those of other languages, and
-the languages. A language counts with at least LEAST words of the class, in all its treebanks together. Such lines end with "published"; those that end with "counted"
-were counted in treebanks by hand, are kept, and replace what is published of their languages.
+the languages. Where a line has FEATS in place of the relation, as of *written*, *writing* and *which*, such words may have
+either tag. A language counts with at least LEAST words of the class, in all its treebanks together. Such lines end with
+"published"; those that end with "counted" were counted in treebanks by hand, are kept, and replace what is published of
+their languages.
 
 AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
 lemmas that may be AUX in each language, with their functions. auxiliaries.tsv has those that are single words;
@@ -40,7 +42,7 @@ VERBS = 0.05
 # Share of the words that are ADJ, in a language that has adjectives, and number of words that show it.
 ADJECTIVES, LEAST_WORDS = 0.0005, 2000
 # Share of the words that mark case, in a language with a particle for *of*.
-PARTICLES = 0.3
+CASE_PARTICLES = 0.3
 # Share of the complements of verbs (xcomp) that are nouns, in a language whose verbal nouns are nouns.
 NOUNS = 0.8
 OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
@@ -85,7 +87,7 @@ def conventions(docs: Path) -> list[str]:
             found["ADJ amod", "VERB", "amod" if verbs else "acl"].append(language)
             found[f"ADJ {ANY}", "VERB", ANY].append(language)
     for language, of in counts(docs, "dep-case", OF_PAIR).items():
-        if of.total() >= LEAST_MODIFIERS and of["PART"] >= PARTICLES * of.total():
+        if of.total() >= LEAST_MODIFIERS and of["PART"] >= CASE_PARTICLES * of.total():
             found["ADP case of", "PART", "case"].append(language)
     for language, of in counts(docs, "feat-Polarity", OF_VALUE.format("Neg")).items():
         # Where verbs, too, have negative forms, those of auxiliaries are no words for *not*.

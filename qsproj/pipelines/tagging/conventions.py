@@ -8,7 +8,7 @@ treebanks or of most languages is the best guess.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,6 @@ CONVENTIONS = (
     Convention(tag="ADP", relation="case", forms=frozenset({"of"}), becomes=("ADP", "case"), in_trees=False),
 )
 OWN = {one.name: one.own for one in CONVENTIONS}
-IN_TREES = tuple(one for one in CONVENTIONS if one.in_trees)
 # Relations whose words often have another part of speech in the target, so that their votes barely count:
 # *election* in *election campaign* is an adjective in Czech, *was* in *was sold* Spanish *se*.
 LOOSE = frozenset({"compound", "aux:pass"})
@@ -150,7 +149,7 @@ def inflected_names(sentence: Sentence) -> list[str]:
     return names
 
 
-@lru_cache
+@cache
 def _inflected_name(tag: str, feats: str) -> str:
     own = {tag, *feats.split("|")}
     return next((name for name, parts in INFLECTED.items() if own.issuperset(parts)), "")
@@ -206,11 +205,11 @@ def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]
             if (name := of_words[source - 1]) in OWN:
                 found[name, pair.target.upos[target - 1]] += chance
     unshared = {}
-    for one in IN_TREES:
+    for one in CONVENTIONS:
         ways = tuple(dict.fromkeys((one.own, one.becomes, *one.languages.values())))
         numbers = [found[one.name, tag] for tag, _ in ways]
         way = ways[numbers.index(max(numbers))]
-        if way != one.own and max(numbers) >= ENOUGH:
+        if one.in_trees and way != one.own and max(numbers) >= ENOUGH:
             unshared[one.name] = way
     return unshared
 

@@ -183,8 +183,8 @@ def read_linked_text(
         left_out=n_read - len(read),
         unshared={
             one.name: settled[one.name]
-            for one in conventions.IN_TREES
-            if settled.get(one.name, one.own) != one.own
+            for one in conventions.CONVENTIONS
+            if one.in_trees and settled.get(one.name, one.own) != one.own
         },
         marked=None if marks is None else MarkedLinks(at, of_marks, weights, tuple(marks)),
     )
