@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
+from qsproj.errors import UsageError
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS
 from qsproj.pipelines.tagging import conventions
@@ -22,6 +23,14 @@ from scripts.experiments.transfer.ablations import ABLATIONS, without
 from scripts.experiments.transfer.by_tags import GOLD_TAGS, UNCERTAIN_TAGS
 from scripts.experiments.transfer.many_bench import Way, change_row, sign_test
 from scripts.experiments.transfer.many_languages import LANGUAGES, TREEBANKS, as_ud_2, drawn
+
+
+def bench_options(kept, **options):
+    """Return the options of a run on 20 sentences with one seed; stages are in ``kept``."""
+    parser = argparse.ArgumentParser()
+    many_bench.add_arguments(parser)
+    parsed = parser.parse_args(["--tested", "20", "--work", str(kept / "work")])
+    return argparse.Namespace(**vars(parsed) | options)
 
 
 def test_a_way_is_read_from_options_in_quotes():
@@ -125,18 +134,8 @@ def test_ways_are_learned_and_scored(tmp_path):
     lines = (f"{' '.join(one.forms)}\t{' '.join(other.forms)}\n" for one, other in zip(*sides))
     pairs.write_bytes(lzma.compress("".join(lines).encode()))
     ways = ["--share 0.5", "--without balance", "--text --learn-text always", "--cut always"]
-    options = argparse.Namespace(
-        a="--draws 1",
-        b=[f"--draws 1 {way}" for way in ways],
-        languages=["de-news"],
-        seeds=[1],
-        pairs=8000,
-        tested=20,
-        tags=False,
-        again=None,
-        kept=False,
-        jobs=1,
-        work=tmp_path / "work",
+    options = bench_options(
+        tmp_path, a="--draws 1", b=[f"--draws 1 {way}" for way in ways], languages=["de-news"]
     )
     lab = Lab(tmp_path, Cache(tmp_path / "cache", Path(many_bench.__file__)), options)
     every = many_bench.every_run(lab, [options.a, *options.b])
@@ -153,3 +152,32 @@ def test_ways_are_learned_and_scored(tmp_path):
     (only,) = many_bench.every_run(lab, [options.a]).values()
     assert only["de-news", 1][UNCERTAIN_TAGS].keys() == {"upos"}
     assert many_bench.run(lab).tables["in use"].cell("German", "UAS") == ""
+
+
+@pytest.mark.slow
+def test_languages_of_a_folder_are_measured(tmp_path):
+    folder = tmp_path / "others"
+    folder.mkdir()
+    with pytest.raises(UsageError, match="found none"):
+        many_bench.other_languages(folder)
+    sides = {code: list(read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de")}
+    verses = {
+        code: "".join(f"MAT 1:{number}\t{' '.join(one.forms)}\n" for number, one in enumerate(side, 1))
+        for code, side in sides.items()
+    }
+    (folder / "xx.conllu").write_bytes(Path("corpora/de.conllu").read_bytes())
+    (folder / "xx.verses").write_text(verses["de"], encoding="utf-8")
+    for name, content in (
+        ("bible/verses/en.tsv.xz", lzma.compress(verses["en"].encode())),
+        ("treebanks/english-ewt-train.conllu.gz", gzip.compress(Path("corpora/en.conllu").read_bytes())),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_bytes(content)
+    cache = Cache(tmp_path / "cache", Path(many_bench.__file__))
+    options = bench_options(tmp_path, a="--draws 1", folder=folder)
+    figures = many_bench.run(Lab(tmp_path, cache, options))
+    assert figures.tables["in use"].cell("xx", "text") == "New Testament"
+    assert float(figures.tables["in use"].cell("xx", "UAS")) > 30.0
+    (folder / "de.conllu").write_bytes(b"")
+    with pytest.raises(UsageError, match="found de, xx"):
+        many_bench.other_languages(folder)

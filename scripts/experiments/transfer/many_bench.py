@@ -8,6 +8,9 @@ What is in use is ``--a``; each ``--b`` is a change to compare with it. Both are
   python -m scripts.experiments.transfer.many_bench --languages wo uk --jobs 2 \\
       --b="--cut never" --b="--no-text" --b="--without balance" --b="--share 0.75"
 
+Other languages may be measured from a folder of files, which is how choices are tried on languages that they were not
+made on.
+
 Stages are kept in ``--work``: a change of the last ones takes minutes. Stages of changed code are made again when their
 versions are raised, or with ``--again STAGE``. A run that was stopped goes on where it was. Figures are recorded for the
 page when all languages are measured; ``--kept`` records those that are, where a change was measured on some languages.
@@ -32,7 +35,7 @@ from qsproj.cli.bootstrap import WHEN
 from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import add_fields, values_of
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import pluralise
+from qsproj.errors import UsageError, pluralise
 from qsproj.models.parser import load_tags
 from qsproj.models.storage import load_model_of
 from qsproj.models.tagging.tagger import Tagger
@@ -58,6 +61,7 @@ from scripts.experiments.transfer.many_languages import (
     TREEBANKS,
     Corpora,
     add_work,
+    language_of,
 )
 
 FIELDS = ("strength", "sentences", "share")
@@ -158,7 +162,7 @@ class _EnoughError(Exception):
 
 def corpora_of(lab: Lab) -> Corpora:
     options = lab.options
-    return Corpora(lab.data, options.work, options.pairs, options.tested)
+    return Corpora(lab.data, options.work, options.pairs, options.tested, options.folder)
 
 
 @contextmanager
@@ -174,7 +178,7 @@ def made_again(lab: Lab) -> Iterator[None]:
 
 def measured(lab: Lab, code: str, text: str, seed: int) -> Row:
     """Run a bootstrap of a language in a way; return what it scores and what its stages report."""
-    way, corpora, language = Way.of(text), corpora_of(lab), LANGUAGES[code]
+    way, corpora, language = Way.of(text), corpora_of(lab), language_of(code)
     sources = [one for one in way.sources if language.kind == TESTAMENT or one == ENGLISH]
     texts = [replace(corpora.text(code, one), cut=way.cut) for one in sources if one != code]
     raw = (language.kind == TESTAMENT) if way.text is None else way.text
@@ -309,13 +313,13 @@ def score_table(runs: Runs) -> Table:
     """Lay out what is in use: means over seeds, and means over languages of a kind."""
     rows, codes = [], codes_in(runs)
     for code in codes:
-        language = LANGUAGES[code]
+        language = language_of(code)
         first = next(row for (of, _), row in runs.items() if of == code)
         found = [_cell(_mean(values(runs, code, column))) for column in COLUMNS]
         rows.append([language.name, language.kind, f"{first['pairs']:,}", *found, f"{first['seconds']:.0f}"])
-    for kind in dict.fromkeys(LANGUAGES[code].kind for code in codes):
+    for kind in dict.fromkeys(language_of(code).kind for code in codes):
         means = [
-            [_mean(values(runs, code, column)) for code in codes if LANGUAGES[code].kind == kind]
+            [_mean(values(runs, code, column)) for code in codes if language_of(code).kind == kind]
             for column in COLUMNS
         ]
         rows.append(
@@ -368,8 +372,19 @@ def sign_test(up: int, down: int) -> float:
     return min(1.0, 2 * sum(comb(count, k) for k in range(fewer + 1)) / 2**count)
 
 
+def other_languages(folder: Path) -> list[str]:
+    found = sorted(path.stem for path in folder.glob("*.conllu"))
+    if not found or not LANGUAGES.keys().isdisjoint(found):
+        raise UsageError(
+            f"{folder}: found {', '.join(found) or 'none'}, expected trees of languages not listed"
+        )
+    return found
+
+
 def run(lab: Lab) -> Figures:
     options = lab.options
+    if options.folder is not None:
+        options.languages = other_languages(options.folder)
     # Figures of some languages are printed and not recorded.
     options.dev = options.tags or not (options.kept or set(options.languages) == set(LANGUAGES))
     every = every_run(lab, list(dict.fromkeys([options.a, *options.b])))
@@ -391,7 +406,7 @@ def run(lab: Lab) -> Figures:
             [
                 [
                     text,
-                    LANGUAGES[code].name,
+                    language_of(code).name,
                     *(_cell(gains(before, after, column).get(code), "+.1f") for column in COLUMNS),
                 ]
                 for text, after in changed.items()
@@ -408,6 +423,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--a", default="", metavar="OPTIONS", help="what is compared with (default: no option)")
     add("--b", action="append", default=[], metavar="OPTIONS", help="a change; may be given several times")
     add("--languages", nargs="+", default=codes, choices=codes, metavar="CODE", help=f"of {' '.join(codes)}")
+    add(
+        "--folder",
+        type=Path,
+        help="measure the languages of this folder: gold trees hr.conllu, verses hr.verses",
+    )
     add("--seeds", nargs="+", type=int, default=[1], metavar="N")
     add("--pairs", type=int, default=8000, metavar="N", help="pairs of news (default: %(default)s)")
     add("--tested", type=int, default=500, metavar="N", help="sentences to score (default: %(default)s)")

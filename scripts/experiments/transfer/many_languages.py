@@ -79,25 +79,34 @@ LANGUAGES = {
 }
 
 
+def language_of(code: str) -> Language:
+    """Return a language; those that are not listed have a New Testament."""
+    return LANGUAGES.get(code) or Language(code, TESTAMENT, ())
+
+
 @dataclass(frozen=True)
 class Corpora:
     """Files of the languages: ``data`` as they are, ``work`` for those that are made of them.
 
     ``pairs``: number of pairs drawn from a bitext of news. ``tested``: number of sentences that are scored.
+    ``folder``: gold trees and Testaments of languages that ``data`` lacks, as ``hr.conllu`` and ``hr.verses``.
     """
 
     data: Path
     work: Path
     pairs: int
     tested: int
+    folder: Path | None = None
 
     def files(self, code: str) -> list[Path]:
         """Return the files of gold trees of a language."""
+        if self.folder is not None:
+            return [self.folder / f"{code}.conllu"]
         return [self.data / f"{name}.conllu.gz" for name in LANGUAGES[code].dev]
 
     def all_trees(self, code: str) -> list[Sentence]:
         """Read the gold trees of a language, of PUD those that settings may be chosen on."""
-        most = PUD_TREES if LANGUAGES[code].kind == FEW_PAIRS else None
+        most = PUD_TREES if language_of(code).kind == FEW_PAIRS else None
         found = [sentence for path in self.files(code) for sentence in islice(read_conllu(path), most)]
         return [as_ud_2(sentence) for sentence in found] if code == "ar" else found
 
@@ -111,9 +120,11 @@ class Corpora:
 
     def text(self, code: str, source: str = ENGLISH) -> SourceText:
         """Return the bitext of a target language and a source language, which has treebanks."""
-        kind, target = LANGUAGES[code].kind, code.partition("-")[0]
+        kind, target = language_of(code).kind, code.partition("-")[0]
         if kind == TESTAMENT:
             bitext = [self.data / f"bible/verses/{one}.tsv.xz" for one in (source, target)]
+            if self.folder is not None:
+                bitext[1] = self.folder / f"{code}.verses"
         elif kind == NEWS:
             with lzma.open(self.data / f"bitext/{source}-{target}.tsv.xz", "rt", encoding="utf-8") as lines:
                 chosen = drawn([line.rstrip("\n") for line in lines], self.pairs)
