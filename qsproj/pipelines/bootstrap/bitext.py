@@ -1,6 +1,6 @@
 """Tokenize and align a bitext, and parse its source side."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -25,6 +25,7 @@ from qsproj.models.parser import load_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.attached_words import CutLine, attached_words
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
+from qsproj.pipelines.bootstrap.spelling import SpellingRule, respelled, respelled_words
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import loaded_once, parse_stream
@@ -51,19 +52,22 @@ def shown_cuts(
         return [shown] * len(texts)
     # Bitexts share most lines of the target.
     cut = cache(partial(tokenize, language=language))
-    return [shown | _divided(raw, text, contractions, cut) for text in texts]
+    return [shown | _like_raw(raw, text, contractions, cut) for text in texts]
 
 
-def _divided(
+def _like_raw(
     raw: Sequence[str], text: SourceText, contractions: Contractions, cut: CutLine
 ) -> dict[str, Any]:
+    """Return arguments of :func:`cut_words` that spell and divide target words as raw text does."""
     with ExitStack() as files:
-        lines = chain.from_iterable(files.enter_context(open_text(path)) for path in raw)
-        found, too_short = attached_words(lines, (target for _, target in text.pairs()), cut=cut)
+        lines = list(chain.from_iterable(files.enter_context(open_text(path)) for path in raw))
+    targets = [target for _, target in text.pairs()]
+    spelling, rules = respelled_words(lines, targets)
+    found, too_short = attached_words(lines, (respelled(line, spelling) for line in targets), cut=cut)
     if too_short:
         notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
     attached = {token: found[token] for token in found if token not in contractions}
-    more = {"attached": attached, "too_short": too_short}
+    more = {"attached": attached, "too_short": too_short, "spelling": spelling, "rules": rules}
     return {name: value for name, value in more.items() if value}
 
 
@@ -77,6 +81,12 @@ def _cut_at_spaces(line: str) -> Sentence | None:
 
 def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
     return next(read([line]), None)
+
+
+def _respelling(
+    read: Callable[[Iterable[str]], Iterator[Sentence]], spelling: Mapping[str, str], lines: Iterable[str]
+) -> Iterator[Sentence]:
+    return read(respelled(line, spelling) for line in lines)
 
 
 @stage("words", version=7, files=(".source.conllu", ".target.conllu"))
@@ -94,6 +104,8 @@ def cut_words(
     attached: Contractions | None = None,
     too_short: int = 0,
     apart: Contractions | None = None,
+    spelling: Mapping[str, str] | None = None,
+    rules: Sequence[SpellingRule] = (),
 ) -> StageReport:
     """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
 
@@ -109,6 +121,8 @@ def cut_words(
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
     divided = {**contractions, **(attached or {})}
     target = target_reader(tokenizer, divided, language=language, name=text.bitext[-1])
+    if spelling:
+        target = partial(_respelling, target, spelling)
     cut: tuple[Cut, Cut] = (_cut_at_spaces, _cut_at_spaces)
     if not at_spaces:
         cut = partial(_cut_line, tagger.reader(split_contractions=True)), partial(_cut_line, target)
@@ -119,6 +133,11 @@ def cut_words(
             remarks.append(
                 f"{pluralise(len(table), 'kind')} of {side} tokens divided like words of the {like}"
             )
+    if spelling:
+        shown = ", ".join(f"{one.old} > {one.new}" for one in rules)
+        remarks.append(
+            f"{pluralise(len(spelling), 'target word')} spelt like those of the raw text ({shown})"
+        )
     if too_short:
         remarks.append(_too_few(too_short))
     return replace(report, line="; ".join(remarks))
