@@ -23,7 +23,7 @@ from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.parser import load_parser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.attached_words import CutLine, attached_words
+from qsproj.pipelines.bootstrap.attached_words import attached_words
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
 from qsproj.pipelines.bootstrap.spelling import SpellingRule, respelled, respelled_words
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
@@ -39,9 +39,10 @@ LEAST_LINK = 0.15
 def shown_cuts(
     tagged: Sequence[str], language: str, *, raw: Sequence[str], texts: Sequence[SourceText]
 ) -> list[dict[str, Any]]:
-    """Return arguments of :func:`cut_words`: the files to learn a tokenizer from, or what raw text divides.
+    """Return arguments of :func:`cut_words`: the files to learn a tokenizer from, or what raw text shows.
 
-    A few more tagged sentences rarely change them, so that kept words, links and source trees stay valid.
+    Raw text shows how to spell target words, and which tokens to divide. A few more tagged sentences rarely
+    change the arguments, so that kept words, links and source trees stay valid.
     """
     sentences = list(read_all(tagged))
     if learns_to_cut(sentences, language):
@@ -50,25 +51,24 @@ def shown_cuts(
     shown: dict[str, Any] = {"tagged": (), "contractions": contractions}
     if not raw or language in UNSPACED_LANGUAGES:
         return [shown] * len(texts)
-    # Bitexts share most lines of the target.
-    cut = cache(partial(tokenize, language=language))
-    return [shown | _like_raw(raw, text, contractions, cut) for text in texts]
-
-
-def _like_raw(
-    raw: Sequence[str], text: SourceText, contractions: Contractions, cut: CutLine
-) -> dict[str, Any]:
-    """Return arguments of :func:`cut_words` that spell and divide target words as raw text does."""
     with ExitStack() as files:
         lines = list(chain.from_iterable(files.enter_context(open_text(path)) for path in raw))
-    targets = [target for _, target in text.pairs()]
-    spelling, rules = respelled_words(lines, targets)
-    found, too_short = attached_words(lines, (respelled(line, spelling) for line in targets), cut=cut)
-    if too_short:
-        notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
-    attached = {token: found[token] for token in found if token not in contractions}
-    more = {"attached": attached, "too_short": too_short, "spelling": spelling, "rules": rules}
-    return {name: value for name, value in more.items() if value}
+    targets = [[target for _, target in text.pairs()] for text in texts]
+    spelling, rules = respelled_words(lines, set(chain.from_iterable(targets)))
+    if spelling:
+        shown |= {"spelling": spelling, "rules": rules}
+        targets = [[respelled(line, spelling) for line in of_text] for of_text in targets]
+    # Bitexts share most lines of the target.
+    cut = cache(partial(tokenize, language=language))
+    cuts = []
+    for of_text in targets:
+        found, too_short = attached_words(lines, of_text, cut=cut)
+        if too_short:
+            notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
+        attached = {token: found[token] for token in found if token not in contractions}
+        more = {"attached": attached, "too_short": too_short}
+        cuts.append(shown | {name: value for name, value in more.items() if value})
+    return cuts
 
 
 def _too_few(words: int) -> str:

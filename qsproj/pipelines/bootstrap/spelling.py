@@ -1,9 +1,9 @@
 """The spelling of raw text for the words of an older bitext, as Bibles often are.
 
-Some letters of an old text are hardly found in raw text: Basque *ç*, now *z*, or Armenian *աւ*, now *ավ*. A rule
-rewrites them if that turns words of the bitext that raw text lacks into words that it has. Endings and
+Some letters of an old text are hardly found in raw text: Basque *ç*, now *z*, or Armenian *աւ*, now *ավ*. A
+rule rewrites them if that turns words of the bitext that raw text lacks into words that it has. Endings and
 prefixes that are frequent in the bitext alone, such as those of the second person, are no rules: they stand
-at one border of words, and no single one takes their place.
+at one border of words, and no single other one takes their place.
 """
 
 import re
@@ -16,9 +16,9 @@ from qsproj.corpus.characters import lower_form
 
 # Greatest length of what a rule rewrites and of what it writes, which is at most one letter longer.
 LONGEST = 3
-# Least share of what is rewritten in the words that only the bitext has; greatest share, by that one, in
-# those that only raw text has.
-FREQUENT, RARER = 0.005, 0.25
+# Least share of what is rewritten in the words that only the bitext has; least number of those that only raw
+# text has to have it, by this share; and how many of them have it, at most.
+FREQUENT, EXPECTED, RARER = 0.005, 15, 0.25
 # Least number of words of raw text that a rule makes; least share of the words that it rewrites, by the share
 # of the words of the bitext that raw text has.
 LEAST_WORDS, LEAST_SHARE = 10, 0.5
@@ -27,35 +27,48 @@ LEAST_WORDS, LEAST_SHARE = 10, 0.5
 AGREED = 0.2
 # Greatest share of the words that have the same letter, or border, before or after what is rewritten.
 SAME_PLACE = 0.8
-# The most frequent words of raw text show rules.
-MOST_WORDS = 20_000
+# The most frequent words of raw text, and this number of the words that a rule rewrites, show rules.
+MOST_WORDS, MOST_REWRITTEN = 20_000, 2000
 BORDER = "|"
 
 
 class SpellingRule(NamedTuple):
+    """Letters of a bitext, those of raw text in their place, and the number of its words that show this."""
+
     old: str
     new: str
-    words: int  # number of words of raw text that show it
+    words: int
 
 
 def respelled_words(raw: Iterable[str], bitext: Iterable[str]) -> tuple[dict[str, str], list[SpellingRule]]:
-    """Return the lower-cased words of a bitext that raw text spells otherwise, with its spelling, and rules.
+    """Return the lower-cased words of a bitext that raw text spells otherwise, as it does, and the rules.
 
     ``raw``, ``bitext``: lines of text.
     """
-    counts, written = (Counter(map(lower_form, _words(lines))) for lines in (raw, bitext))
+    counts, written = Counter(_words(raw)), set(_words(bitext))
     known = counts.keys()
     frequent = [word for word, _ in counts.most_common(MOST_WORDS)]
-    of_raw = _shares(known - written.keys())
-    respelled = {word: word for word in sorted(written.keys() - known)}
-    least = LEAST_SHARE * (1.0 - len(respelled) / max(len(written), 1))
+    of_raw, size = _part_counts(known - written), len(known - written)
+    spelt = {word: word for word in sorted(written - known)}
+    least = LEAST_SHARE * (1.0 - len(spelt) / max(len(written), 1))
     rules = list[SpellingRule]()
-    while rule := _best_rule(set(respelled.values()) - known, known, frequent, of_raw, least):
+    while True:
+        words = set(spelt.values()) - known
+        olds = [
+            part
+            for part, count in sorted(_part_counts(words).items())
+            if count >= FREQUENT * len(words)
+            and max(EXPECTED, of_raw[part] / RARER) <= size * count / len(words)
+        ]
+        rule = _best_rule(
+            {old: sorted(word for word in words if old in word) for old in olds}, known, frequent, least
+        )
+        if rule is None:
+            return {word: now for word, now in spelt.items() if now != word}, rules
         rules.append(rule)
-        for word, now in respelled.items():
+        for word, now in spelt.items():
             if now not in known:
-                respelled[word] = now.replace(rule.old, rule.new)
-    return {word: now for word, now in respelled.items() if now != word}, rules
+                spelt[word] = now.replace(rule.old, rule.new)
 
 
 def respelled(line: str, words: Mapping[str, str]) -> str:
@@ -78,7 +91,7 @@ def _words(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         for token in line.split():
             if word := token.strip(_no_letters(token)):
-                yield word
+                yield lower_form(word)
 
 
 def _no_letters(token: str) -> str:
@@ -88,18 +101,12 @@ def _no_letters(token: str) -> str:
 
 
 def _best_rule(
-    words: Set[str], known: Set[str], frequent: Sequence[str], of_raw: Mapping[str, float], least: float
+    rewritten: Mapping[str, Sequence[str]], known: Set[str], frequent: Sequence[str], least: float
 ) -> SpellingRule | None:
-    """Return the rule that turns most of ``words`` into ``known`` ones, None if none turns enough.
+    """Return the rule that turns most words into ``known`` ones, None if none turns enough.
 
-    ``least``: the least share of the words that a rule rewrites.
+    ``rewritten``: what rules may rewrite, with the words that have it. ``least``: the least share of these.
     """
-    olds = {
-        part
-        for part, share in _shares(words).items()
-        if share >= FREQUENT and of_raw.get(part, 0.0) <= RARER * share
-    }
-    rewritten: dict[str, list[str]] = {old: sorted(word for word in words if old in word) for old in olds}
     best = None
     for old, found in _replacements(rewritten, frequent).items():
         ((new, count),) = found.most_common(1)
@@ -111,11 +118,11 @@ def _best_rule(
     return best
 
 
-def _replacements(rewritten: Mapping[str, Iterable[str]], frequent: Iterable[str]) -> dict[str, Counter[str]]:
+def _replacements(rewritten: Mapping[str, Sequence[str]], frequent: Iterable[str]) -> dict[str, Counter[str]]:
     """Count what words of raw text have in the place of each part of words, in which they are else alike."""
     places = defaultdict[tuple[str, str], list[str]](list)
-    for old in sorted(rewritten):
-        for word in rewritten[old]:
+    for old, words in rewritten.items():
+        for word in words[:: 1 + len(words) // MOST_REWRITTEN]:
             for at in range(1, len(word) - len(old)):
                 if word.startswith(old, at):
                     places[word[:at], word[at + len(old) :]].append(old)
@@ -129,16 +136,15 @@ def _replacements(rewritten: Mapping[str, Iterable[str]], frequent: Iterable[str
     return found
 
 
-def _shares(words: Set[str]) -> dict[str, float]:
-    """Return the share of words with each part."""
-    counts = Counter(
+def _part_counts(words: Set[str]) -> Counter[str]:
+    """Count the words with each part."""
+    return Counter(
         part
         for word in words
         for part in {
             word[at : at + length] for length in range(1, LONGEST + 1) for at in range(len(word) - length + 1)
         }
     )
-    return {part: count / len(words) for part, count in counts.items()}
 
 
 def _anywhere(words: Sequence[str], part: str) -> bool:
