@@ -134,6 +134,24 @@ def test_a_pass_reads_half_of_the_trees_of_a_large_treebank(monkeypatch):
         assert (len({tuple(one) for _, one in passes}) > 1) == (read < count)
 
 
+def test_a_pass_over_many_treebanks_reads_no_more_trees(monkeypatch):
+    monkeypatch.setattr(priors, "FEW_TREES", 4)
+    monkeypatch.setattr(priors, "MOST_TREES", 6)
+    read = []
+
+    def translated(sentences, rng, *, complete):
+        read.append(len(sentences))
+        return sentences
+
+    def trees(count):
+        return translated, [FINAL[0]] * count
+
+    for counts, expected in (((4,), [4]), ((4, 2), [4, 2]), ((8, 4, 4), [2, 2, 2]), ((16, 2, 2), [4, 1, 1])):
+        read.clear()
+        train_on_draws(list(map(trees, counts)), rng=np.random.default_rng(1), draws=1)
+        assert read == expected * 2
+
+
 def test_a_prior_of_translated_trees_reads_their_words():
     words = {"a": "eins", "b": "zwei", "c": "drei"}
 

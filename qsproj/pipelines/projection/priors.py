@@ -4,6 +4,7 @@ They read tags alone, or words translated through the links of a bitext as well.
 """
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -31,8 +32,9 @@ PRIOR_TEMPLATE_SET = "delexicalised"
 SOURCE_TREES = 12000
 # Passes over trees that are not translated.
 PRIOR_EPOCHS = 5
-# Trees of each pass over translations: half of them, or at least this many; and passes over their relations.
-FEW_TREES = 6000
+# Trees of each pass over translations: half of a treebank's, or at least FEW_TREES; of all treebanks together
+# at most MOST_TREES. Passes over their relations.
+FEW_TREES, MOST_TREES = 6000, 12_000
 DRAWN_LABEL_EPOCHS = 3
 # Kinds of parsers that cannot be priors, with a description and the option that makes them.
 _OTHERS = {
@@ -108,12 +110,13 @@ def train_on_draws(
     Relations are learned from trees with all function words: without those that have no translation, Wolof
     loses 2 LAS. The mean of three parsers, each trained on one draw, takes twice the time.
     """
+    sizes = [max(len(trees) // 2, min(len(trees), FEW_TREES)) for _, trees in sources]
+    share = MOST_TREES / max(sum(sizes), MOST_TREES)
 
     def translated(*, complete: bool) -> list[Sentence]:
         found = list[Sentence]()
-        for translate, trees in sources:
-            size = max(len(trees) // 2, min(len(trees), FEW_TREES))
-            chosen = np.sort(rng.permutation(len(trees))[:size])
+        for (translate, trees), size in zip(sources, sizes, strict=True):
+            chosen = np.sort(rng.permutation(len(trees))[: math.ceil(share * size)])
             found += translate([trees[i] for i in chosen], rng, complete=complete)
         return found
 
