@@ -29,15 +29,15 @@ class Source:
 
 # The pairs of each bitext that a stage has read, by the file of their links, for later stages.
 PairsRead = dict[str | None, list[SentencePair]]
-# Pairs that are kept in memory, of all bitexts together.
-MOST_KEPT = 60_000
+# Largest bitext that is kept in memory. Those of several sources are joined there, too.
+MOST_KEPT = 20_000
 
 
 def noted(files: AlignedFiles, read: PairsRead) -> Iterator[SentencePair]:
     """Yield the pairs; store them in ``read`` at their end, unless they are too many."""
-    pairs, most = list[SentencePair](), MOST_KEPT - sum(map(len, read.values()))
+    pairs = list[SentencePair]()
     for number, pair in enumerate(files, start=1):
-        if number <= most:
+        if number <= MOST_KEPT:
             pairs.append(pair)
         else:
             pairs.clear()
