@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.pipelines.bootstrap import tagger
+from qsproj.pipelines.bootstrap import bitext, tagger
+from qsproj.pipelines.bootstrap.bitext import cut_words
 from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
@@ -77,6 +78,8 @@ ABLATIONS = {
     "balance": _tag_options(balance=0.0),
     "loose relations": _tags((conventions, "LOOSE", frozenset())),
     "words of either tag": _tags((conventions, "EITHER", {})),
+    "second tags": _tags((conventions, "second_tags", lambda language: conventions.EITHER)),
+    "spelling": Ablation(cut_words, ((bitext, "respelled_words", lambda raw, texts: ({}, [])),)),
     "sureness of links": _tag_options(sureness=1.0),
     "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
     "noise of links by tag": _tags((self_training, "learn_channel", _same_noise)),

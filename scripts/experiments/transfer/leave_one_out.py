@@ -26,6 +26,8 @@ OF_TAGS = {
     "fourth power of probabilities of links": "--without sureness of links",
     "votes of similar forms": "--without similar forms",
     "nouns before nouns as adjectives": "--without words of either tag",
+    "second tags of the target": "--without second tags",
+    "spelling of raw text": "--without spelling",
     "function words": "--without function words",
     "registered auxiliaries": "--without registered auxiliaries",
     "conventions of the target": "--without conventions",
