@@ -27,6 +27,8 @@ LEAST_WORDS, LEAST_SHARE = 10, 0.5
 AGREED = 0.2
 # Greatest share of the words that have the same letter, or border, before or after what is rewritten.
 SAME_PLACE = 0.8
+# Least share of the words of the bitext that all rules change; fewer are not worth another spelling.
+LEAST_CHANGED = 0.05
 # The most frequent words of raw text, and this number of the words that a rule rewrites, show rules.
 MOST_WORDS, MOST_REWRITTEN = 20_000, 2000
 BORDER = "|"
@@ -64,7 +66,8 @@ def respelled_words(raw: Iterable[str], bitext: Iterable[str]) -> tuple[dict[str
             {old: sorted(word for word in words if old in word) for old in olds}, known, frequent, least
         )
         if rule is None:
-            return {word: now for word, now in spelt.items() if now != word}, rules
+            changed = {word: now for word, now in spelt.items() if now != word}
+            return (changed, rules) if len(changed) >= max(LEAST_CHANGED * len(written), 1) else ({}, [])
         rules.append(rule)
         for word, now in spelt.items():
             if now not in known:

@@ -51,6 +51,14 @@ def test_other_words_than_those_of_raw_text_show_no_rule(how):
     assert respelled_words(made_lines(80), []) == ({}, [])
 
 
+def test_a_spelling_that_few_words_have_stays():
+    raw, bitext = made_lines(80), made_lines(300, old=True, seed=1)
+    changed = len(respelled_words(raw, bitext)[0])
+    others = [f"{one}{other}" for one in STEMS for other in STEMS]
+    of_bitext, of_raw = " ".join(others[: 25 * changed]), " ".join(others[-25 * changed :])
+    assert respelled_words([*raw, of_raw], [*bitext, of_bitext]) == ({}, [])
+
+
 def test_capitals_and_marks_stay():
     words = {"cat": "kat", "ça": "za"}
     assert respelled("“Cat” CAT cat, (cat)  Ça cats…", words) == "“Kat” KAT kat, (kat)  Za cats…"
