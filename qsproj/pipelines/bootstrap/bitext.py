@@ -1,6 +1,6 @@
 """Tokenize and align a bitext, and parse its source side."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -25,7 +25,7 @@ from qsproj.models.parser import load_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.attached_words import attached_words
 from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
-from qsproj.pipelines.bootstrap.spelling import SpellingRule, respelled, respelled_words
+from qsproj.pipelines.bootstrap.spelling import Spelling, spelling_of
 from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import loaded_once, parse_stream
@@ -39,35 +39,38 @@ LEAST_LINK = 0.15
 def shown_cuts(
     tagged: Sequence[str], language: str, *, raw: Sequence[str], texts: Sequence[SourceText]
 ) -> list[dict[str, Any]]:
-    """Return arguments of :func:`cut_words`: the files to learn a tokenizer from, or what raw text shows.
+    """Return arguments of :func:`cut_words`: the spelling of raw text, and what shows how to divide tokens.
 
-    Raw text shows how to spell target words, and which tokens to divide. A few more tagged sentences rarely
-    change the arguments, so that kept words, links and source trees stay valid.
+    The files to learn a tokenizer from, or contractions and the tokens that raw text divides. A few more
+    tagged sentences rarely change them, so that kept words, links and source trees stay valid.
     """
     sentences = list(read_all(tagged))
-    if learns_to_cut(sentences, language):
-        return [{"tagged": tagged, "contractions": {}}] * len(texts)
-    contractions = known_contractions(language, sentences)
-    shown: dict[str, Any] = {"tagged": (), "contractions": contractions}
+    cuts: list[dict[str, Any]]
+    if learned := learns_to_cut(sentences, language):
+        cuts = [{"tagged": tagged, "contractions": {}} for _ in texts]
+    else:
+        contractions = known_contractions(language, sentences)
+        cuts = [{"tagged": (), "contractions": contractions} for _ in texts]
     if not raw or language in UNSPACED_LANGUAGES:
-        return [shown] * len(texts)
+        return cuts
     with ExitStack() as files:
         lines = list(chain.from_iterable(files.enter_context(open_text(path)) for path in raw))
     targets = [[target for _, target in text.pairs()] for text in texts]
-    spelling, rules = respelled_words(lines, set(chain.from_iterable(targets)))
-    if spelling:
-        shown |= {"spelling": spelling, "rules": rules}
-        targets = [[respelled(line, spelling) for line in of_text] for of_text in targets]
+    spelling = spelling_of(lines, set(chain.from_iterable(targets)))
     # Bitexts share most lines of the target.
     cut = cache(partial(tokenize, language=language))
-    cuts = []
-    for of_text in targets:
-        found, too_short = attached_words(lines, of_text, cut=cut)
+    for shown, of_text in zip(cuts, targets, strict=True):
+        if spelling.words:
+            shown["spelling"] = spelling.of(of_text)
+        if learned:
+            continue
+        found, too_short = attached_words(lines, map(spelling.respell, of_text), cut=cut)
+        attached = {token: found[token] for token in found if token not in contractions}
+        if attached:
+            shown["attached"] = attached
         if too_short:
             notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
-        attached = {token: found[token] for token in found if token not in contractions}
-        more = {"attached": attached, "too_short": too_short}
-        cuts.append(shown | {name: value for name, value in more.items() if value})
+            shown["too_short"] = too_short
     return cuts
 
 
@@ -84,9 +87,9 @@ def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) ->
 
 
 def _respelling(
-    read: Callable[[Iterable[str]], Iterator[Sentence]], spelling: Mapping[str, str], lines: Iterable[str]
+    read: Callable[[Iterable[str]], Iterator[Sentence]], spelling: Spelling, lines: Iterable[str]
 ) -> Iterator[Sentence]:
-    return read(respelled(line, spelling) for line in lines)
+    return read(map(spelling.respell, lines))
 
 
 @stage("words", version=7, files=(".source.conllu", ".target.conllu"))
@@ -104,8 +107,7 @@ def cut_words(
     attached: Contractions | None = None,
     too_short: int = 0,
     apart: Contractions | None = None,
-    spelling: Mapping[str, str] | None = None,
-    rules: Sequence[SpellingRule] = (),
+    spelling: Spelling | None = None,
 ) -> StageReport:
     """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
 
@@ -134,10 +136,9 @@ def cut_words(
                 f"{pluralise(len(table), 'kind')} of {side} tokens divided like words of the {like}"
             )
     if spelling:
-        shown = ", ".join(f"{one.old} > {one.new}" for one in rules)
-        remarks.append(
-            f"{pluralise(len(spelling), 'target word')} spelt like those of the raw text ({shown})"
-        )
+        rules = ", ".join(f"{old} > {new}" for old, new in spelling.rules)
+        respelled = pluralise(len(spelling.words), "target word")
+        remarks.append(f"{respelled} spelt like those of the raw text ({rules})")
     if too_short:
         remarks.append(_too_few(too_short))
     return replace(report, line="; ".join(remarks))

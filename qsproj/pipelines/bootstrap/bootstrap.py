@@ -26,7 +26,7 @@ from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, learn_trees, parse_examples
 from qsproj.pipelines.bootstrap.parser import PairsRead, Source, prior_files, project, train_priors
 from qsproj.pipelines.bootstrap.source import train_source
-from qsproj.pipelines.bootstrap.tagger import TagsOf, tag_target, tag_words
+from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageOutput, StageReport, Workspace
 from qsproj.pipelines.projection.projected import DRAWS, SoftProjectionOptions
@@ -224,10 +224,9 @@ class _Bitexts:
             also=options.also,
             language=self._language,
             attached=self._attached,
-            aside={"read": self._read},
             **self._of("lexicon", "lemmatizer", "text", "paragraphs", "learn_text", "seed"),
         )
-        how: Any = {"tagger": self.tagger.file, "aside": self._aside | {"known": TagsOf()}}
+        how: Any = {"tagger": self.tagger.file, "aside": self._aside}
         files = list(zip(self.untagged, labels, strict=True))
         self.tagged = [self._declare(tag_words, words=one.target, label=label, **how) for one, label in files]
         both = zip(self.untagged, self.tagged, strict=True)

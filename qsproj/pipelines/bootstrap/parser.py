@@ -1,13 +1,13 @@
 """Train priors and parsers of the target."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.formats import read_all, read_sentences
+from qsproj.corpus.formats import read_all
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import pluralise
@@ -27,9 +27,9 @@ class Source:
     pairs: AlignedFiles
 
 
-# The pairs of each bitext that a stage has read, by the file of their links, for later stages.
-PairsRead = dict[str | None, list[SentencePair]]
-# Largest bitext that is kept in memory. Those of several sources are joined there, too.
+# The pairs of each bitext that the prior stage has read, which the parser stage reads again.
+PairsRead = dict[AlignedFiles, list[SentencePair]]
+# Largest bitext whose pairs are kept in memory.
 MOST_KEPT = 20_000
 
 
@@ -43,21 +43,10 @@ def noted(files: AlignedFiles, read: PairsRead) -> Iterator[SentencePair]:
             pairs.clear()
         yield pair
     if pairs:
-        read[files.alignment] = pairs
+        read[files] = pairs
 
 
-def with_tags(files: AlignedFiles, read: PairsRead) -> Iterable[SentencePair]:
-    """Return pairs with tagged targets; sources and links are taken from ``read`` if they are there."""
-    untagged = read.pop(files.alignment, [])
-    if not untagged:
-        return noted(files, read)
-    targets = read_sentences(files.target)
-    pairs = [replace(pair, target=target) for pair, target in zip(untagged, targets, strict=True)]
-    read[files.alignment] = pairs
-    return pairs
-
-
-@stage("prior", version=15)
+@stage("prior", version=16)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -68,7 +57,7 @@ def train_priors(
     seed: int,
     read: PairsRead,
 ) -> StageReport:
-    of_sources = [(read_treebanks(source.treebanks), with_tags(source.pairs, read)) for source in sources]
+    of_sources = [(read_treebanks(source.treebanks), noted(source.pairs, read)) for source in sources]
     target = read_all([source.pairs.target for source in sources])
     rng = np.random.default_rng(seed)
     prior, words = source_priors(
@@ -97,7 +86,7 @@ def project(
     ``unshared``: conventions of the sources that do not hold in the target.
     """
     voters = [load_prior(path, reads_words=True) for path in priors]
-    pairs = [Conventional(read.pop(one.alignment, one), unshared) for one in corpora]
+    pairs = [Conventional(read.pop(one, one), unshared) for one in corpora]
     projected = project_soft(pairs, priors=voters, rng=np.random.default_rng(seed), options=options)
     write_conllu(projected.learned_from, paths[1])
     projected.parser.save(paths[0])

@@ -10,121 +10,138 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
-from qsproj.corpus.characters import lower_form
+from qsproj.corpus.characters import composed_form, lower_form
 
-# Greatest length of what a rule rewrites and of what it writes, which is at most one letter longer.
+# Most letters that a rule rewrites. It writes one more or less at most.
 LONGEST = 3
-# Least share of what is rewritten in the words that only the bitext has; least number of those that only raw
-# text has to have it, by this share; and how many of them have it, at most.
-FREQUENT, EXPECTED, RARER = 0.005, 15, 0.25
-# Least number of words of raw text that a rule makes; least share of the words that it rewrites, by the share
-# of the words of the bitext that raw text has.
+# Least share of the words that only the bitext has to have these letters.
+FREQUENT = 0.005
+# At this rate, so many words that only raw text has would have them; at most this share of those has them.
+EXPECTED, RARER = 15, 0.25
+# Least number of words that a rule turns into words of raw text; least share of all words that it rewrites,
+# by the share of the words of the bitext that raw text has.
 LEAST_WORDS, LEAST_SHARE = 10, 0.5
-# Least share of what a rule writes among all that stands there in raw text: .2 to .5 for rules of Armenian,
-# Basque and Nahuatl, .02 to .05 for letters of Arabic and Hebrew roots.
+# Least share of what a rule writes among all that raw text has between the same other letters: .2 to .5 for
+# rules of Armenian, Basque and Nahuatl, .02 to .05 for letters of Arabic and Hebrew roots.
 AGREED = 0.2
-# Greatest share of the words that have the same letter, or border, before or after what is rewritten.
+# Greatest share of words with the same letter, or border, before or after what is rewritten.
 SAME_PLACE = 0.8
 # Least share of the words of the bitext that all rules change; fewer are not worth another spelling.
 LEAST_CHANGED = 0.05
-# The most frequent words of raw text, and this number of the words that a rule rewrites, show rules.
+# Rules are found by the most frequent words of raw text, and by a sample of the words that a rule rewrites.
 MOST_WORDS, MOST_REWRITTEN = 20_000, 2000
 BORDER = "|"
 
 
-class SpellingRule(NamedTuple):
-    """Letters of a bitext, those of raw text in their place, and the number of its words that show this."""
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """Rules of spelling, in order, and the words of a bitext that they change, in lower case."""
 
-    old: str
-    new: str
-    words: int
+    rules: tuple[tuple[str, str], ...]  # letters of the bitext, and those of raw text in their place
+    words: Mapping[str, str]
+
+    def of(self, lines: Iterable[str]) -> "Spelling":
+        """Return the spelling with the words of these lines alone."""
+        return replace(
+            self, words={word: self.words[word] for word in sorted(set(_words(lines)) & self.words.keys())}
+        )
+
+    def respell(self, line: str) -> str:
+        """Return a line of text in this spelling; capitals stay."""
+        return re.sub(r"\S+", lambda token: self._respelled(token[0]), line)
+
+    def _respelled(self, token: str) -> str:
+        word = token.strip(_marks(token))
+        new = self.words.get(lower_form(word)) if word else None
+        if new is None:
+            return token
+        now = composed_form(word)
+        for rule in self.rules:
+            if lower_form(now) != new:
+                now = _rewritten(now, *rule)
+        # Words with optional marks between their letters lose these.
+        return token.replace(word, now if lower_form(now) == new else new, 1)
 
 
-def respelled_words(raw: Iterable[str], bitext: Iterable[str]) -> tuple[dict[str, str], list[SpellingRule]]:
-    """Return the lower-cased words of a bitext that raw text spells otherwise, as it does, and the rules.
-
-    ``raw``, ``bitext``: lines of text.
-    """
+def spelling_of(raw: Iterable[str], bitext: Iterable[str]) -> Spelling:
+    """Find the spelling of raw text for the words of a bitext; both are lines of text."""
     counts, written = Counter(_words(raw)), set(_words(bitext))
     known = counts.keys()
     frequent = [word for word, _ in counts.most_common(MOST_WORDS)]
     of_raw, size = _part_counts(known - written), len(known - written)
     spelt = {word: word for word in sorted(written - known)}
     least = LEAST_SHARE * (1.0 - len(spelt) / max(len(written), 1))
-    rules = list[SpellingRule]()
+    rules = list[tuple[str, str]]()
     while True:
         words = set(spelt.values()) - known
-        olds = [
-            part
+        candidates = {
+            part: sorted(word for word in words if part in word)
             for part, count in sorted(_part_counts(words).items())
             if count >= FREQUENT * len(words)
             and max(EXPECTED, of_raw[part] / RARER) <= size * count / len(words)
-        ]
-        rule = _best_rule(
-            {old: sorted(word for word in words if old in word) for old in olds}, known, frequent, least
-        )
+        }
+        rule = _best_rule(candidates, known, frequent, least)
         if rule is None:
-            changed = {word: now for word, now in spelt.items() if now != word}
-            return (changed, rules) if len(changed) >= max(LEAST_CHANGED * len(written), 1) else ({}, [])
+            break
         rules.append(rule)
         for word, now in spelt.items():
             if now not in known:
-                spelt[word] = now.replace(rule.old, rule.new)
-
-
-def respelled(line: str, words: Mapping[str, str]) -> str:
-    """Return a line of text with other words, by those in lower case; capitals stay."""
-
-    def other(match: re.Match[str]) -> str:
-        token = match[0]
-        word = token.strip(_no_letters(token))
-        new = words.get(lower_form(word)) if word else None
-        if new is None:
-            return token
-        if word[0].isupper():
-            new = new.upper() if len(word) > 1 and word.isupper() else new[0].upper() + new[1:]
-        return token.replace(word, new, 1)
-
-    return re.sub(r"\S+", other, line)
+                spelt[word] = now.replace(*rule)
+    changed = {word: now for word, now in spelt.items() if now != word}
+    if len(changed) < LEAST_CHANGED * len(written):
+        return Spelling((), {})
+    return Spelling(tuple(rules), changed)
 
 
 def _words(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         for token in line.split():
-            if word := token.strip(_no_letters(token)):
+            if word := token.strip(_marks(token)):
                 yield lower_form(word)
 
 
-def _no_letters(token: str) -> str:
-    return (
-        "" if token.isalpha() else "".join(one for one in token if unicodedata.category(one)[0] not in "LM")
-    )
+def _marks(token: str) -> str:
+    """Return the characters of a token that are neither letters nor belong to one."""
+    if token.isalpha():
+        return ""
+    return "".join(one for one in token if unicodedata.category(one)[0] not in "LM")
+
+
+def _rewritten(word: str, old: str, new: str) -> str:
+    def cased(match: re.Match[str]) -> str:
+        if not match[0][0].isupper():
+            return new
+        return new.upper() if len(word) > 1 and word.isupper() else new[0].upper() + new[1:]
+
+    return re.sub(re.escape(old), cased, word, flags=re.IGNORECASE)
 
 
 def _best_rule(
-    rewritten: Mapping[str, Sequence[str]], known: Set[str], frequent: Sequence[str], least: float
-) -> SpellingRule | None:
+    candidates: Mapping[str, Sequence[str]], known: Set[str], frequent: Sequence[str], least: float
+) -> tuple[str, str] | None:
     """Return the rule that turns most words into ``known`` ones, None if none turns enough.
 
-    ``rewritten``: what rules may rewrite, with the words that have it. ``least``: the least share of these.
+    ``candidates``: letters to rewrite, with the words that have them. ``least``: the least share of these.
     """
-    best = None
-    for old, found in _replacements(rewritten, frequent).items():
+    best, most = None, 0
+    for old, found in _replacements(candidates, frequent).items():
         ((new, count),) = found.most_common(1)
         if new and count >= AGREED * found.total():
-            shown = [word for word in rewritten[old] if word.replace(old, new) in known]
-            enough = len(shown) >= max(LEAST_WORDS, least * len(rewritten[old]))
-            if enough and _anywhere(shown, old) and (best is None or len(shown) > best.words):
-                best = SpellingRule(old, new, len(shown))
+            shown = [word for word in candidates[old] if word.replace(old, new) in known]
+            enough = len(shown) >= max(LEAST_WORDS, least * len(candidates[old]))
+            if enough and len(shown) > most and _in_several_places(shown, old):
+                best, most = (old, new), len(shown)
     return best
 
 
-def _replacements(rewritten: Mapping[str, Sequence[str]], frequent: Iterable[str]) -> dict[str, Counter[str]]:
-    """Count what words of raw text have in the place of each part of words, in which they are else alike."""
+def _replacements(
+    candidates: Mapping[str, Sequence[str]], frequent: Iterable[str]
+) -> dict[str, Counter[str]]:
+    """Count what words of raw text have in the place of parts within words, if all other letters agree."""
     places = defaultdict[tuple[str, str], list[str]](list)
-    for old, words in rewritten.items():
+    for old, words in candidates.items():
         for word in words[:: 1 + len(words) // MOST_REWRITTEN]:
             for at in range(1, len(word) - len(old)):
                 if word.startswith(old, at):
@@ -140,7 +157,7 @@ def _replacements(rewritten: Mapping[str, Sequence[str]], frequent: Iterable[str
 
 
 def _part_counts(words: Set[str]) -> Counter[str]:
-    """Count the words with each part."""
+    """Count the words with each part of up to LONGEST letters."""
     return Counter(
         part
         for word in words
@@ -150,8 +167,7 @@ def _part_counts(words: Set[str]) -> Counter[str]:
     )
 
 
-def _anywhere(words: Sequence[str], part: str) -> bool:
-    """Tell whether a part of words has several neighbours on both sides."""
+def _in_several_places(words: Sequence[str], part: str) -> bool:
     split = [word.partition(part) for word in words]
     before = Counter((BORDER + first)[-1] for first, _, _ in split)
     after = Counter((last + BORDER)[0] for _, _, last in split)

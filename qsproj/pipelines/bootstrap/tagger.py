@@ -1,25 +1,22 @@
 """Train a tagger of the target through links, and tag the target side."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, tee
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from qsproj.corpus.conllu import conllu_kept, read_conllu
 from qsproj.corpus.contractions import Contractions
-from qsproj.corpus.editing import with_columns
 from qsproj.corpus.formats import read_all
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import join_same_targets
-from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import UPOS_COLUMN
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.bitext import track_from
-from qsproj.pipelines.bootstrap.parser import PairsRead, noted
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import tag_stream
 from qsproj.pipelines.tagging.options import TagProjectionOptions
@@ -52,7 +49,6 @@ def tag_target(
     language: str,
     attached: Contractions,
     seed: int,
-    read: PairsRead,
 ) -> StageReport:
     """Train a tagger of the target through links; report the share of raw words unknown in the bitext.
 
@@ -69,7 +65,7 @@ def tag_target(
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
     projected = project_tags(
-        join_same_targets([noted(one, read) for one in corpora]),
+        join_same_targets(corpora),
         rng=np.random.default_rng(seed),
         tagged=sentences,
         raw=[sentence.forms for sentence in raw],
@@ -87,32 +83,13 @@ def tag_target(
     return StageReport(line="; ".join((*projected.report, *warning)), figures=figures)
 
 
-# Tags of each sentence, by its words; empty until they are found.
-TagsOf = dict[tuple[str, ...], tuple[str, ...]]
-
-
-def _unknown(sentences: Iterable[Sentence], known: TagsOf) -> Iterator[Sentence]:
-    """Yield the first sentence of each text that is not known, which it then is."""
-    for sentence in sentences:
-        if sentence.forms not in known:
-            known[sentence.forms] = ()
-            yield sentence
-
-
 @stage("tagged", version=2, files=(".conllu",))
-def tag_words(
-    paths: Sequence[Path], *, words: str, tagger: str, known: TagsOf, workers: Workers
-) -> StageReport:
-    """Tag the target side with UPOS, the only column that later stages read.
-
-    ``known``: tags of the sentences of other bitexts, which share most of the target's; added to.
-    """
+def tag_words(paths: Sequence[Path], *, words: str, tagger: str, workers: Workers) -> StageReport:
+    """Tag the target side with UPOS, the only column that later stages read."""
     with conllu_kept(paths[0]) as (kept, write):
         done = sum(1 for _ in kept)
-        rest, read = tee(track_from(words, done, "tagging the target"))
-        tagged = tag_stream(tagger, _unknown(read, known), columns=[UPOS_COLUMN], workers=workers)
-        for sentence in rest:
-            known[sentence.forms] = tags = known.get(sentence.forms) or next(tagged).upos
-            write(with_columns(sentence, upos=tags))
+        rest = track_from(words, done, "tagging the target")
+        for sentence in tag_stream(tagger, rest, columns=[UPOS_COLUMN], workers=workers):
+            write(sentence)
             done += 1
     return StageReport(line=f"{pluralise(done, 'sentence')} tagged", figures={})

@@ -4,7 +4,6 @@ They read tags alone, or words translated through the links of a bitext as well.
 """
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -111,12 +110,13 @@ def train_on_draws(
     loses 2 LAS. The mean of three parsers, each trained on one draw, takes twice the time.
     """
     sizes = [max(len(trees) // 2, min(len(trees), FEW_TREES)) for _, trees in sources]
-    share = MOST_TREES / max(sum(sizes), MOST_TREES)
+    if sum(sizes) > MOST_TREES:
+        sizes = [max(1, size * MOST_TREES // sum(sizes)) for size in sizes]
 
     def translated(*, complete: bool) -> list[Sentence]:
         found = list[Sentence]()
         for (translate, trees), size in zip(sources, sizes, strict=True):
-            chosen = np.sort(rng.permutation(len(trees))[: math.ceil(share * size)])
+            chosen = np.sort(rng.permutation(len(trees))[:size])
             found += translate([trees[i] for i in chosen], rng, complete=complete)
         return found
 

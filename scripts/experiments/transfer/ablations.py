@@ -15,6 +15,7 @@ from qsproj.pipelines.bootstrap import bitext, tagger
 from qsproj.pipelines.bootstrap.bitext import cut_words
 from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.tagger import tag_target
+from qsproj.pipelines.bootstrap.spelling import Spelling
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
 from qsproj.pipelines.projection import priors, soft_evidence, soft_projection
 from qsproj.pipelines.tagging import (
@@ -79,7 +80,7 @@ ABLATIONS = {
     "loose relations": _tags((conventions, "LOOSE", frozenset())),
     "words of either tag": _tags((conventions, "EITHER", {})),
     "second tags": _tags((conventions, "second_tags", lambda language: conventions.EITHER)),
-    "spelling": Ablation(cut_words, ((bitext, "respelled_words", lambda raw, texts: ({}, [])),)),
+    "spelling": Ablation(cut_words, ((bitext, "spelling_of", lambda raw, texts: Spelling((), {})),)),
     "sureness of links": _tag_options(sureness=1.0),
     "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
     "noise of links by tag": _tags((self_training, "learn_channel", _same_noise)),

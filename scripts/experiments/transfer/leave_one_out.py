@@ -111,7 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--kept", action="store_true", help="show what is kept, and measure nothing")
     add("--jobs", type=int, default=1, metavar="N", help="languages at once (default: %(default)s)")
     add_work(parser)
-    parser.set_defaults(pairs=8000, again=None)
+    parser.set_defaults(pairs=8000, again=None, folder=None)
 
 
 EXPERIMENT = Experiment(file=__file__, about=__doc__, measure=run, add_arguments=add_arguments)

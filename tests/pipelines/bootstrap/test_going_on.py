@@ -45,7 +45,7 @@ def parsed(path, words, model):
 
 
 def tagged(path, words, model):
-    return tag_words([path], words=str(words), tagger=str(model), known={}, workers=THIS_PROCESS)
+    return tag_words([path], words=str(words), tagger=str(model), workers=THIS_PROCESS)
 
 
 @pytest.mark.parametrize("stage", [parsed, tagged])

@@ -1,20 +1,13 @@
 """Several sources of one target, whose tagger is the same in whatever order they are given."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from qsproj.corpus.alignments import write_alignments
-from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import Sentence
 from qsproj.models.parser import load_tags
-from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import parser
-from qsproj.pipelines.bootstrap.parser import PairsRead, noted, with_tags
-from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
+from qsproj.pipelines.bootstrap.parser import PairsRead, noted
+from qsproj.pipelines.bootstrap.tagger import tag_target
 from tests.pipelines.tagging.made_bitext import made_pairs
 
 
@@ -55,7 +48,6 @@ def test_the_source_with_the_largest_treebank_decides_for_frequent_words(tmp_pat
             language="de",
             attached={},
             seed=1,
-            read={},
         )
         made.append(path.read_bytes())
     assert made[0] == made[1]
@@ -69,42 +61,7 @@ def test_a_bitext_that_is_read_to_its_end_is_not_read_again():
     next(noted(files, read))
     assert not read
     pairs = list(noted(files, read))
-    assert read == {files.alignment: pairs}
-
-
-def test_pairs_that_were_read_before_get_tagged_targets(tmp_path):
-    files = AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")
-    tagged = replace(files, target=str(tmp_path / "tagged.conllu"))
-    targets = [with_columns(one.target, upos=["X"] * len(one.target)) for one in files]
-    write_conllu(targets, tagged.target)
-    read = PairsRead()
-    untagged, anew = list(noted(files, read)), list(tagged)
-    found = list(with_tags(tagged, read))
-    assert all(one.source is other.source for one, other in zip(found, untagged, strict=True))
-    assert [str(one.target) for one in found] == [str(one.target) for one in anew]
-    assert read[files.alignment] == found
-    # Without pairs that were read before, the files are read.
-    read.clear()
-    assert [str(one.target) for one in with_tags(tagged, read)] == [str(one.target) for one in anew]
-
-
-def test_the_target_of_several_sources_is_tagged_once(tmp_path):
-    targets = [pair.source for pair in made_pairs(60)]
-    sentences = [Sentence.from_words(one.forms) for one in (*targets[:9], *targets[:4])]
-    path, tagger = tmp_path / "words.conllu", tmp_path / "xx.model"
-    write_conllu(sentences, path)
-    train_tagger(targets, rng=np.random.default_rng(1)).save(tagger)
-    other = sentences[2].forms
-    known = {other: ("X",) * len(other)}
-    how = {"words": str(path), "tagger": str(tagger), "workers": THIS_PROCESS}
-    tag_words([tmp_path / "alone.conllu"], known={}, **how)
-    tag_words([tmp_path / "again.conllu"], known=known, **how)
-    alone, again = (list(read_conllu(tmp_path / f"{name}.conllu")) for name in ("alone", "again"))
-    by_tagger = load_tags(tagger)
-    assert [one.upos for one in alone] == [by_tagger.tag_words(one.forms) for one in sentences]
-    for sentence, found in zip(alone, again, strict=True):
-        assert found.upos == (known[other] if found.forms == other else sentence.upos)
-    assert set(known) == {one.forms for one in sentences}
+    assert read == {files: pairs}
 
 
 def test_the_pairs_of_large_bitexts_are_not_kept(monkeypatch):
