@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from qsproj.pipelines.bootstrap import bitext, tagger
 from qsproj.pipelines.bootstrap.bitext import cut_words
 from qsproj.pipelines.bootstrap.parser import project, train_priors
-from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.spelling import Spelling
+from qsproj.pipelines.bootstrap.tagger import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
 from qsproj.pipelines.projection import priors, soft_evidence, soft_projection
 from qsproj.pipelines.tagging import (

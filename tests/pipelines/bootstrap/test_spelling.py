@@ -11,8 +11,8 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import THIS_PROCESS
-from qsproj.pipelines.bootstrap.bitext import cut_words, shown_cuts
 from qsproj.pipelines.bootstrap import spelling
+from qsproj.pipelines.bootstrap.bitext import cut_words, shown_cuts
 from qsproj.pipelines.bootstrap.spelling import Spelling, spelling_of
 from qsproj.pipelines.bootstrap.texts import SourceText
 
