@@ -264,7 +264,9 @@ def _source(lab: Lab, one: tuple[str, str, int]) -> dict[str, Any]:
     way, code, seed = one
     options = {"way": way, "code": code, "seed": seed, "tags": lab.options.tags}
     options |= {"pairs": lab.options.pairs, "tested": lab.options.tested, "again": lab.options.again}
-    return {"options": options, "data": corpora_of(lab).files(code)}
+    corpora = corpora_of(lab)
+    verses = [] if corpora.folder is None else [corpora.verses(code)]
+    return {"options": options, "data": [*corpora.files(code), *verses]}
 
 
 def _train_sources(lab: Lab, ways: Sequence[str]) -> None:
@@ -374,7 +376,7 @@ def sign_test(up: int, down: int) -> float:
 
 def other_languages(folder: Path) -> list[str]:
     found = sorted(path.stem for path in folder.glob("*.conllu"))
-    if not found or not LANGUAGES.keys().isdisjoint(found):
+    if not found or not {ENGLISH, *LANGUAGES}.isdisjoint(found):
         raise UsageError(
             f"{folder}: found {', '.join(found) or 'none'}, expected trees of languages not listed"
         )

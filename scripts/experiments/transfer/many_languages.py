@@ -104,6 +104,11 @@ class Corpora:
             return [self.folder / f"{code}.conllu"]
         return [self.data / f"{name}.conllu.gz" for name in LANGUAGES[code].dev]
 
+    def verses(self, code: str) -> Path:
+        """Return the New Testament of a language of the folder."""
+        assert self.folder is not None
+        return self.folder / f"{code}.verses"
+
     def all_trees(self, code: str) -> list[Sentence]:
         """Read the gold trees of a language, of PUD those that settings may be chosen on."""
         most = PUD_TREES if language_of(code).kind == FEW_PAIRS else None
@@ -124,7 +129,7 @@ class Corpora:
         if kind == TESTAMENT:
             bitext = [self.data / f"bible/verses/{one}.tsv.xz" for one in (source, target)]
             if self.folder is not None:
-                bitext[1] = self.folder / f"{code}.verses"
+                bitext[1] = self.verses(code)
         elif kind == NEWS:
             with lzma.open(self.data / f"bitext/{source}-{target}.tsv.xz", "rt", encoding="utf-8") as lines:
                 chosen = drawn([line.rstrip("\n") for line in lines], self.pairs)
