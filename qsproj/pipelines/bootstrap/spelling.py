@@ -18,7 +18,8 @@ from qsproj.corpus.characters import composed_form, lower_form
 LONGEST = 3
 # Least share of the words that only the bitext has to have these letters.
 FREQUENT = 0.005
-# At this rate, so many words that only raw text has would have them; at most this share of those has them.
+# Least number of the words that only raw text has that would have these letters, were they as frequent there;
+# greatest share of this number that has them.
 EXPECTED, RARER = 15, 0.25
 # Least number of words that a rule turns into words of raw text; least share of all words that it rewrites,
 # by the share of the words of the bitext that raw text has.
