@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from qsproj.corpus.characters import composed_form, lower_form
+from qsproj.corpus.contractions import cased_like
 
 # Most letters that a rule rewrites. It writes one more or less at most.
 LONGEST = 3
@@ -112,9 +113,8 @@ def _marks(token: str) -> str:
 
 def _rewritten(word: str, old: str, new: str) -> str:
     def cased(match: re.Match[str]) -> str:
-        if not match[0][0].isupper():
-            return new
-        return new.upper() if len(word) > 1 and word.isupper() else new[0].upper() + new[1:]
+        first = match[0][0]
+        return cased_like(word if word.isupper() else first, (new,))[0] if first.isupper() else new
 
     return re.sub(re.escape(old), cased, word, flags=re.IGNORECASE)
 
