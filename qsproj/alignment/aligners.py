@@ -62,9 +62,8 @@ def directed_links(posteriors: Posteriors) -> Links:
     """
     links = np.zeros(posteriors.shape, dtype=np.bool_)
     if posteriors.size:
-        columns = np.arange(posteriors.shape[1])
-        best = posteriors.argmax(axis=0)
-        links[best, columns] = posteriors[best, columns] > 1.0 - posteriors.sum(axis=0)
+        best = posteriors.argmax(axis=0), np.arange(posteriors.shape[1])
+        links[best] = posteriors[best] > 1.0 - posteriors.sum(axis=0)
     return links
 
 
@@ -75,12 +74,6 @@ def link_weights(forward: Posteriors, backward: Posteriors) -> NDArray[np.float6
 def symmetrize(forward: Posteriors, backward: Posteriors, *, name: str) -> Links:
     """Return one alignment from the posteriors of two directions, float[m, n], by SYMMETRIZATIONS."""
     return SYMMETRIZATIONS[name](directed_links(forward), directed_links(backward.T).T)
-
-
-def check_symmetrization(name: str, threshold: float = DEFAULT_THRESHOLD) -> None:
-    check_name("symmetrization", name, KNOWN)
-    if not 0.0 <= threshold <= 1.0:
-        raise UsageError(f"the threshold is {threshold}, expected a probability (0 to 1)")
 
 
 # Methods with their default symmetrisation.
@@ -110,7 +103,9 @@ def align_words(
     """
     check_name("alignment method", method, METHODS)
     name = METHODS[method] if symmetrization is None else symmetrization
-    check_symmetrization(name, threshold)
+    check_name("symmetrization", name, KNOWN)
+    if not 0.0 <= threshold <= 1.0:
+        raise UsageError(f"the threshold is {threshold}, expected a probability (0 to 1)")
     if unspaced is not None:
         check_name("side", unspaced, SIDES)
     if method == "eflomal":
@@ -125,8 +120,13 @@ def align_words(
         )
     from qsproj.alignment.hmm import train_hmm
 
-    by_hmm = partial(train_hmm, workers=workers)
-    return _links_of_hmm(_between_words(by_hmm, pairs, unspaced), name, threshold)
+    def alignment_of(pair: LinkedPair) -> Alignment:
+        weights = link_weights(pair.forward, pair.backward)
+        by_weight = name == THRESHOLD
+        links = weights > threshold if by_weight else symmetrize(pair.forward, pair.backward, name=name)
+        return make_alignment(*pair.size, np.argwhere(links) + 1, weights=weights[links])
+
+    return map(alignment_of, _between_words(partial(train_hmm, workers=workers), pairs, unspaced))
 
 
 def _between_words(
@@ -142,13 +142,6 @@ def _between_words(
     for pair, directed in zip(words, align(pieces)):
         forward, backward = carry_to_words(directed.forward, directed.backward, cut_pair(pair, known))
         yield LinkedPair((len(pair[0]), len(pair[1])), forward, backward)
-
-
-def _links_of_hmm(directions: Iterable[LinkedPair], name: str, threshold: float) -> Iterator[Alignment]:
-    for size, forward, backward in directions:
-        weights = link_weights(forward, backward)
-        links = weights > threshold if name == THRESHOLD else symmetrize(forward, backward, name=name)
-        yield make_alignment(*size, np.argwhere(links) + 1, weights=weights[links])
 
 
 _PROGRAM = "eflomal-align"
@@ -178,8 +171,15 @@ def eflomal_links(pairs: Pairs) -> Iterator[LinkedPair]:
                 for pair in passed:
                     # White space inside a word (CoNLL-U allows it) would split it.
                     handle.write(" ".join("_".join(word.split()) or "_" for word in pair[side]) + "\n")
-        command = [program, "--overwrite", "-s", source, "-t", target, "-f", forward, "-r", backward]
-        _run([str(word) for word in command])
+        files = ["-s", source, "-t", target, "-f", forward, "-r", backward]
+        # The program starts a second one from its own folder.
+        folders = os.pathsep.join([str(Path(program).parent), os.environ.get("PATH", "")])
+        environment = {**os.environ, "PATH": folders}
+        command = [program, "--overwrite", *map(str, files)]
+        outcome = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if outcome.returncode != 0:
+            lines = outcome.stderr.strip().splitlines() or ["it wrote nothing"]
+            raise QsprojError(f"{_PROGRAM} failed with exit code {outcome.returncode}: {lines[-1]}")
         of_passed = [size for size in sizes if alignable(*size)]
         links = zip(*(read_alignments(path, sizes=of_passed) for path in (forward, backward)), strict=True)
         for size in sizes:
@@ -187,13 +187,3 @@ def eflomal_links(pairs: Pairs) -> Iterator[LinkedPair]:
             for table, alignment in zip(tables, next(links) if tables.size else ()):
                 table[alignment.links[:, 0] - 1, alignment.links[:, 1] - 1] = 1.0
             yield LinkedPair(size, *tables)
-
-
-def _run(command: list[str]) -> None:
-    # The program starts a second one from its own folder.
-    path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", "")])
-    environment = {**os.environ, "PATH": path}
-    outcome = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if outcome.returncode != 0:
-        lines = outcome.stderr.strip().splitlines() or ["it wrote nothing"]
-        raise QsprojError(f"{_PROGRAM} failed with exit code {outcome.returncode}: {lines[-1]}")

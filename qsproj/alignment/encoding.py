@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qsproj.corpus.characters import lower_form
 from qsproj.errors import UsageError
@@ -21,6 +21,8 @@ MAX_CELLS = 2**22
 # the value, words are cut to the number of letters in the key.
 LETTERS = {4: 4_000, 5: 20_000}
 
+# The words of both sides, source and target, and their numbers in the order of first occurrence.
+Vocabularies = tuple[dict[str, int], dict[str, int]]
 Words = Sequence[str]
 Posteriors = NDArray[np.floating]
 
@@ -36,18 +38,6 @@ class LinkedPair(NamedTuple):
     size: tuple[int, int]
     forward: Posteriors
     backward: Posteriors
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabularies:
-    """The words of both sides and their numbers, in the order of first occurrence. Mutable; final."""
-
-    source: dict[str, int] = field(default_factory=dict)
-    target: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        return len(self.source), len(self.target)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,8 +57,12 @@ class EncodedPairs:
     @property
     def cell_offsets(self) -> NDArray[np.int64]:
         """The start of the cells (source token, target token) of each pair, int64[S+1]."""
-        cells = np.diff(self.source_offsets) * np.diff(self.target_offsets)
-        return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(cells)))
+        return offsets_of(np.diff(self.source_offsets) * np.diff(self.target_offsets))
+
+
+def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Return where consecutive parts of some lengths int[k] begin and end, int64[k+1]."""
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
 
 
 def alignable(n_source: int, n_target: int) -> bool:
@@ -103,7 +97,7 @@ def _encoded(
     lengths = np.array([(len(source), len(target)) for source, target in pairs], dtype=np.int64)
     taken = [alignable(len(source), len(target)) for source, target in pairs]
     sides = []
-    for side, numbers in enumerate((vocabularies.source, vocabularies.target)):
+    for side, numbers in enumerate(vocabularies):
         begin = cache(partial(beginning, kept=kept))
         words = [
             numbers.setdefault(begin(word), len(numbers))
@@ -111,18 +105,14 @@ def _encoded(
             if takes_part
             for word in pair[side]
         ]
-        ends = np.cumsum(np.where(taken, lengths[:, side], 0))
-        offsets = np.concatenate((np.zeros(1, dtype=np.int64), ends))
-        sides.append((np.array(words, dtype=np.int32), offsets))
+        sides.append((np.array(words, dtype=np.int32), offsets_of(np.where(taken, lengths[:, side], 0))))
     (source_words, source_offsets), (target_words, target_offsets) = sides
     return EncodedPairs(source_words, target_words, source_offsets, target_offsets, lengths)
 
 
 def letters(vocabulary: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     words = list(vocabulary)
-    points = np.fromiter(map(ord, "".join(words)), dtype=np.int32)
-    starts = np.concatenate(([0], np.cumsum([len(word) for word in words], dtype=np.int64)))
-    return points, starts
+    return np.fromiter(map(ord, "".join(words)), dtype=np.int32), offsets_of([len(word) for word in words])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +134,11 @@ class ShardFiles:
         return np.array(np.load(self._path(name), mmap_mode="r")[first:last])
 
     def append(self, name: str, array: NDArray[Any]) -> None:
-        with self._reporting_errors(), self._appended(name).open("ab") as handle:
+        with self._reporting_errors(), self._path(name, "bin").open("ab") as handle:
             handle.write(array.tobytes())
 
     def appended(self, name: str, dtype: type[np.generic]) -> NDArray[Any]:
-        path = self._appended(name)
+        path = self._path(name, "bin")
         if not path.exists():
             return np.zeros(0, dtype=dtype)
         array: NDArray[Any] = np.fromfile(path, dtype=dtype)
@@ -159,11 +149,8 @@ class ShardFiles:
         for name in names:
             self._path(name).unlink()
 
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{self.number:05d}.{name}.npy"
-
-    def _appended(self, name: str) -> Path:
-        return self.folder / f"{self.number:05d}.{name}.bin"
+    def _path(self, name: str, suffix: str = "npy") -> Path:
+        return self.folder / f"{self.number:05d}.{name}.{suffix}"
 
     @contextmanager
     def _reporting_errors(self) -> Iterator[None]:

@@ -88,13 +88,8 @@ class Sweep:
     use_jumps: bool
 
 
-class _Task(NamedTuple):
-    """The input of a shard's sweep; ``counts`` and ``prior`` are of its own word pairs."""
-
-    cells: Cells
-    counts: LexicalCounts
-    prior: LexicalCounts
-    shares: Shares
+# The input of a shard's sweep: counts and prior are of its own word pairs.
+_Task = tuple[Cells, LexicalCounts, LexicalCounts, Shares]
 
 
 class _Done(NamedTuple):
@@ -106,25 +101,22 @@ class _Done(NamedTuple):
 
 
 def write_shards(folder: Path, pairs: Iterable[tuple[Words, Words]], settings: HmmSettings) -> Shards:
-    vocabularies, shards = encoding.Vocabularies(), []
+    vocabularies: encoding.Vocabularies = {}, {}
+    shards = []
     for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=settings.shard)):
         files = encoding.ShardFiles(folder, number)
-        _write_tokens(files, encoded)
-        number_in_shard(files, encoded, vocabularies.sizes)
+        words = ("source_words", "target_words")
+        for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
+            files.save(name, getattr(encoded, name))
+        m, n = np.diff(encoded.source_offsets), np.diff(encoded.target_offsets)
+        # The mean of 1/m and 1/n: initially, all words of the other side are equally likely origins.
+        uniform = (0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)).astype(np.float32)
+        files.save("shares.cells", np.repeat(uniform, m * n))
+        files.save("shares.null_sources", np.zeros(len(encoded.source_words), dtype=np.float32))
+        files.save("shares.null_targets", np.zeros(len(encoded.target_words), dtype=np.float32))
+        number_in_shard(files, encoded, tuple(map(len, vocabularies)))
         shards.append(files)
     return Shards(tuple(shards), vocabularies, number_in_bitext(shards, vocabularies, settings))
-
-
-def _write_tokens(files: encoding.ShardFiles, encoded: encoding.EncodedPairs) -> None:
-    words = ("source_words", "target_words")
-    for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
-        files.save(name, getattr(encoded, name))
-    m, n = np.diff(encoded.source_offsets), np.diff(encoded.target_offsets)
-    # The mean of 1/m and 1/n: initially, all words of the other side are equally likely origins.
-    uniform = (0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)).astype(np.float32)
-    files.save("shares.cells", np.repeat(uniform, m * n))
-    files.save("shares.null_sources", np.zeros(len(encoded.source_words), dtype=np.float32))
-    files.save("shares.null_targets", np.zeros(len(encoded.target_words), dtype=np.float32))
 
 
 def _cells(files: encoding.ShardFiles) -> Cells:
@@ -135,22 +127,12 @@ def _shares(files: encoding.ShardFiles) -> Shares:
     return Shares(*(files.load(f"shares.{name}") for name in Shares._fields))
 
 
-def first_counts(shards: Shards, none: LexicalCounts) -> LexicalCounts:
-    """Add the shards' shares to counts that are all zero, in place."""
-    changed = _like(none)
-    for files in shards.files:
-        pairs = files.load("pairs")
-        own = _of_shard(none, pairs)
-        add_all_shares(_cells(files), _shares(files), own)
-        _add_changes(changed, own, none, pairs)
-    return _sum(none, changed)
-
-
 def sweep_shards(
     shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
 ) -> tuple[LexicalCounts, Jumps, float]:
     """Sweep over each shard from the same counts, updated in place; return counts, jumps, log-likelihood."""
-    changed, total, jumps = _like(sweep.counts), 0.0, _no_jumps(sweep.jumps)
+    changed = LexicalCounts(*(np.zeros_like(array) for array in sweep.counts))
+    total, jumps = 0.0, _no_jumps(sweep.jumps)
     for files, pairs, done in _swept(shards, sweep, workers, keep=False):
         for name, array in zip(done.shares._fields, done.shares, strict=True):
             files.save(f"shares.{name}", array)
@@ -161,16 +143,9 @@ def sweep_shards(
         progress()
         # Released before the next shard is read.
         del pairs, done
-    return _sum(sweep.counts, changed), jumps, total
-
-
-def last_sweep(
-    shards: Shards, sweep: Sweep, *, workers: Workers, progress: Callable[[], None]
-) -> Iterator[tuple[Iterator[encoding.LinkedPair], float]]:
-    for files, _, done in _swept(shards, sweep, workers, keep=True):
-        progress()
-        yield _linked_pairs(files, done.posteriors), done.log_likelihood
-        del done
+    for array, change in zip(sweep.counts, changed, strict=True):
+        array += change
+    return sweep.counts, jumps, total
 
 
 def _swept(
@@ -182,7 +157,7 @@ def _swept(
         pairs: NDArray[np.int32] = files.load("pairs")
         on_the_way.append(pairs)
         prior = sweep.prior._replace(pairs=files.load("prior"))
-        return _Task(_cells(files), _of_shard(sweep.counts, pairs), prior, _shares(files))
+        return _cells(files), _of_shard(sweep.counts, pairs), prior, _shares(files)
 
     small = replace(sweep, counts=_NO_COUNTS, prior=_NO_COUNTS)
     results = map_in_order(partial(_sweep_shard, small, keep), map(task, shards.files), workers=workers)
@@ -195,17 +170,6 @@ def _swept(
 def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
     copies = {name: getattr(counts, name).copy() for name in counts._fields[1:]}
     return counts._replace(pairs=counts.pairs[pairs], **copies)
-
-
-def _like(counts: LexicalCounts) -> LexicalCounts:
-    zeros: Iterator[Any] = map(np.zeros_like, counts)
-    return type(counts)(*zeros)
-
-
-def _sum(counts: LexicalCounts, changes: LexicalCounts) -> LexicalCounts:
-    for array, change in zip(counts, changes, strict=True):
-        array += change
-    return counts
 
 
 # Placeholder for the counts of a task.
@@ -228,22 +192,21 @@ def _add_changes(
 
 
 def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
+    cells, counts, _, shares = task
     jumps = _no_jumps(sweep.jumps)
-    posteriors = np.zeros((len(task.cells.cell_pairs) if keep else 0, 2), dtype=np.float32)
-    how = sweep.null_probability, sweep.use_jumps
-    log_likelihood = sweep_sentences(*task, jumps, *how, posteriors)
+    posteriors = np.zeros((len(cells.cell_pairs) if keep else 0, 2), dtype=np.float32)
+    log_likelihood = sweep_sentences(*task, jumps, sweep.null_probability, sweep.use_jumps, posteriors)
     if keep:
-        task = task._replace(shares=_NO_SHARES, counts=_NO_COUNTS)
-    return _Done(task.shares, task.counts, jumps, log_likelihood, posteriors)
+        shares, counts = _NO_SHARES, _NO_COUNTS
+    return _Done(shares, counts, jumps, log_likelihood, posteriors)
 
 
 def _linked_pairs(
     files: encoding.ShardFiles, posteriors: NDArray[np.float32]
 ) -> Iterator[encoding.LinkedPair]:
-    of_sides = (np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target"))
-    sizes = zip(*of_sides, strict=True)
+    sizes = (np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target"))
     begin = 0
-    for length, (m, n) in zip(files.load("lengths").tolist(), sizes, strict=True):
+    for length, m, n in zip(files.load("lengths").tolist(), *sizes, strict=True):
         cells = posteriors[begin : begin + m * n].reshape(m, n, 2)
         begin += m * n
         yield encoding.LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
@@ -254,7 +217,7 @@ BLOCK_PAIRS = 1 << 21
 
 
 def number_in_shard(
-    files: encoding.ShardFiles, encoded: encoding.EncodedPairs, sizes: tuple[int, int]
+    files: encoding.ShardFiles, encoded: encoding.EncodedPairs, sizes: tuple[int, ...]
 ) -> None:
     """Number the word pairs of a shard, and write the number of each cell. O(cells) time.
 
@@ -278,21 +241,25 @@ def token_order(
     words: NDArray[np.int32], offsets: NDArray[np.int64], vocabulary_size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
     """Sort tokens by word, stably: starts int64[V+1], tokens int64[T], sentences int32[T]."""
-    starts = np.concatenate(([0], np.cumsum(np.bincount(words, minlength=vocabulary_size))))
     tokens = np.argsort(words, kind="stable")
     sentences = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
-    return starts.astype(np.int64), tokens, sentences[tokens]
+    starts = encoding.offsets_of(np.bincount(words, minlength=vocabulary_size))
+    return starts, tokens, sentences[tokens]
 
 
 def number_in_bitext(
     shards: Sequence[encoding.ShardFiles], vocabularies: encoding.Vocabularies, settings: HmmSettings
 ) -> PairTotals:
     """Number the word pairs of all shards: ``pairs`` int32[p], ``prior`` float32[p] of each shard."""
-    sizes = vocabularies.sizes
-    totals = PairTotals(0, np.zeros(sizes[0]), np.zeros(sizes[1]))
-    spelt = (*encoding.letters(vocabularies.source), *encoding.letters(vocabularies.target))
-    for first, last in _blocks(_pairs_of_words(shards, sizes[0])):
-        totals = _join_block(shards, (first, last), totals, spelt, settings)
+    sources, targets = map(len, vocabularies)
+    totals = PairTotals(0, np.zeros(sources), np.zeros(targets))
+    of_words = np.zeros(sources, dtype=np.int64)
+    for files in shards:
+        own = np.diff(files.load("starts"))
+        of_words[: len(own)] += own
+    spelt = tuple(map(encoding.letters, vocabularies))
+    for block in _blocks(of_words):
+        totals = _join_block(shards, block, totals, spelt, settings)
     numbers, following = np.full(totals.pairs, -1, dtype=np.int32), 0
     for files in shards:
         places = files.load("places")
@@ -315,14 +282,14 @@ def _join_block(
     shards: Sequence[encoding.ShardFiles],
     words: tuple[int, int],
     before: PairTotals,
-    spelt: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
+    spelt: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]],
     settings: HmmSettings,
 ) -> PairTotals:
     """Number the pairs of source words ``words[0]`` to ``words[1] - 1``, from ``before.pairs`` on."""
     first, last = words
     starts = [_starts(files, first, last) for files in shards]
     parts = [files.part("targets", own[0], own[-1]) for files, own in zip(shards, starts, strict=True)]
-    begins = np.concatenate(([0], np.cumsum([len(part) for part in parts])))
+    begins = encoding.offsets_of([len(part) for part in parts])
     # Each source word of a shard is paired as a sentence of one word with a translation: its targets.
     places = [own[:-1] - own[0] + begin for own, begin in zip(starts, begins, strict=False)]
     offsets, count = np.concatenate([*places, begins[-1:]]), len(shards) * (last - first)
@@ -331,7 +298,7 @@ def _join_block(
     where = each, np.concatenate(parts), offsets, offsets, len(before.targets)
     pair_starts, targets, numbers = number_pairs(token_order(tiled, each, last - first), *where)
     targets = targets[: pair_starts[-1]]
-    source_letters, source_starts, *target_letters = spelt
+    (source_letters, source_starts), target_letters = spelt
     spelled = source_letters, source_starts[first : last + 1], *target_letters
     priors = settings.lexical_prior, settings.likeness_prior
     pseudo_counts = pair_pseudo_counts(pair_starts, targets, *spelled, *priors)
@@ -350,14 +317,6 @@ def _starts(files: encoding.ShardFiles, first: int, last: int) -> NDArray[np.int
     known = files.part("starts", first, last + 1)
     end = known[-1] if len(known) else 0
     return np.concatenate((known, np.full(last + 1 - first - len(known), end, dtype=np.int64)))
-
-
-def _pairs_of_words(shards: Iterable[encoding.ShardFiles], size: int) -> NDArray[np.int64]:
-    counts = np.zeros(size, dtype=np.int64)
-    for files in shards:
-        own = np.diff(files.load("starts"))
-        counts[: len(own)] += own
-    return counts
 
 
 def _blocks(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -404,24 +363,30 @@ def train_hmm(
                 uses_jumps = number + 1 >= settings.ibm1_sweeps
                 sweep = replace(sweep, counts=counts, jumps=jumps, use_jumps=uses_jumps)
             total = 0.0
-            for linked, log_likelihood in last_sweep(shards, sweep, workers=workers, progress=progress):
-                total += log_likelihood
-                yield from linked
+            for files, _, done in _swept(shards, sweep, workers, keep=True):
+                progress()
+                total += done.log_likelihood
+                yield from _linked_pairs(files, done.posteriors)
+                del done
             after_sweep(total)
 
 
 def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
-    sources, targets = shards.vocabularies.sizes
-    distances = np.arange(-settings.reach - 1, settings.reach + 2, dtype=np.float64)
+    sources, targets = map(len, shards.vocabularies)
     sizes = (shards.totals.pairs, sources, targets, sources, targets, 2)
-    none = LexicalCounts(*map(np.zeros, sizes))
-    of_words = shards.totals.sources, shards.totals.targets
+    none, counts = (LexicalCounts(*map(np.zeros, sizes)) for _ in range(2))
+    for files in shards.files:
+        pairs = files.load("pairs")
+        own = _of_shard(none, pairs)
+        add_all_shares(_cells(files), _shares(files), own)
+        _add_changes(counts, own, none, pairs)
+    distances = np.arange(-settings.reach - 1, settings.reach + 2, dtype=np.float64)
     of_null = np.full(sources, settings.null_prior), np.full(targets, settings.null_prior)
     null_totals = settings.null_prior * np.array([sources, targets], dtype=np.float64)
-    prior = LexicalCounts(np.zeros(0, dtype=np.float32), *of_words, *of_null, null_totals)
+    of_words = shards.totals.sources, shards.totals.targets
     return Sweep(
-        counts=first_counts(shards, none),
-        prior=prior,
+        counts=counts,
+        prior=LexicalCounts(np.zeros(0, dtype=np.float32), *of_words, *of_null, null_totals),
         # Initial jumps favour the next word, then nearby ones.
         jumps=np.tile(np.exp(-0.5 * np.abs(distances - 1.0)), (2, 1)),
         null_probability=settings.null_probability,

@@ -10,11 +10,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import Posteriors
+from qsproj.alignment.encoding import Posteriors, Words, offsets_of
 from qsproj.corpus.characters import belongs_to_neighbour
 
 # Whether to cut each side: (source, target).
@@ -36,7 +37,6 @@ _PIECE = re.compile(rf"(?P<run>{_RUN})|[{_IDEOGRAPHS}]|{_SPACED}(?:[-.,'’‘·
 _LEAST_SEEN = 5
 _LONGEST = 24
 
-Words = Sequence[str]
 # The known words of each side for cutting runs of letters; None: the side is not cut.
 KnownWords = tuple[frozenset[str] | None, frozenset[str] | None]
 
@@ -50,22 +50,16 @@ class CutSentence:
 
 
 def known_words(pairs: Sequence[tuple[Words, Words]], side: str) -> KnownWords:
-    source, target = SIDES[side]
-    return (
-        _known_words(pair[0] for pair in pairs) if source else None,
-        _known_words(pair[1] for pair in pairs) if target else None,
+    source, target = (
+        _known_words(pair[at] for pair in pairs) if cut else None for at, cut in enumerate(SIDES[side])
     )
+    return source, target
 
 
 def _known_words(sentences: Iterable[Words]) -> frozenset[str]:
     """Return the frequent runs of letters, alone or within other runs."""
-    runs = Counter(
-        found["run"]
-        for words in sentences
-        for word in words
-        for found in _PIECE.finditer(word)
-        if found["run"] is not None
-    )
+    found = (piece["run"] for words in sentences for word in words for piece in _PIECE.finditer(word))
+    runs = Counter(run for run in found if run is not None)
     seen = runs.copy()
     for run, times in runs.items():
         for piece in _cut_run(run, runs, longest=len(run) - 1):
@@ -104,9 +98,8 @@ def cut_word(word: str, known: Collection[str] = frozenset()) -> list[str]:
 def cut_sentence(words: Words, known: Collection[str] | None) -> CutSentence:
     """Cut every word of a sentence; without ``known`` words, leave each in one piece."""
     of_words = [[word] if known is None else cut_word(word, known) for word in words]
-    ends = np.cumsum([len(pieces) for pieces in of_words], dtype=np.int64)
-    starts = np.concatenate((np.zeros(1, dtype=np.int64), ends))[: len(of_words)]
-    return CutSentence(tuple(piece for pieces in of_words for piece in pieces), starts)
+    starts = offsets_of([len(pieces) for pieces in of_words])[:-1]
+    return CutSentence(tuple(chain.from_iterable(of_words)), starts)
 
 
 def cut_pair(pair: tuple[Words, Words], known: KnownWords) -> tuple[CutSentence, CutSentence]:

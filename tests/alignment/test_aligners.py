@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qsproj.alignment.aligners import align_words
-from qsproj.alignment.encoding import Vocabularies, beginning, encode_bitext
+from qsproj.alignment.encoding import beginning, encode_bitext
 from qsproj.corpus.formats import read_alignments
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import alignment_scores
@@ -49,9 +49,9 @@ def test_words_are_cut_to_their_first_letters(word, kept, expected):
 @pytest.mark.parametrize(("pairs", "expected"), [(1, "haus"), (3, "hausg"), (4, "hausgenosse")])
 def test_words_are_cut_by_the_size_of_the_bitext(monkeypatch, pairs, expected):
     monkeypatch.setattr("qsproj.alignment.encoding.LETTERS", {4: 2, 5: 4})
-    vocabularies = Vocabularies()
+    vocabularies = ({}, {})
     encoded = list(encode_bitext([(("x",), ("Hausgenosse",))] * pairs, vocabularies, size=2))
-    assert list(vocabularies.target) == [expected]
+    assert list(vocabularies[1]) == [expected]
     assert sum(len(part.lengths) for part in encoded) == pairs
 
 

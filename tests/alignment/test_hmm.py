@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qsproj.alignment.encoding import Vocabularies, alignable, encode_bitext
+from qsproj.alignment.encoding import alignable, encode_bitext
 from qsproj.alignment.hmm import HmmSettings, train_hmm
 from qsproj.parallel import THIS_PROCESS, Workers
 from tests.oracles import alignment as oracle
@@ -112,10 +112,10 @@ def test_a_sentence_of_two_thousand_words():
 
 
 def test_case_and_sharp_s_are_folded():
-    vocabularies = Vocabularies()
+    vocabularies = ({}, {})
     list(encode_bitext([(["The", "the"], ["daß", "dass", "DASS"])], vocabularies, size=10))
-    assert list(vocabularies.source) == ["the"]
-    assert list(vocabularies.target) == ["dass"]
+    assert list(vocabularies[0]) == ["the"]
+    assert list(vocabularies[1]) == ["dass"]
 
 
 def shards_of(pairs, size, **options):

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from qsproj.alignment.aligners import (
     KNOWN,
     SYMMETRIZATIONS,
-    check_symmetrization,
+    align_words,
     directed_links,
     link_weights,
     symmetrize,
@@ -89,7 +89,7 @@ def test_each_direction_is_read_its_own_way():
 
 def test_bad_names_and_thresholds():
     with pytest.raises(UsageError, match="grow-diag-final-and") as caught:
-        check_symmetrization("grow")
+        align_words([], symmetrization="grow")
     assert all(name in str(caught.value) for name in KNOWN)
     with pytest.raises(UsageError, match="probability"):
-        check_symmetrization("threshold", 1.5)
+        align_words([], symmetrization="threshold", threshold=1.5)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qsproj.alignment.encoding import Vocabularies, encode_bitext
+from qsproj.alignment.encoding import encode_bitext
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.corpus.sentence import Sentence
@@ -77,10 +77,10 @@ def test_features_links_and_counts_are_the_same():
     assert share_unknown(words, [form for one in plain for form in one.forms]) == 0.0
     encoded = []
     for targets in (plain, marks):
-        vocabularies = Vocabularies()
+        vocabularies = ({}, {})
         sides = [(pair.source.forms, one.forms) for pair, one in zip(pairs, targets, strict=True)]
         list(encode_bitext(sides, vocabularies, size=100))
-        encoded.append(vocabularies.target)
+        encoded.append(vocabularies[1])
     assert encoded[0] == encoded[1]
 
 
