@@ -21,9 +21,8 @@ from qsproj.errors import DataError, UsageError, WrongTypeError
 from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import TextParser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions
 from qsproj.pipelines.bootstrap.bootstrap import bootstrap as run
-from qsproj.pipelines.bootstrap.call import BootstrapCall
 from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.progress import notice
@@ -167,7 +166,6 @@ def bootstrap(
             suggested_sentences=suggested,
             workers=workers,
             made=_provenance(options, pairs),
-            with_examples=True,
             say=notice,
         )
         if work is not None:

@@ -42,7 +42,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from qsproj.models.parser import load_parser
-    from qsproj.pipelines.bootstrap.call import BootstrapCall
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.listening import check_installed, listen
     from qsproj.serve.review.app import Review, serve_review

@@ -120,8 +120,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
-    from qsproj.pipelines.bootstrap.call import BootstrapCall
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions, bootstrap
     from qsproj.pipelines.bootstrap.estimate import in_short
     from qsproj.pipelines.bootstrap.report import write_report
     from qsproj.pipelines.bootstrap.workspace import Workspace
@@ -151,8 +150,7 @@ def run(options: argparse.Namespace) -> None:
                 workers=workers,
                 made=made_by(options),
                 say=say if options.verbose else _first_of(say),
-                with_examples=examples,
-                suggested_sentences=options.suggest_sentences,
+                suggested_sentences=options.suggest_sentences if examples else None,
             )
             if options.work:
                 call.save(workspace.folder)

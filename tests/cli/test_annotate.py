@@ -23,8 +23,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.constraints import known_part
 from qsproj.models.parser import load_parser
-from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
-from qsproj.pipelines.bootstrap.call import BootstrapCall
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_tree

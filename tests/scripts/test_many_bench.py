@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.pipelines.bootstrap.tagger import tag_target
+from qsproj.pipelines.bootstrap.training import tag_target
 from qsproj.pipelines.bootstrap.workspace import KINDS
 from qsproj.pipelines.tagging import conventions
 from scripts.experiments.harness.cache import Cache

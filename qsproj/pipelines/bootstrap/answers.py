@@ -14,6 +14,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from qsproj.conventions import ROOT, Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import learn_contractions
@@ -24,6 +25,9 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.features.hashing import FeatureIndex
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.residual import tuned_and_judged
+from qsproj.models.parser import Parser
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import (
     LogEvidence,
@@ -32,8 +36,7 @@ from qsproj.models.tagging.tagger_training import (
     mean_tagger,
     train_on_sets,
 )
-from qsproj.models.text.text_parser import TextParser
-from qsproj.pipelines.bootstrap.tuned_parser import OwnTags, tuned_parser
+from qsproj.models.text.text_parser import Readings, TextParser
 from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.self_training import as_tagged, with_temperature
@@ -65,6 +68,9 @@ TEMPERATURE = 2.2
 ENOUGH_WORDS = 100
 MOST = 3.0
 SHARPER = 0.75
+# The same limit of the parser's temperature, and steps to find the one in which as many arcs are right.
+MOST_OF_PARSER = 4.0
+STEPS = 12
 # Parts of the sentences, each judged by a tagger of the others.
 FOLDS = 3
 # Raw sentences that show how sure a tagger is.
@@ -80,6 +86,14 @@ class Answers:
 
     sentences: Sequence[Sentence] = ()
     lexicon: WordTags = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnTags:
+    """Tags of a sentence by a tagger that has not seen it; how probably each is wrong, float64[n+1]."""
+
+    tags: tuple[str, ...]
+    doubts: Floats
 
 
 def learn_answers(
@@ -101,6 +115,50 @@ def learn_answers(
         with suppress(NothingToLearnError):
             parser = tuned_parser(parser, trees, [own.get(at) for at in places], rng=rng)
     return replace(model, tagger=tagger, base=parser)
+
+
+def tuned_parser(
+    parser: Parser, trees: Sequence[Sentence], own: Sequence[OwnTags | None], *, rng: np.random.Generator
+) -> Parser:
+    """Return a parser fine-tuned on trees; of a first-order one the temperature is judged again.
+
+    The mean probability of held-out arcs, parsed with the tagger's ``own`` tags of each tree, becomes the
+    share of those that are right. So it is in new text, where about as many tags are wrong.
+    """
+    if not isinstance(parser, ArcParser):
+        return parser.fine_tuned(trees, rng=rng)
+    of_tree = {id(tree): tags for tree, tags in zip(trees, own, strict=True)}
+
+    def seen(tree: Sentence) -> Sentence:
+        tags = of_tree[id(tree)]
+        return tree if tags is None else with_columns(tree, upos=tags.tags)
+
+    tuned, judged = tuned_and_judged(parser, trees, rng=rng, seen=seen)
+    own_tags = [(tree, scores, tags) for tree, scores in judged if (tags := of_tree[id(tree)]) is not None]
+    words = sum(int(np.count_nonzero(tree.heads >= ROOT)) for tree, *_ in own_tags)
+    if not words:
+        return tuned
+
+    def overconfidence(parser: ArcParser) -> float:
+        """Return the expected number of right heads less that of right ones; marks as the parser judges."""
+        excess = 0.0
+        for tree, scores, tags in own_tags:
+            readings = Readings(
+                parser.with_marks(scores, seen(tree), parser.inference), tags.tags, tags.doubts
+            )
+            known = np.flatnonzero(tree.heads >= ROOT)
+            heads = parser.heads(readings.scores)[known]
+            excess += float(readings.arc_probabilities(parser)[heads, known].sum())
+            excess -= int((heads == tree.heads[known]).sum())
+        return excess
+
+    low, high = -np.log(MOST_OF_PARSER), np.log(MOST_OF_PARSER)
+    for _ in range(STEPS):
+        middle = 0.5 * (low + high)
+        flat = replace(tuned, temperature=parser.temperature * float(np.exp(middle)))
+        low, high = (middle, high) if overconfidence(flat) > 0.0 else (low, middle)
+    factor = np.exp(words / (words + ENOUGH_WORDS) * middle)
+    return replace(tuned, temperature=parser.temperature * float(factor))
 
 
 def learned_tagger(

@@ -1,10 +1,12 @@
 """Run the stages of a bootstrap in order: from treebank and bitext to one model of the target language."""
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from qsproj.alignment.unspaced import SIDES
@@ -20,19 +22,18 @@ from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.models.parser import BLOCK, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
+from qsproj.pipelines.bootstrap import training
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
 from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_other_trees, check_raw
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
-from qsproj.pipelines.bootstrap.model import TAG_READINGS, assemble, learn_trees, parse_examples
-from qsproj.pipelines.bootstrap.parser import PairsRead, Source, prior_files, project, train_priors
-from qsproj.pipelines.bootstrap.source import train_source
-from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
-from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageOutput, StageReport, Workspace
+from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageReport, Workspace, write_json
 from qsproj.pipelines.projection.projected import DRAWS, SoftProjectionOptions
 
-# Number of sentences suggested for annotation.
-SUGGESTED = 20
+# Options that are lists of files; with the lexicon, all that are files.
+_LISTS = ("also", "tagged", "annotated", "parsed", "text", "alignment")
+# Name of the file of a call, by target language.
+_CALL = "bootstrap.{}.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +70,67 @@ class BootstrapOptions:
     seed: int = 1
 
     @property
-    def files(self) -> tuple[str, ...]:
-        named = (*self.also, *self.tagged, *self.annotated, *self.parsed, *self.text, *self.alignment)
-        return *named, *filter(None, [self.lexicon])
+    def files(self) -> list[str]:
+        return [*chain(*(getattr(self, name) for name in _LISTS)), *filter(None, [self.lexicon])]
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapCall:
+    """Texts and options of :func:`bootstrap`, stored in its workspace so that its model can be retrained."""
+
+    texts: tuple[SourceText, ...]
+    options: BootstrapOptions
+
+    @property
+    def language(self) -> str:
+        return self.texts[0].languages[1]
+
+    @property
+    def files(self) -> list[str]:
+        return [*chain(*((*text.treebanks, *text.bitext) for text in self.texts)), *self.options.files]
+
+    def save(self, folder: Path) -> None:
+        """Write the call to a workspace, with absolute paths and without the options of parser training."""
+        options = _absolute(asdict(self.options))
+        del options["soft"]
+        texts = [_absolute(asdict(text)) for text in self.texts]
+        write_json(folder / _CALL.format(self.language), {"texts": texts, "options": options})
+
+    @classmethod
+    def load(cls, folder: Path, language: str | None) -> "BootstrapCall":
+        """Read the call of a language, or the only one.
+
+        Raises UsageError when there is none or several, DataError when it is damaged.
+        """
+        found = {path.name.split(".")[1]: path for path in sorted(folder.glob(_CALL.format("*")))}
+        if language is None and len(found) > 1:
+            raise UsageError(f"{folder}: holds {', '.join(found)}; name one: --language {next(iter(found))}")
+        path = next(iter(found.values()), None) if language is None else found.get(language)
+        if path is None:
+            found_none = "found no bootstrap" + ("" if language is None else f" of {language}")
+            raise UsageError(f"{folder}: {found_none}; make one: qsproj bootstrap ... --work {folder}")
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            texts = tuple(SourceText(**_with_tuples(text)) for text in record["texts"])
+            known = {field.name for field in fields(BootstrapOptions)}
+            options = {name: value for name, value in record["options"].items() if name in known}
+            return cls(texts, BootstrapOptions(**_with_tuples(options)))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            expected, remedy = "the call of a bootstrap", "run the bootstrap again"
+            raise DataError(str(path), None, "a damaged record", expected, remedy) from error
+
+
+def _absolute(record: dict[str, Any]) -> dict[str, Any]:
+    for name in record.keys() & {"treebanks", "bitext", *_LISTS, "lexicon"}:
+        if isinstance(value := record[name], str):
+            record[name] = str(Path(value).resolve())
+        elif value:
+            record[name] = [str(Path(path).resolve()) for path in value]
+    return record
+
+
+def _with_tuples(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +165,7 @@ def bootstrap(
     workspace: Workspace,
     options: BootstrapOptions | None = None,
     made: Provenance | None = None,
-    with_examples: bool = False,
-    suggested_sentences: int = SUGGESTED,
+    suggested_sentences: int | None = None,
     workers: Workers = THIS_PROCESS,
     say: Callable[[str], None] = lambda _: None,
 ) -> Bootstrapped:
@@ -115,9 +173,9 @@ def bootstrap(
 
     ``texts``: source languages, each with treebanks and a bitext; all with the same target language.
     ``workspace``: storage and log of the stages. ``made``: provenance stored in the model file.
-    ``with_examples``: parse some of the target text at the end, for a report and for suggestions, with this
-    many ``suggested_sentences``. ``workers``: parallelism; does not change results. ``say``: receives the
-    number of stages, the start of each, and the remaining time.
+    ``suggested_sentences``: parse some of the target text at the end, for a report and for this many
+    suggestions; None: do not. ``workers``: parallelism; does not change results. ``say``: receives the number
+    of stages, the start of each, and the remaining time.
 
     Raises UsageError or DataError when there is nothing to learn from: see each stage.
     """
@@ -129,21 +187,19 @@ def bootstrap(
         check_name("side", options.unspaced, SIDES)
     if options.alignment:
         _check_alignment(texts, options)
-    language = texts[0].languages[1]
     check_annotated(options.tagged, options.annotated)
-    lexicon_of(options.lexicon, options.lemmatizer, language)
+    lexicon_of(options.lexicon, options.lemmatizer, texts[0].languages[1])
     check_other_trees(options.also, options.parsed)
     checked = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
-    lists = ("also", "tagged", "annotated", "parsed", "text", "alignment")
-    given: dict[str, Any] = {name: tuple(map(InputPath, getattr(options, name))) for name in lists}
-    lexicon = None if options.lexicon is None else InputPath(options.lexicon)
-    options = replace(options, lexicon=lexicon, **given)
-    bitexts = _Bitexts(texts, [apart for _, apart in checked], workspace, options, workers)
-    sentences = suggested_sentences if with_examples else None
-    rest, _ = bitexts.parsers(workspace.state(bitexts.tagger).report, made or {}, sentences)
-    before = [*bitexts.sources, *chain(*bitexts.sides), bitexts.tagger, *bitexts.tagged]
-    planned = [workspace.state(stage) for stage in (*before, *rest)]
+    stages = _Stages(texts, [apart for _, apart in checked], workspace, options, workers)
+
+    def after(tagger: StageReport) -> tuple[list[Stage], Bootstrapped]:
+        return stages.after(tagger, made=dict(made or {}), suggested_sentences=suggested_sentences)
+
+    rest, _ = after(workspace.state(stages.tagger).report)
+    every = (*stages.sources, *chain(*stages.sides), stages.tagger, *rest)
+    planned = list(map(workspace.state, every))
     estimate = Estimate(
         planned, expected_seconds([sizes for sizes, _ in checked], [stage.name for stage in planned])
     )
@@ -151,14 +207,14 @@ def bootstrap(
         say(estimate.whole())
     workspace.begun = lambda name: say(estimate.begun(name))
     workspace.ended = estimate.ended
-    workspace.complete(*bitexts.sources, workers=workers)
-    completed = [workspace.complete(stage)[0] for stage in chain(*bitexts.sides)]
+    workspace.complete(*stages.sources, workers=workers)
+    completed = [workspace.complete(stage)[0] for stage in chain(*stages.sides)]
     if options.parsed and not any(stage.report.figures.get("given trees") for stage in completed):
         expected = "expected trees over the same words; check that both are the same edition"
         raise UsageError(f"{options.parsed[0]}: found no tree over a source line of the bitext, {expected}")
-    (tagger,) = workspace.complete(bitexts.tagger)
-    rest, results = bitexts.parsers(tagger.report, made or {}, sentences)
-    for stage in (*bitexts.tagged, *rest):
+    (tagger,) = workspace.complete(stages.tagger)
+    rest, results = after(tagger.report)
+    for stage in rest:
         workspace.complete(stage)
     return results
 
@@ -178,12 +234,11 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
             raise error.with_remedy("write links i-j that count from 0, as qsproj align does") from error
 
 
-class _Bitexts:
-    """The stages of all bitexts, as declared, up to the tagged target sides. Final.
+class _Stages:
+    """The stages of a bootstrap, as declared. Final.
 
     ``apart``: of each text the tokens of the source side that its treebank divides. ``sides``: of each bitext
-    the stages of words, links and source trees. ``untagged``, ``corpora``: its files before and after the
-    target side is tagged.
+    the stages of words, links and source trees.
     """
 
     def __init__(
@@ -194,112 +249,105 @@ class _Bitexts:
         options: BootstrapOptions,
         workers: Workers,
     ) -> None:
-        self._declare, self._options, self._aside = workspace.declare, options, {"workers": workers}
-        self._language, self._tagged = texts[0].languages[1], (*options.tagged, *options.annotated)
+        inputs: dict[str, Any] = {name: tuple(map(InputPath, getattr(options, name))) for name in _LISTS}
+        lexicon = None if options.lexicon is None else InputPath(options.lexicon)
+        self._options = options = replace(options, lexicon=lexicon, **inputs)
+        self._declare = declare = workspace.declare
+        self._aside = {"workers": workers}
+        self._tagged, language = (*options.tagged, *options.annotated), texts[0].languages[1]
         self._treebanks = [tuple(map(InputPath, text.treebanks)) for text in texts]
-        labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
-        self._attached, self._read = dict[str, tuple[str, ...]](), PairsRead()
-        alignments = options.alignment or [None] * len(texts)
         raw = () if options.alignment else options.text
-        shown = shown_cuts(self._tagged, self._language, raw=raw, texts=texts)
-        rows = zip(texts, apart, shown, self._treebanks, alignments, labels, strict=True)
-        for text, divided, cuts, treebanks, links, label in rows:
-            language = text.languages[0]
-            source = self._declare(
-                train_source, treebanks=treebanks, language=language, seed=options.seed, label=label
+        shown = shown_cuts(self._tagged, language, raw=raw, texts=texts)
+        attached = dict[str, tuple[str, ...]]()
+        # Names of the stages of one bitext among several.
+        self._labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
+        for number, (text, cuts, label) in enumerate(zip(texts, shown, self._labels, strict=True)):
+            text = replace(text, treebanks=self._treebanks[number], bitext=tuple(map(InputPath, text.bitext)))
+            cuts |= self._of("parsed", "seed")
+            attached |= cuts.get("attached", {})
+            if options.alignment:
+                cuts["at_spaces"] = True
+            elif apart[number]:
+                cuts["apart"] = apart[number]
+            source = declare(
+                training.train_source,
+                treebanks=text.treebanks,
+                language=text.languages[0],
+                seed=options.seed,
+                label=label,
             )
-            given = replace(text, treebanks=treebanks, bitext=tuple(map(InputPath, text.bitext)))
+            how: Any = {"model": source.file, "label": label, "aside": self._aside}
+            words = declare(cut_words, text=text, **cuts, **how)
+            sides = {"source": words.files[0], "target": words.files[1], "label": label}
+            if options.alignment:
+                path = options.alignment[number]
+                links = declare(given_links, **sides, alignment=path, aside={"name": str(path)})
+            else:
+                unspaced = options.unspaced or ("target" if language in UNSPACED_LANGUAGES else None)
+                aside = {"name": text.bitext[-1], **self._aside}
+                links = declare(link_words, **sides, unspaced=unspaced, aside=aside)
+            trees = declare(parse_source, words=words.files[0], **how)
             self.sources.append(source)
-            self.sides.append(self._side(given, divided, cuts, source.file, links, label))
-        self.untagged = [
+            self.sides.append((words, links, trees))
+        self._untagged = [
             AlignedFiles(trees.file, words.files[1], links.file) for words, links, trees in self.sides
         ]
-        self.tagger = self._declare(
-            tag_target,
-            corpora=self.untagged,
+        self.tagger = declare(
+            training.tag_target,
+            corpora=self._untagged,
             tagged=self._tagged,
             # One source is rarely a relative, and training on its trees takes time.
             treebanks=self._treebanks if len(texts) > 1 else (),
-            also=options.also,
-            language=self._language,
-            attached=self._attached,
-            **self._of("lexicon", "lemmatizer", "text", "paragraphs", "learn_text", "seed"),
+            language=language,
+            attached=attached,
+            **self._of("also", "lexicon", "lemmatizer", "text", "paragraphs", "learn_text", "seed"),
         )
-        how: Any = {"tagger": self.tagger.file, "aside": self._aside}
-        files = list(zip(self.untagged, labels, strict=True))
-        self.tagged = [self._declare(tag_words, words=one.target, label=label, **how) for one, label in files]
-        both = zip(self.untagged, self.tagged, strict=True)
-        self.corpora = tuple(replace(one, target=tagged.file) for one, tagged in both)
 
     def _of(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self._options, name) for name in names}
 
-    def _side(
-        self,
-        text: SourceText,
-        apart: Contractions,
-        shown: dict[str, Any],
-        model: StageOutput,
-        alignment: str | None,
-        label: str,
-    ) -> tuple[Stage, Stage, Stage]:
-        """Declare the stages that tokenize a bitext, align its words, and parse the source side."""
-        cuts = shown | self._of("parsed", "seed")
-        self._attached |= cuts.get("attached", {})
-        if alignment is not None:
-            cuts["at_spaces"] = True
-        elif apart:
-            cuts["apart"] = apart
-        words = self._declare(cut_words, text=text, model=model, label=label, aside=self._aside, **cuts)
-        sides = {"source": words.files[0], "target": words.files[1], "label": label}
-        if alignment is None:
-            unspaced = "target" if self._language in UNSPACED_LANGUAGES else None
-            aside = {"name": text.bitext[-1], **self._aside}
-            unspaced = self._options.unspaced or unspaced
-            links = self._declare(link_words, **sides, unspaced=unspaced, aside=aside)
-        else:
-            links = self._declare(given_links, **sides, alignment=alignment, aside={"name": str(alignment)})
-        trees = self._declare(parse_source, words=words.files[0], model=model, label=label, aside=self._aside)
-        return words, links, trees
-
-    def parsers(
-        self, tagger: StageReport, made: Provenance, suggested_sentences: int | None
+    def after(
+        self, tagger: StageReport, *, made: Provenance, suggested_sentences: int | None
     ) -> tuple[list[Stage], Bootstrapped]:
-        """Declare the stages after the tagger, whose report is one of their inputs."""
+        """Declare the stages after the tagger, by its report; also return their results."""
         declare, options = self._declare, self._options
+        read = training.PairsRead()
+        how: Any = {"tagger": self.tagger.file, "aside": self._aside}
+        tagged = [
+            declare(training.tag_words, words=one.target, label=label, **how)
+            for one, label in zip(self._untagged, self._labels, strict=True)
+        ]
+        both = zip(self._untagged, tagged, strict=True)
+        corpora = [replace(one, target=stage.file) for one, stage in both]
         unshared = tagger.figures.get("unshared", {})
-        how: Any = {"unshared": unshared, "seed": options.seed, "aside": {"read": self._read}}
+        how = {"unshared": unshared, "seed": options.seed, "aside": {"read": read}}
         prior = declare(
-            train_priors,
-            sources=[Source(*one) for one in zip(self._treebanks, self.corpora, strict=True)],
+            training.train_priors,
+            sources=list(map(training.Source, self._treebanks, corpora)),
             others=options.also,
             draws=options.draws or DRAWS,
-            files=prior_files(options.also),
+            files=[f".{number}.model" for number in range(1, 4 if options.also else 2)],
             **how,
         )
-        how |= {"priors": prior.files, "corpora": list(self.corpora)}
-        parser = declare(project, options=options.soft, **how)
-        model = declare(
-            assemble, tagger=self.tagger.file, parser=parser.file, made=dict(made), readings=TAG_READINGS
-        )
-        stages, base = [prior, parser, model], model.file
+        parser = declare(training.project, options=options.soft, priors=prior.files, corpora=corpora, **how)
+        how = {"tagger": self.tagger.file, "parser": parser.file, "readings": training.TAG_READINGS}
+        model = declare(training.assemble, made=made, **how)
+        stages, base = [*tagged, prior, parser, model], model.file
         if options.annotated:
             how = self._of("annotated", "seed")
-            model = declare(learn_trees, model=base, corpora=list(self.corpora), made=dict(made), **how)
+            model = declare(training.learn_trees, model=base, corpora=corpora, made=made, **how)
             stages.append(model)
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
-            answered = self._of("lexicon") if options.lexicon else {}
             last = declare(
-                parse_examples,
-                corpora=self.untagged,
+                training.parse_examples,
+                corpora=self._untagged,
                 model=model.file,
                 tagged=self._tagged,
                 sentences=suggested_sentences,
                 aside=self._aside,
-                **self._of("text", "paragraphs"),
-                **answered,
+                **self._of("text", "paragraphs", *(["lexicon"] if options.lexicon else [])),
             )
             stages, examples = [*stages, last], last.files
-        return stages, Bootstrapped(model.file, base, parser.files[1], self.corpora, *examples)
+        return stages, Bootstrapped(model.file, base, parser.files[1], tuple(corpora), *examples)

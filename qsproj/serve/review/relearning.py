@@ -19,8 +19,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
 from qsproj.models.text.text_parser import TextParser, load_text_parser
 from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
-from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped, bootstrap
-from qsproj.pipelines.bootstrap.call import BootstrapCall
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.projection.hard_projection import through_links
@@ -83,7 +82,6 @@ class Relearning:
             self.call.texts,
             workspace=workspace,
             options=options,
-            with_examples=True,
             suggested_sentences=OFFERED,
             say=say,
         )

@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions
-from qsproj.pipelines.bootstrap.call import BootstrapCall
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

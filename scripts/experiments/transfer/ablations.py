@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.pipelines.bootstrap import bitext, tagger
+from qsproj.pipelines.bootstrap import bitext, training
 from qsproj.pipelines.bootstrap.bitext import cut_words
-from qsproj.pipelines.bootstrap.parser import project, train_priors
 from qsproj.pipelines.bootstrap.spelling import Spelling
-from qsproj.pipelines.bootstrap.tagger import tag_target
+from qsproj.pipelines.bootstrap.training import project, tag_target, train_priors
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
 from qsproj.pipelines.projection import priors, soft_evidence, soft_projection
 from qsproj.pipelines.tagging import (
@@ -48,7 +47,7 @@ def _tag_options(**changes: Any) -> Ablation:
     def changed(**given: Any) -> Any:
         return usual(**{**changes, **given})
 
-    return Ablation(tag_target, ((tagger, "TagProjectionOptions", changed),))
+    return Ablation(tag_target, ((training, "TagProjectionOptions", changed),))
 
 
 def _tags(*values: tuple[object, str, Any]) -> Ablation:
@@ -65,7 +64,7 @@ def _same_noise(text: LinkedText, *_: object) -> Channel:
 
 
 ABLATIONS = {
-    "features": _tags((tagger, "project_tags", partial(project_tags, columns=()))),
+    "features": _tags((training, "project_tags", partial(project_tags, columns=()))),
     "function words": _tags((function_words, "rarely_linked", lambda text, words, _: words.counts < 0)),
     "registered auxiliaries": _tags(
         (tags_through_links, "registered_auxiliaries", lambda language: frozenset[str]())

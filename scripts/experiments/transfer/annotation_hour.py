@@ -39,7 +39,6 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import TextParser, load_text_parser, text_parser
 from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
-from qsproj.pipelines.bootstrap.model import TAG_READINGS
 from qsproj.pipelines.bootstrap.suggestions import (
     Asked,
     LinkedTags,
@@ -50,6 +49,7 @@ from qsproj.pipelines.bootstrap.suggestions import (
     suggested_words,
     targets_with_links,
 )
+from qsproj.pipelines.bootstrap.training import TAG_READINGS
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.bootstrap.worth import WORDS as NEXT_WORDS
 from qsproj.pipelines.bootstrap.worth import Passed, worth_a_minute

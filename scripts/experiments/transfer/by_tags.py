@@ -14,7 +14,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.parser import Parser, load_tags
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.text_parser import text_parser
-from qsproj.pipelines.bootstrap.model import TAG_READINGS
+from qsproj.pipelines.bootstrap.training import TAG_READINGS
 from scripts.experiments.transfer.stages import TAGGER_TREEBANKS, Stages
 
 DEV = {"de": "german-gsd-dev", "es": "spanish-gsd-dev", "sv": "swedish-talbanken-dev"}

@@ -43,9 +43,7 @@ from qsproj.models.text.text_parser import TextParser
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bootstrap.bitext import cut_words, link_words, parse_source
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
-from qsproj.pipelines.bootstrap.parser import project, train_priors
-from qsproj.pipelines.bootstrap.source import train_source
-from qsproj.pipelines.bootstrap.tagger import tag_target, tag_words
+from qsproj.pipelines.bootstrap.training import project, tag_target, tag_words, train_priors, train_source
 from qsproj.pipelines.bootstrap.workspace import InputPath, Make, Stage, StageResult, Workspace
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from scripts.experiments.harness.build import this_build

@@ -185,7 +185,9 @@ def made(lab: Lab, row: Row) -> tuple[Bootstrapped, TextParser]:
     ]
     workspace = Workspace(lab.cache.folder / "new-testament", run="experiment")
     options = BootstrapOptions(seed=1, **more)
-    done = bootstrap(texts, workspace=workspace, options=options, with_examples=not row.annotated)
+    done = bootstrap(
+        texts, workspace=workspace, options=options, suggested_sentences=None if row.annotated else 20
+    )
     expected, remedy = "a model of text", "make one: qsproj bootstrap"
     return done, load_model_of(done.model, TextParser, expected=expected, remedy=remedy)
 

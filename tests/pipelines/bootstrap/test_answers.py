@@ -19,17 +19,17 @@ from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import text_parser
 from qsproj.models.tree_decoder import of_tree
 from qsproj.pipelines.bootstrap import answers
-from qsproj.pipelines.bootstrap import tuned_parser as tuning
 from qsproj.pipelines.bootstrap.answers import (
     Answers,
+    OwnTags,
     learn_answers,
     learned_tagger,
     text_to_parse,
+    tuned_parser,
     with_known_tags,
     with_tags,
 )
-from qsproj.pipelines.bootstrap.model import learn_trees
-from qsproj.pipelines.bootstrap.tuned_parser import OwnTags, tuned_parser
+from qsproj.pipelines.bootstrap.training import learn_trees
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def test_arcs_are_less_sure_where_the_tags_of_new_text_are_wrong(model, gold):
 
 
 def test_marks_are_judged_at_the_temperature_that_is_chosen(model, gold, monkeypatch):
-    monkeypatch.setattr(tuning, "ENOUGH_WORDS", 0)
+    monkeypatch.setattr(answers, "ENOUGH_WORDS", 0)
     parser, trees = replace(model.base, temperature=2.0, attaches_marks=True), gold[:20]
     own = [OwnTags(one.upos, np.zeros(len(one) + 1)) for one in trees]
     found = tuned_parser(parser, trees, own, rng=np.random.default_rng(1))

@@ -13,8 +13,7 @@ from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
 from qsproj.models.storage import load_model
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import bitext
-from qsproj.pipelines.bootstrap.source import train_source
-from qsproj.pipelines.bootstrap.tagger import tag_words
+from qsproj.pipelines.bootstrap.training import tag_words, train_source
 
 
 @pytest.fixture(scope="module")

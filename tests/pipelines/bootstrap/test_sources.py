@@ -5,9 +5,8 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_tags
-from qsproj.pipelines.bootstrap import parser
-from qsproj.pipelines.bootstrap.parser import PairsRead, noted
-from qsproj.pipelines.bootstrap.tagger import tag_target
+from qsproj.pipelines.bootstrap import training
+from qsproj.pipelines.bootstrap.training import PairsRead, noted, tag_target
 from tests.pipelines.tagging.made_bitext import made_pairs
 
 
@@ -65,7 +64,7 @@ def test_a_bitext_that_is_read_to_its_end_is_not_read_again():
 
 
 def test_the_pairs_of_large_bitexts_are_not_kept(monkeypatch):
-    monkeypatch.setattr(parser, "MOST_KEPT", 30)
+    monkeypatch.setattr(training, "MOST_KEPT", 30)
     files = AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")
     read = PairsRead()
     assert len(list(noted(files, read))) > 30

@@ -1,0 +1,280 @@
+"""Stages that train models: of the sources, the target's tagger and parser, and the model of both."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+
+from qsproj.corpus.conllu import conllu_kept, read_conllu, write_conllu
+from qsproj.corpus.contractions import Contractions
+from qsproj.corpus.formats import read_all
+from qsproj.corpus.language.lexicon import lexicon_of
+from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.pairs.translations import join_same_targets
+from qsproj.corpus.sentence import SentencePair, has_tree
+from qsproj.errors import NothingToLearnError, pluralise
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.morphology.morphology_training import MorphologyOptions, columns_shown, train_morphology
+from qsproj.models.parser import load_parser, load_tags
+from qsproj.models.storage import Provenance
+from qsproj.models.tagging.tagger import UPOS_COLUMN
+from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.text.text_parser import load_text_parser, text_parser
+from qsproj.parallel import Workers
+from qsproj.pipelines.bootstrap.answers import text_to_parse
+from qsproj.pipelines.bootstrap.bitext import MeanConfidence, track_from
+from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
+from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.projection.priors import load_prior, source_priors
+from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.soft_projection import about_annotated, project_soft
+from qsproj.pipelines.streams import parse_stream, tag_stream
+from qsproj.pipelines.tagging.conventions import Annotation, Conventional
+from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
+from qsproj.pipelines.treebank_weights import read_treebanks
+
+# Options of the source models. With 4 passes for tags, Wolof words had 1.4 UPOS less (one seed).
+TAGS_OF_SOURCE = TaggerOptions(epochs=6)
+ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=6)
+LABEL_EPOCHS_OF_SOURCE = 3
+FEATURES_OF_SOURCE = MorphologyOptions(epochs=3)
+# Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
+# Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
+FAR_APART = 0.25
+OUT_OF_DOMAIN = (
+    "the raw text is out of domain, and tags of unknown words are often wrong; a --lexicon of the words that "
+    "--suggest-words writes, or sentences --tagged, help most"
+)
+# Largest bitext whose pairs are kept in memory.
+MOST_KEPT = 20_000
+# Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
+TAG_READINGS = 16
+# Number of sentences that the finished model parses for the report.
+EXAMPLE_SENTENCES = 2000
+
+
+@stage("source", version=11)
+def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
+    """Train tagger and parser of the source, with features if the treebank has them, to be projected.
+
+    Raises UsageError or DataError when a treebank cannot be read, or has no trees or tags.
+    """
+    sentences = list(read_all(treebanks))
+    rng = np.random.default_rng(seed)
+    tagger = train_tagger(sentences, rng=rng, language=language, options=TAGS_OF_SOURCE)
+    parser, report = train_arc_parser(
+        sentences, rng=rng, options=ARCS_OF_SOURCE, label_epochs=LABEL_EPOCHS_OF_SOURCE
+    )
+    if "feats" in columns_shown(sentences):
+        # Separate generator: features must not change tags and trees.
+        features = train_morphology(
+            sentences, rng=np.random.default_rng(seed), columns=["feats"], options=FEATURES_OF_SOURCE
+        )
+        tagger = replace(tagger, morphology=features)
+    text_parser(tagger, parser).save(paths[0])
+    figures = {"sentences": len(sentences), "words": sum(map(len, sentences))}
+    trained = f"trained on {pluralise(len(sentences), 'sentence')}, {pluralise(figures['words'], 'word')}"
+    return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
+
+
+@stage("tagger", version=68)
+def tag_target(
+    paths: Sequence[Path],
+    *,
+    corpora: Sequence[AlignedFiles],
+    tagged: Sequence[str],
+    lexicon: str | None,
+    lemmatizer: str | None,
+    text: Sequence[str],
+    paragraphs: bool,
+    learn_text: bool | None,
+    treebanks: Sequence[Sequence[str]],
+    also: Sequence[str],
+    language: str,
+    attached: Contractions,
+    seed: int,
+) -> StageReport:
+    """Train a tagger of the target through links; report the share of raw words unknown in the bitext.
+
+    ``treebanks``: those of each of several sources; the largest counts most. ``attached``: tokens of the
+    bitext that are divided like raw text.
+    """
+    of_sources = list(map(read_treebanks, treebanks))
+    if of_sources:
+        sizes = [sum(len(one.sentences) for one in of_source) for of_source in of_sources]
+        order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
+        corpora = [corpora[number] for number in order]
+        of_sources = [of_sources[number] for number in order]
+    sentences = list(read_all(tagged))
+    shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
+    raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
+    projected = project_tags(
+        join_same_targets(corpora),
+        rng=np.random.default_rng(seed),
+        tagged=sentences,
+        raw=[sentence.forms for sentence in raw],
+        lexicon=lexicon_of(lexicon, lemmatizer, language),
+        relatives=[*chain(*of_sources), *read_treebanks(also)],
+        language=language,
+        options=TagProjectionOptions(learn_raw=learn_text),
+    )
+    tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
+    replace(tagger, contractions={**tagger.contractions, **attached}).save(paths[0])
+    contradicted = [[one.word, one.count, *one.linked, *one.given] for one in projected.contradicted]
+    figures = {"unshared": dict(projected.unshared), "contradicted": contradicted}
+    warning = (OUT_OF_DOMAIN,) if projected.unknown > FAR_APART else ()
+    return StageReport(line="; ".join((*projected.report, *warning)), figures=figures)
+
+
+@stage("tagged", version=2, files=(".conllu",))
+def tag_words(paths: Sequence[Path], *, words: str, tagger: str, workers: Workers) -> StageReport:
+    """Tag the target side with UPOS, the only column that later stages read."""
+    with conllu_kept(paths[0]) as (kept, write):
+        done = sum(1 for _ in kept)
+        rest = track_from(words, done, "tagging the target")
+        for sentence in tag_stream(tagger, rest, columns=[UPOS_COLUMN], workers=workers):
+            write(sentence)
+            done += 1
+    return StageReport(line=f"{pluralise(done, 'sentence')} tagged", figures={})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source language: its treebanks, and its pairs with the target, tagged on both sides."""
+
+    treebanks: tuple[str, ...]
+    pairs: AlignedFiles
+
+
+# The pairs of each bitext that the prior stage has read, which the parser stage reads again.
+PairsRead = dict[AlignedFiles, list[SentencePair]]
+
+
+def noted(files: AlignedFiles, read: PairsRead) -> Iterator[SentencePair]:
+    """Yield the pairs; store them in ``read`` at their end, unless they are too many."""
+    pairs = list[SentencePair]()
+    for number, pair in enumerate(files, start=1):
+        if number <= MOST_KEPT:
+            pairs.append(pair)
+        else:
+            pairs.clear()
+        yield pair
+    if pairs:
+        read[files] = pairs
+
+
+@stage("prior", version=16)
+def train_priors(
+    paths: Sequence[Path],
+    *,
+    sources: Sequence[Source],
+    others: Sequence[str],
+    unshared: Mapping[str, Annotation],
+    draws: int,
+    seed: int,
+    read: PairsRead,
+) -> StageReport:
+    of_sources = [(read_treebanks(source.treebanks), noted(source.pairs, read)) for source in sources]
+    target = read_all([source.pairs.target for source in sources])
+    rng = np.random.default_rng(seed)
+    prior, words = source_priors(
+        of_sources, read_treebanks(others), unshared=unshared, target=target, rng=rng, draws=draws
+    )
+    for member, path in zip(prior.members, paths, strict=True):
+        member.save(path)
+    of_tags = f", {len(prior.members) - 1} of tags alone" if others else ""
+    line = f"1 parser of translated words{of_tags}, from {pluralise(words, 'word')}"
+    return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
+
+
+@stage("parser", version=26, files=(".model", ".trees.conllu"))
+def project(
+    paths: Sequence[Path],
+    *,
+    corpora: Sequence[AlignedFiles],
+    priors: Sequence[str],
+    unshared: Mapping[str, Annotation],
+    options: SoftProjectionOptions,
+    seed: int,
+    read: PairsRead,
+) -> StageReport:
+    """Train the parser of the target on projected evidence and priors; also write its training trees.
+
+    ``unshared``: conventions of the sources that do not hold in the target.
+    """
+    voters = [load_prior(path, reads_words=True) for path in priors]
+    pairs = [Conventional(read.pop(one, one), unshared) for one in corpora]
+    projected = project_soft(pairs, priors=voters, rng=np.random.default_rng(seed), options=options)
+    write_conllu(projected.learned_from, paths[1])
+    projected.parser.save(paths[0])
+    return StageReport(line="; ".join(projected.report), figures={})
+
+
+@stage("model", version=3)
+def assemble(
+    paths: Sequence[Path], *, tagger: str, parser: str, made: Provenance, readings: int
+) -> StageReport:
+    text_parser(load_tags(tagger), load_parser(parser), readings=readings).save(paths[0], made=made)
+    return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
+
+
+@stage("learned", version=10)
+def learn_trees(
+    paths: Sequence[Path],
+    *,
+    model: str,
+    corpora: Sequence[AlignedFiles],
+    annotated: Sequence[str],
+    seed: int,
+    made: Provenance,
+) -> StageReport:
+    """Fine-tune the parser of a model on annotated trees, whose tags its tagger has learned before.
+
+    Learned once more, as answers are, they make the tagger too sure: it has seen the sentences that judge it.
+    """
+    base = load_text_parser(model, remedy="bootstrap again")
+    trees = list(filter(has_tree, read_all(annotated)))
+    # Trees none of which the parser can build teach it nothing.
+    with suppress(NothingToLearnError):
+        base = replace(base, base=base.base.fine_tuned(trees, rng=np.random.default_rng(seed)))
+    base.save(paths[0], made=made)
+    return StageReport(line="; ".join(about_annotated(trees, chain.from_iterable(corpora))), figures={})
+
+
+@stage("examples", version=9, files=(".conllu", ".suggested.conllu", ".words.tsv"))
+def parse_examples(
+    paths: Sequence[Path],
+    *,
+    corpora: Sequence[AlignedFiles],
+    text: Sequence[str],
+    paragraphs: bool,
+    tagged: Sequence[str],
+    model: str,
+    sentences: int,
+    lexicon: str | None = None,
+    workers: Workers,
+) -> StageReport:
+    """Parse some target text without its projected trees, and suggest sentences and words to annotate.
+
+    At most ``sentences`` sentences are suggested. Suggestions come from the raw text if there is any, because
+    the text to be parsed differs from the bitext. Examples come from the first of the ``corpora``.
+    """
+    sure, trained = MeanConfidence(), load_text_parser(model)
+    bare = islice(read_conllu(corpora[0].target), EXAMPLE_SENTENCES)
+    examples = list(sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers)))
+    write_conllu(examples, paths[0])
+    candidates, raw = examples[:CANDIDATES], []
+    if text:
+        raw = list(text_to_parse(trained, text, paragraphs=paragraphs, bitext=corpora))
+        parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
+        candidates = list(parsed)
+    suggested = suggested_sentences(candidates, trained.tagger, list(read_all(tagged)), count=sentences)
+    write_conllu(suggested, paths[1])
+    write_words(paths[2], tagger=trained.tagger, text=raw, corpora=corpora, lexicon=lexicon)
+    return sure.report
