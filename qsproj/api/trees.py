@@ -15,7 +15,7 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.corpus.token import Token
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
-from qsproj.evaluation.common_sentences import on_common_sentences
+from qsproj.evaluation.token_alignment import on_common_sentences
 from qsproj.models import storage
 from qsproj.serve.review.search import compiled
 from qsproj.styles import detect

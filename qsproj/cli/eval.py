@@ -29,8 +29,8 @@ from qsproj.evaluation import score_tables
 from qsproj.evaluation.alignment import alignment_scores
 from qsproj.evaluation.attachment import GROUPINGS, AttachmentScores, WordsDifferError, attachment_scores
 from qsproj.evaluation.calibration import confidences_of, relations_can_be_judged, reliability, share_stated
-from qsproj.evaluation.common_sentences import Files, on_common_sentences
 from qsproj.evaluation.conll18 import CutScores, cut_scores
+from qsproj.evaluation.token_alignment import Files, on_common_sentences
 from qsproj.progress import notice
 
 EXAMPLES = """examples:

@@ -1,7 +1,7 @@
 """Inter-annotator agreement: Cohen's kappa of tags, features, heads and relations."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from qsproj.conventions import NO_HEAD, ROOT
@@ -23,41 +23,27 @@ class Agreement(NamedTuple):
 
 def agreement(first: Sequence[Sentence], second: Sequence[Sentence]) -> list[Agreement]:
     """Compute agreement by column (Cohen 1960, A coefficient of agreement for nominal scales)."""
-    both = zip(first, second, strict=True)
-    pairs = [(one, other, word) for one, other in both for word in range(1, len(one) + 1)]
-    return [
-        _agreement(name, [(cell(one, word), cell(other, word)) for one, other, word in pairs])
-        for name, cell in _COLUMNS.items()
+    columns, others = _columns(first), _columns(second)
+    return [_agreement(name, zip(cells, others[name], strict=True)) for name, cells in columns.items()]
+
+
+def _columns(sentences: Sequence[Sentence]) -> dict[str, list[_Cell]]:
+    """Return the cell of each word in each column; None where nothing is annotated."""
+    tags, features, relations = (
+        [None if cell == UNSPECIFIED else cell for sentence in sentences for cell in getattr(sentence, name)]
+        for name in ("upos", "feats", "deprels")
+    )
+    heads: list[_Cell] = [
+        None if head == NO_HEAD else "root" if head == ROOT else head - word
+        for sentence in sentences
+        for word, head in enumerate(sentence.heads[1:].tolist(), start=1)
     ]
+    both: list[_Cell] = [None if None in one else one for one in zip(heads, relations, strict=True)]
+    return {"UPOS": tags, "FEATS": features, "HEAD": heads, "DEPREL": relations, "HEAD and DEPREL": both}
 
 
-def _head(sentence: Sentence, word: int) -> _Cell:
-    head = int(sentence.heads[word])
-    if head == NO_HEAD:
-        return None
-    return "root" if head == ROOT else head - word
-
-
-def _labelled(sentence: Sentence, word: int) -> _Cell:
-    head, relation = _head(sentence, word), _known(sentence.deprels[word - 1])
-    return None if head is None or relation is None else (head, relation)
-
-
-def _known(cell: str) -> str | None:
-    return None if cell == UNSPECIFIED else cell
-
-
-_COLUMNS: dict[str, Callable[[Sentence, int], _Cell]] = {
-    "UPOS": lambda sentence, word: _known(sentence.upos[word - 1]),
-    "FEATS": lambda sentence, word: _known(sentence.feats[word - 1]),
-    "HEAD": _head,
-    "DEPREL": lambda sentence, word: _known(sentence.deprels[word - 1]),
-    "HEAD and DEPREL": _labelled,
-}
-
-
-def _agreement(column: str, cells: Sequence[tuple[_Cell, _Cell]]) -> Agreement:
-    both = [(one, other) for one, other in cells if one is not None and other is not None]
+def _agreement(column: str, cells: Iterable[tuple[_Cell, _Cell]]) -> Agreement:
+    both = [pair for pair in cells if None not in pair]
     words, same = len(both), sum(one == other for one, other in both)
     first, second = (Counter(side) for side in zip(*both, strict=True)) if both else (Counter(), Counter())
     by_chance = sum(count * second[cell] for cell, count in first.items())

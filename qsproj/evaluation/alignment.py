@@ -52,9 +52,8 @@ def alignment_scores(
             shorter, longer = names if right is None else names[::-1]
             end, expected = f"the links of {pluralise(sentences, 'sentence pair')}", f"more, as in {longer}"
             raise DataError(shorter, None, end, expected, "score links of the same pairs")
-        possible_links = set(map(tuple, right.links.tolist()))
-        sure_links = set(map(tuple, right.links[right.sure].tolist()))
-        links = set(map(tuple, guess.links.tolist()))
+        tables = right.links, right.links[right.sure], guess.links
+        possible_links, sure_links, links = (set(map(tuple, table.tolist())) for table in tables)
         sentences += 1
         found += len(links)
         sure += len(sure_links)

@@ -13,10 +13,11 @@ difference of two systems for significance.
 
 import math
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from types import MappingProxyType
 
 import numpy as np
@@ -27,7 +28,7 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.messages import first_difference
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, unknown_name
+from qsproj.errors import DataError, check_name
 
 
 def exact_paired_test(differences: ArrayLike) -> float:
@@ -73,20 +74,14 @@ class Grouping:
     of_tree: bool = False  # whether the group depends on the tree, so gold and system may differ
 
 
-# Upper limits of the bins, in words, with their names; longer sentences have a name of their own.
-_LENGTH_BINS = ((10, "1-10"), (20, "11-20"), (30, "21-30"), (40, "31-40"))
-_LONGEST = "41+"
-
-
-def _length_bins(sentence: Sentence) -> list[str]:
-    name = next((name for limit, name in _LENGTH_BINS if len(sentence) <= limit), _LONGEST)
-    return [name] * len(sentence)
-
+# Names of the bins of lengths in words, and the upper limits of all but the last.
+_LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41+")
+_LIMITS = (10, 20, 30, 40)
 
 #: ``length``: number of words of the sentence. ``tag``: UPOS. ``relation``: DEPREL with its subtype.
 GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
     {
-        "length": Grouping(_length_bins, order=(*(name for _, name in _LENGTH_BINS), _LONGEST)),
+        "length": Grouping(lambda one: [_LENGTHS[bisect_left(_LIMITS, len(one))]] * len(one), _LENGTHS),
         "tag": Grouping(lambda sentence: sentence.upos),
         "relation": Grouping(lambda sentence: sentence.deprels, of_tree=True),
     }
@@ -96,8 +91,8 @@ GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
 PUNCTUATION_TAG = "PUNCT"
 
 _GROUP_FIELDS = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes")
-_ROOT_FIELDS = ("gold_roots", "system_roots", "shared_roots")
-_FIELDS = (*_GROUP_FIELDS, *_ROOT_FIELDS, "without_gold_head", "without_head", "with_gold_tag", "tags")
+_OTHER_FIELDS = "gold_roots system_roots shared_roots without_gold_head without_head with_gold_tag tags"
+_FIELDS = (*_GROUP_FIELDS, *_OTHER_FIELDS.split())
 
 #: One record per sentence: numbers of scored words, of those with the right head, with the right head and
 #: relation, and with the right head and relation up to subtypes; of scored words that are roots in the gold
@@ -119,17 +114,16 @@ class AttachmentScores:
     groups: "Mapping[str, AttachmentScores]" = field(default_factory=dict)
     predicted: int = 0
 
+    def _shown(self) -> dict[str, str]:
+        scores = {name: f"{getattr(self, name):.2f}" for name in ("uas", "las", "las_no_subtypes", "upos")}
+        return {**scores, "tokens": str(self.tokens), "sentences": str(self.sentences)}
+
     def __repr__(self) -> str:
-        names = ("uas", "las", "las_no_subtypes", "upos")
-        scores = ", ".join(f"{name}={getattr(self, name):.2f}" for name in names)
-        return f"AttachmentScores({scores}, tokens={self.tokens}, sentences={self.sentences})"
+        return f"AttachmentScores({', '.join(f'{name}={value}' for name, value in self._shown().items())})"
 
     def _repr_html_(self) -> str:
-        names = ("uas", "las", "las_no_subtypes", "upos", "tokens", "sentences")
-        found = ((name, getattr(self, name)) for name in names)
-        cells = ((name, f"{value:.2f}" if isinstance(value, float) else value) for name, value in found)
-        rows = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in cells)
-        return f"<table>{rows}</table>"
+        rows = (f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in self._shown().items())
+        return f"<table>{''.join(rows)}</table>"
 
     def total(self, name: str) -> int:
         """Return the sum over sentences of the field ``name`` of `COUNTS`."""
@@ -200,8 +194,8 @@ def attachment_scores(
 
     Raises WordsDifferError, DataError as :func:`side_by_side`; UsageError for an unknown ``by``.
     """
-    if by is not None and by not in GROUPINGS:
-        raise unknown_name("grouping", by, GROUPINGS)
+    if by is not None:
+        check_name("grouping", by, GROUPINGS)
     grouping = None if by is None else GROUPINGS[by]
     names = names or ("gold", *(f"system {number}" for number in range(1, len(systems) + 1)))
     records = [array("i") for _ in systems]
@@ -213,7 +207,8 @@ def attachment_scores(
             if grouping is not None:
                 _add_to_groups(groups[system], grouping, gold_sentence, system_sentence, marks)
     counted = (np.frombuffer(record.tobytes(), dtype=COUNTS) for record in records)
-    return tuple(AttachmentScores(one, _ordered(own, grouping)) for one, own in zip(counted, groups))
+    order = grouping.order if grouping else ()
+    return tuple(AttachmentScores(one, _ordered(own, order)) for one, own in zip(counted, groups))
 
 
 # Name of a group -> its counts of _GROUP_FIELDS and, last, the number of words in it by the system's tree.
@@ -224,12 +219,10 @@ _Marks = Mapping[str, NDArray[np.bool_]]
 def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
     n = len(gold)
     gold_heads, system_heads = gold.heads[1:], system.heads[1:]
-    wanted = np.ones(n, dtype=np.bool_)
-    if not punctuation:
-        wanted = np.fromiter((tag != PUNCTUATION_TAG for tag in gold.upos), dtype=np.bool_, count=n)
+    wanted = np.ones(n, np.bool_) if punctuation else ~_equal(gold.upos, repeat(PUNCTUATION_TAG), n)
     scored = wanted & (gold_heads != NO_HEAD)
     right = scored & (gold_heads == system_heads)
-    tagged = wanted & np.fromiter((tag != UNSPECIFIED for tag in gold.upos), dtype=np.bool_, count=n)
+    tagged = wanted & ~_equal(gold.upos, repeat(UNSPECIFIED), n)
     relations = map(bare_relation, gold.deprels), map(bare_relation, system.deprels)
     gold_roots, system_roots = scored & (gold_heads == ROOT), scored & (system_heads == ROOT)
     return {
@@ -257,22 +250,18 @@ def _add_to_groups(
     gold_names = grouping.names(gold)
     system_names = grouping.names(system) if grouping.of_tree else gold_names
     columns = [marks[name].tolist() for name in _GROUP_FIELDS]
-    for gold_name, system_name, scored, *right in zip(gold_names, system_names, *columns):
-        if not scored:
-            continue
-        for index, mark in enumerate((scored, *right)):
-            groups[gold_name][index] += mark
-        groups[system_name][-1] += 1
+    for gold_name, system_name, *marks_of_word in zip(gold_names, system_names, *columns):
+        if marks_of_word[0]:
+            for index, mark in enumerate(marks_of_word):
+                groups[gold_name][index] += mark
+            groups[system_name][-1] += 1
 
 
-def _ordered(groups: _GroupCounts, grouping: Grouping | None) -> dict[str, AttachmentScores]:
-    if grouping is None:
-        return {}
-    order = [name for name in grouping.order if name in groups]
-    if not grouping.order:
-        order = sorted(groups, key=lambda name: (-groups[name][0], name))
+def _ordered(groups: _GroupCounts, order: tuple[str, ...]) -> dict[str, AttachmentScores]:
     scores = {}
-    for name in order:
+    for name in order or sorted(groups, key=lambda name: (-groups[name][0], name)):
+        if name not in groups:
+            continue
         *sums, predicted = groups[name]
         counts = np.zeros(1, dtype=COUNTS)
         for column, total in zip(_GROUP_FIELDS, sums, strict=True):
@@ -290,22 +279,19 @@ def side_by_side(
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
     lines = [1] * len(names)
     for number, row in enumerate(zip_longest(gold, *systems), start=1):
-        if row[0] is None:
-            first = next(index for index, sentence in enumerate(row) if sentence is not None)
-            raise _lengths_differ(names[0], names[first], number)
-        for name, line, sentence in zip(names[1:], lines[1:], row[1:]):
-            if sentence is None:
-                raise _lengths_differ(name, names[0], number)
-            if sentence.forms != row[0].forms:
-                word, expected, found = first_difference(row[0].forms, sentence.forms)
-                named = f"sentence {number}" + (f" ({row[0].sent_id})" if row[0].sent_id else "")
+        present = [sentence for sentence in row if sentence is not None]
+        if len(present) < len(row):
+            shorter = names[row.index(None)]
+            longer = next(name for name, sentence in zip(names, row) if sentence is not None)
+            found, expected = f"no sentence {number}", f"one as in {longer}"
+            raise DataError(shorter, None, found, expected, "score files of the same sentences")
+        first, *others = present
+        for name, line, sentence in zip(names[1:], lines[1:], others):
+            if sentence.forms != first.forms:
+                word, expected, found = first_difference(first.forms, sentence.forms)
+                named = f"sentence {number}" + (f" ({first.sent_id})" if first.sent_id else "")
                 found, expected = f"{found} as word {word} of {named}", f"{expected} as in {names[0]}"
                 remedy = "score files of the same words"
                 raise WordsDifferError(name, line if sentence.layout else None, found, expected, remedy)
-        yield row[0], list(row[1:])
-        lines = [line + lines_in(sentence) for line, sentence in zip(lines, row)]
-
-
-def _lengths_differ(shorter: str, longer: str, number: int) -> DataError:
-    found, expected = f"no sentence {number}", f"one as in {longer}"
-    return DataError(shorter, None, found, expected, "score files of the same sentences")
+        yield first, others
+        lines = [line + lines_in(sentence) for line, sentence in zip(lines, present)]

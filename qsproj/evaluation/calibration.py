@@ -49,10 +49,9 @@ def expected_calibration_error(table: Sequence[ReliabilityBin]) -> float:
 
     *Source*: Naeini, Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities; Guo et al. 2017.
     """
+    gap = sum(row.count * abs(row.confidence - row.accuracy) for row in table if row.count)
     total = sum(row.count for row in table)
-    if not total:
-        return float("nan")
-    return sum(row.count * abs(row.confidence - row.accuracy) for row in table if row.count) / total
+    return gap / total if total else float("nan")
 
 
 def relations_can_be_judged(gold: Iterable[Sentence], system: Iterable[Sentence]) -> bool:
@@ -63,12 +62,8 @@ def relations_can_be_judged(gold: Iterable[Sentence], system: Iterable[Sentence]
 
 def share_stated(system: Iterable[Sentence], key: str) -> tuple[int, int]:
     """Return the numbers of words with a probability in MISC under ``key``, and of all words."""
-    stated = words = 0
-    for sentence in system:
-        values = misc_values(sentence, key)
-        words += len(values)
-        stated += len(values) - values.count(None)
-    return stated, words
+    values = [value for sentence in system for value in misc_values(sentence, key)]
+    return len(values) - values.count(None), len(values)
 
 
 def confidences_of(
@@ -108,7 +103,6 @@ def stated_confidences(
         if stated is None:
             place = None if line is None else line + lines_before(sentence, word)
             found = f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})"
-            remedy = "parse again with --confidence"
-            raise DataError(name, place, found, "a probability", remedy)
+            raise DataError(name, place, found, "a probability", "parse again with --confidence")
         confidences[word] = stated
     return confidences

@@ -48,7 +48,7 @@ class F1:
         return percentage(2 * self.right, self.gold + self.system)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CutScores:
     """Scores of one system against a gold file with different tokens or sentences.
 
@@ -66,20 +66,17 @@ class CutScores:
         return percentage(self.complete, self.parts["sentences"].gold)
 
 
+_OF_WORDS = ("words", "upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "las_no_subtypes")
 # Names of the scores, and the items that each counts.
 COUNTED = {
-    **{"sentences": "sentences", "tokens": "tokens"},
-    **dict.fromkeys(("words", "upos", "xpos", "ufeats", "alltags", "lemmas"), "words"),
-    **dict.fromkeys(("uas", "las", "las_no_subtypes"), "words"),
-    **{"root": "roots"},
+    **{"sentences": "sentences", "tokens": "tokens", **dict.fromkeys(_OF_WORDS, "words"), "root": "roots"},
     **dict.fromkeys(("clas", "mlas", "blex"), "content words"),
     **dict.fromkeys(("elas", "eulas"), "edges"),
 }
 # Columns that the gold file must have.
 _NEEDED = {
-    **{"upos": "upos", "xpos": "xpos"},
+    **{"upos": "upos", "xpos": "xpos", "lemmas": "lemmas", "blex": "lemmas"},
     **dict.fromkeys(("ufeats", "alltags", "mlas"), "feats"),
-    **dict.fromkeys(("lemmas", "blex"), "lemmas"),
     **dict.fromkeys(("elas", "eulas"), "edges"),
 }
 
@@ -98,9 +95,7 @@ def cut_scores(
         for name, what in COUNTED.items()
         if name not in _NEEDED or totals[0][_NEEDED[name]]
     }
-    gold_missing, missing = (total["without head"] for total in totals)
-    complete = right["complete"]
-    return CutScores(parts=parts, complete=complete, without_gold_head=gold_missing, without_head=missing)
+    return CutScores(parts, right["complete"], *(total["without head"] for total in totals))
 
 
 UNIVERSAL_FEATURES = frozenset(
@@ -128,9 +123,9 @@ class _Words:
 
     def __init__(self, text: Text) -> None:
         self.text, self.heads = text, text.heads
-        self.upos, self.xpos, self.lemmas = (text.column(name) for name in ("upos", "xpos", "lemmas"))
+        columns = ("forms", "upos", "xpos", "lemmas", "deprels")
+        self.forms, self.upos, self.xpos, self.lemmas, self.deprels = map(text.column, columns)
         self.feats = list(map(universal_features, text.column("feats")))
-        self.deprels = text.column("deprels")
         self.relations = list(map(bare_relation, self.deprels))
         self.edges = _edges(text)
         self.functions: dict[int, list[int]] = {}
@@ -139,44 +134,37 @@ class _Words:
                 self.functions.setdefault(head, []).append(word)
 
     def counts(self) -> dict[str, int]:
-        columns = ("upos", "xpos", "feats", "lemmas")
+        columns, parts = ("upos", "xpos", "feats", "lemmas"), ("sentences", "tokens", "words")
         return {
             **{name: sum(cell != UNSPECIFIED for cell in self.text.column(name)) for name in columns},
-            "sentences": len(self.text.sentences),
-            "tokens": len(self.text.tokens),
-            "words": len(self.text.words),
+            **{name: len(getattr(self.text, name)) for name in parts},
             "roots": self.heads.count(-1),
             "content words": sum(relation in CONTENT_RELATIONS for relation in self.relations),
             "edges": sum(map(len, self.edges)),
             "without head": self.heads.count(None),
         }
 
-    def tags(self, word: int) -> tuple[str, str]:
-        return self.upos[word], self.feats[word]
+    def function(self, word: int) -> tuple[str, str, str]:
+        return self.relations[word], self.upos[word], self.feats[word]
 
 
 def _count_right(right: Counter[str], gold: _Words, system: _Words) -> None:
     right["sentences"] += len(set(gold.text.sentences) & set(system.text.sentences))
     right["tokens"] += len(set(gold.text.tokens) & set(system.text.tokens))
-    forms = gold.text.column("forms"), system.text.column("forms")
-    partner = dict(aligned_words(gold.text.words, system.text.words, *forms))
+    partner = dict(aligned_words(gold.text.words, system.text.words, gold.forms, system.forms))
     partner_or_root = {**partner, -1: -1}
     right_heads = set()
     for i, j in partner.items():
+        upos = gold.upos[i] == system.upos[j]
         xpos, ufeats = gold.xpos[i] == system.xpos[j], gold.feats[i] == system.feats[j]
         lemma = gold.lemmas[i] in (UNSPECIFIED, system.lemmas[j])
-        right["words"] += 1
-        right["upos"] += gold.upos[i] == system.upos[j]
-        right["xpos"] += xpos
-        right["ufeats"] += ufeats
-        right["alltags"] += xpos and ufeats and gold.upos[i] == system.upos[j]
-        right["lemmas"] += lemma
+        tags = {"upos": upos, "xpos": xpos, "ufeats": ufeats, "alltags": upos and xpos and ufeats}
+        right.update({"words": 1, **tags, "lemmas": lemma})
         edges = [(partner_or_root.get(head), relation) for head, relation in gold.edges[i]]
         right["elas"] += len(set(edges) & set(system.edges[j]))
-        both = edges, system.edges[j]
-        bare = [Counter((head, _bare(relation)) for head, relation in own) for own in both]
+        bare, found = (Counter((head, _bare(name)) for head, name in own) for own in (edges, system.edges[j]))
         # As in IWPT 2021, edges from one head that differ only in subtypes count in all pairs.
-        right["eulas"] += sum(times * bare[1][edge] for edge, times in bare[0].items())
+        right["eulas"] += sum(times * found[edge] for edge, times in bare.items())
         head = gold.heads[i]
         if head is None or system.heads[j] is None or partner_or_root.get(head) != system.heads[j]:
             continue
@@ -189,10 +177,9 @@ def _count_right(right: Counter[str], gold: _Words, system: _Words) -> None:
             if gold.relations[i] in CONTENT_RELATIONS:
                 right["clas"] += 1
                 right["blex"] += lemma
-                own = gold.functions.get(i, ())
-                functions = [(partner.get(k), gold.relations[k], gold.tags(k)) for k in own]
-                found = [(k, system.relations[k], system.tags(k)) for k in system.functions.get(j, ())]
-                right["mlas"] += gold.tags(i) == system.tags(j) and functions == found
+                wanted = [(partner.get(k), *gold.function(k)) for k in gold.functions.get(i, ())]
+                dependents = [(k, *system.function(k)) for k in system.functions.get(j, ())]
+                right["mlas"] += upos and ufeats and wanted == dependents
     first = 0
     for sentence in gold.text.parts:
         right["complete"] += right_heads.issuperset(range(first, first + len(sentence)))

@@ -66,17 +66,16 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
     rows = (row for row in (line.split("\t") for line in lines) if len(row) == COLUMN_COUNT)
     if any(row[0].isdigit() and row[DEPREL] == UNSPECIFIED for row in rows):
         level = min(level, FORMAT_LEVEL)
-    return Validation(level, begins, _faults(program, text, level, language))
-
-
-def _faults(program: str, text: str, level: int, language: str) -> list[Fault]:
     order = [program, "--lang", language, "--level", str(level), "--max-err", "0", "--no-warnings", "-"]
     done = subprocess.run(order, input=text, capture_output=True, encoding="utf-8", check=False)
     output = done.stdout + done.stderr
     if _VERDICT.search(output) is None:
         last = output.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
         raise UsageError(f"{PROGRAM} could not test the file; it says: {last}")
-    return [Fault(f"{one[3]} {one[4]}", int(one[1]), one[2], one[5]) for one in _FAULT.finditer(output)]
+    found = _FAULT.finditer(output)
+    return Validation(
+        level, begins, [Fault(f"{one[3]} {one[4]}", int(one[1]), one[2], one[5]) for one in found]
+    )
 
 
 def validation_as_table(path: str, found: Validation) -> list[str]:
@@ -96,9 +95,5 @@ def validation_as_json(found: Validation) -> dict[str, Any]:
         test: [{"line": one.line, "sent_id": one.sent_id, "message": one.message} for one in faults]
         for test, faults in found.by_test().items()
     }
-    return {
-        "level": found.level,
-        "sentences": len(found.begins),
-        "failing": found.failing,
-        "faults": tests,
-    }
+    begins, failing = len(found.begins), found.failing
+    return {"level": found.level, "sentences": begins, "failing": failing, "faults": tests}

@@ -1,7 +1,7 @@
 """Margins of gold trees, as linear constraints on the scores of arcs, and in the dual.
 
-Unlike a loss of :mod:`qsproj.training.objectives`, a margin is a set of linear constraints:
-``constraints(scores)`` lists them; :class:`LeastChange` moves the weights until they hold.
+A margin is a set of linear constraints: ``constraints(scores)`` lists them; :class:`LeastChange` moves the
+weights until they hold.
 
 In the dual (:class:`DualTree`), weights are determined by distributions, one over the trees of each sentence:
 C times the sum, over all sentences, of the features of the gold tree minus their expectation under the
@@ -11,7 +11,7 @@ that of the gold tree, plus the number of its wrong heads.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,6 @@ from qsproj.training.objectives import Infer
 from qsproj.training.optimiser import PlainSteps, Weights
 
 Words = NDArray[np.integer[Any]]
-Ranked = Callable[[Scores], Sequence[Heads]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +59,6 @@ class Constraints:
         return Constraints(self.heads[arcs], self.dependents[arcs], starts, *of_members, self.bounds[which])
 
 
-@runtime_checkable
-class Margins(Protocol):
-    """Constraints on the arc scores of one sentence."""
-
-    def constraints(self, scores: Scores) -> Constraints: ...
-
-
 @dataclass(frozen=True, slots=True)
 class TreeMargins:
     """Constraints that the gold tree beats rival trees by their numbers of wrong heads.
@@ -81,7 +73,7 @@ class TreeMargins:
 
     heads: Heads
     right: Callable[[Scores], Heads]
-    ranked: Ranked
+    ranked: Callable[[Scores], Sequence[Heads]]
     cost: float = 0.0
 
     def constraints(self, scores: Scores) -> Constraints:
@@ -89,12 +81,13 @@ class TreeMargins:
         costly = scores + self.cost
         costly[self.heads[known], known] = scores[self.heads[known], known]
         costly[:, self.heads == NO_HEAD] = scores[:, self.heads == NO_HEAD]
-        rivals = [heads for heads in self.ranked(costly) if np.any((heads != self.heads)[known])]
-        bounds = [np.count_nonzero((heads != self.heads)[known]) for heads in rivals]
-        differing = [np.flatnonzero(heads != right) for heads in rivals]
-        gold = joined([right[words] for words in differing])
-        wrong = joined([heads[words] for heads, words in zip(rivals, differing)])
-        return versus(gold, wrong, joined(differing), sizes=list(map(len, differing)), bounds=bounds)
+        trees = np.reshape(self.ranked(costly), (-1, len(right)))
+        errors = np.count_nonzero((trees != self.heads)[:, known], axis=1)
+        rivals = trees[errors > 0]
+        differing = rivals != right
+        rival, words = np.nonzero(differing)
+        sizes, bounds = np.count_nonzero(differing, axis=1), errors[errors > 0]
+        return versus(right[words], rivals[rival, words], words, sizes=sizes, bounds=bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +113,8 @@ class ArcMargins:
         return versus(self.heads[dependents], heads, dependents, sizes=each, bounds=each)
 
 
-def joined(parts: Sequence[Words]) -> Words:
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+# The losses that are constraints on the arc scores of one sentence.
+Margins = TreeMargins | ArcMargins
 
 
 def versus(
@@ -135,10 +128,9 @@ def versus(
     pairs = np.stack([right, wrong], axis=1).astype(np.int64) << 32 | np.asarray(dependents)[:, None]
     arcs, members = np.unique(pairs, return_inverse=True)
     ends = (arcs >> 32).astype(np.int32), (arcs & 0xFFFFFFFF).astype(np.int32)
+    of_members = members.reshape(-1).astype(np.int32), np.tile([1.0, -1.0], len(pairs))
     starts = np.concatenate(([0], 2 * np.cumsum(sizes, dtype=np.int64)))
-    signs = np.tile([1.0, -1.0], len(pairs))
-    least = np.asarray(bounds, dtype=np.float64)
-    return Constraints(*ends, starts, members.reshape(-1).astype(np.int32), signs, least)
+    return Constraints(*ends, starts, *of_members, np.asarray(bounds, dtype=np.float64))
 
 
 # Tolerance of a constraint's violation, in units of the score, and the maximum number of passes.
@@ -146,11 +138,8 @@ TOLERANCE = 1e-3
 PASSES = 1000
 
 
-class FeatureRows(NamedTuple):
-    """The features of some arcs, row by row: ``starts`` int64[rows + 1], ``buckets`` uint64[starts[-1]]."""
-
-    starts: NDArray[np.int64]
-    buckets: NDArray[np.uint64]
+# The features of some arcs, row by row: starts int64[rows + 1], buckets uint64[starts[-1]].
+FeatureRows = tuple[NDArray[np.int64], NDArray[np.uint64]]
 
 
 class LeastChange(PlainSteps):
@@ -178,10 +167,10 @@ class LeastChange(PlainSteps):
         ``slacks`` float64[C]: violation of each constraint under the current weights. ``multipliers``
         float64[C]: those of earlier moves for the same example, initially 0; not changed.
         """
-        found = multipliers.copy()
-        vectors = constraints.starts, constraints.members, constraints.signs, *rows
-        hildreth(*vectors, slacks, self.limit, TOLERANCE, PASSES, found, self.gradient)
-        self.touched, self.used = rows.buckets, len(rows.buckets)
+        found, vectors = multipliers.copy(), (constraints.starts, constraints.members, constraints.signs)
+        hildreth(*vectors, *rows, slacks, self.limit, TOLERANCE, PASSES, found, self.gradient)
+        _, self.touched = rows
+        self.used = len(self.touched)
         self.move()
         return found
 
@@ -202,14 +191,12 @@ class DualTree:
     """
 
     def __init__(self, heads: Heads, infer: Infer) -> None:
-        n, words = len(heads) - 1, np.arange(1, len(heads))
         self._infer = infer
-        self._handicap = np.ones((n + 1, n + 1))
-        self._handicap[heads[1:], words] = 0.0
+        self._in_weights = np.zeros((len(heads), len(heads)))
+        self._in_weights[heads[1:], np.arange(1, len(heads))] = 1.0
+        self._handicap = 1.0 - self._in_weights
         self._handicap[:, 0] = 0.0
         self._scores = START * (1.0 - self._handicap)
-        self._in_weights = np.zeros((n + 1, n + 1))
-        self._in_weights[heads[1:], words] = 1.0
         self.wrong = 0.0
         self.share = 1.0
         self._before = self._scores, self._in_weights, self.wrong

@@ -1,8 +1,8 @@
 """Optimisers: plain steps, and AdaGrad (Duchi et al. 2011) over hashed weights, rows, and dense vectors.
 
-Models, gradients and updates are separate: models score by the weights; kernels gather the gradient of one
-example (:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser moves the weights along it. So a new
-update rule is one class with one method, and works with every model.
+Models score by the weights; kernels gather the gradient of one example
+(:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser moves the weights along it. So a new update
+rule is one class with one method, and works with every model.
 """
 
 from abc import ABC, abstractmethod
@@ -76,8 +76,8 @@ class PlainSteps(SparseOptimiser):
         self.rate = rate
 
     def move(self) -> None:
-        arrays = self.weights, self.sums, self.gradient, self.touched
-        plain_step(*arrays, self.used, self.rate, float(self.steps))
+        touched = self.touched, self.used
+        plain_step(self.weights, self.sums, self.gradient, *touched, self.rate, float(self.steps))
         self.used = 0
 
 
@@ -108,9 +108,7 @@ class AdaGrad(SparseOptimiser):
         # Squares, sums and gradient of a bucket are adjacent, in one cache line.
         self._state = np.zeros((len(weights), 3), dtype=weights.dtype)
         super().__init__(weights, self._state[:, 1], self._state[:, 2], capacity=capacity)
-        self.rate = rate
-        self.l2 = l2
-        self.l1 = l1
+        self.rate, self.l2, self.l1 = rate, l2, l1
         if first_squares:
             self._state[:, 0] = first_squares
 

@@ -7,8 +7,13 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.models.tree_decoder import TreeDecoder
-from qsproj.training.labelled_trees import UNKNOWN, LabelledScores, LabelledTree
-from qsproj.training.objectives import TreeLikelihood, partial_tree_likelihood
+from qsproj.training.objectives import (
+    UNKNOWN,
+    LabelledScores,
+    LabelledTree,
+    TreeLikelihood,
+    partial_tree_likelihood,
+)
 from tests.oracles.finite_differences import gradient
 from tests.oracles.labelled_trees import all_labelled_trees, disagreements, log_sum, score_of
 

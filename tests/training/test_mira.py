@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from qsproj.kernels.features.hildreth import hildreth
-from qsproj.training.margins import Constraints, FeatureRows, LeastChange
+from qsproj.training.margins import Constraints, LeastChange
 
 BUCKETS = 12
 
@@ -29,7 +29,7 @@ def problem(seed, *, arcs=8, constraints=6):
     for c in range(constraints):
         for row, sign in zip(members[c], signs[c], strict=True):
             np.add.at(vectors[c], rows[row], sign)
-    return FeatureRows(starts, np.concatenate(rows).astype(np.uint64)), made, vectors
+    return (starts, np.concatenate(rows).astype(np.uint64)), made, vectors
 
 
 def dual(multipliers, slacks, vectors):
@@ -69,9 +69,10 @@ def test_constraints_met_again_with_others_end_where_all_at_once_do(seed):
         slacks = constraints.bounds - vectors @ least.weights
         chosen = constraints.chosen(some)
         arcs = np.unique(constraints.members[np.repeat(some, np.diff(constraints.starts))])
-        lengths = np.diff(rows.starts)[arcs]
-        buckets = [rows.buckets[rows.starts[arc] : rows.starts[arc + 1]] for arc in arcs]
-        own = FeatureRows(np.concatenate(([0], np.cumsum(lengths))), np.concatenate(buckets))
+        starts, of_rows = rows
+        lengths = np.diff(starts)[arcs]
+        buckets = [of_rows[starts[arc] : starts[arc + 1]] for arc in arcs]
+        own = np.concatenate(([0], np.cumsum(lengths))), np.concatenate(buckets)
         multipliers[some] = least.meet(chosen, own, slacks[some], multipliers[some])
         np.testing.assert_allclose(least.weights, multipliers @ vectors, atol=1e-9)
         assert np.all((multipliers >= 0.0) & (multipliers <= limit))
@@ -112,7 +113,7 @@ def test_one_constraint_is_met_in_closed_form():
 
 
 def test_arcs_of_the_same_features_are_passed_over():
-    rows = FeatureRows(np.array([0, 2, 4]), np.array([1, 3, 3, 1], np.uint64))
+    rows = np.array([0, 2, 4]), np.array([1, 3, 3, 1], np.uint64)
     same = Constraints(
         np.zeros(2, np.int32),
         np.ones(2, np.int32),

@@ -12,7 +12,7 @@ from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_
 from qsproj.models.arc import arc_scorer
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
-from qsproj.training.margins import NEGLIGIBLE, TOLERANCE, DualTree, FeatureRows, LeastChange, Margins
+from qsproj.training.margins import NEGLIGIBLE, TOLERANCE, DualTree, LeastChange, Margins
 from qsproj.training.objectives import Objective
 from qsproj.training.optimiser import PlainSteps, SparseOptimiser, Weights
 
@@ -37,7 +37,7 @@ class MarginTrainer(arc_scorer.ArcLearner[Margins, LeastChange]):
                 break
             among = broken | (multipliers > 0.0) | (len(constraints) <= FEW)
             chosen = constraints.chosen(among)
-            rows = FeatureRows(*list_arcs(features, chosen.heads, chosen.dependents, self.support))
+            rows = list_arcs(features, chosen.heads, chosen.dependents, self.support)
             multipliers[among] = self.rule.meet(chosen, rows, slacks[among], multipliers[among])
             if among.all():
                 break

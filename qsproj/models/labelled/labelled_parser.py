@@ -28,7 +28,7 @@ from qsproj.models.constraints import LEAST_LOG, Given
 from qsproj.models.parser import BLOCK, Lesson, is_plain
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
-from qsproj.training.labelled_trees import LabelledScores
+from qsproj.training.objectives import LabelledScores
 
 HASH_BITS = 17
 

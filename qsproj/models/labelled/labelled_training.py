@@ -24,8 +24,8 @@ from qsproj.models.labelled import labelled_parser
 from qsproj.models.labelled.labelled_parser import LabelledParser, RelationScorer, best_chances
 from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
 from qsproj.training.cross_fitting import best_scale
-from qsproj.training.labelled_trees import UNKNOWN, LabelledTree
 from qsproj.training.loop import EpochRecord, Trainer, learn
+from qsproj.training.objectives import UNKNOWN, LabelledTree
 
 # Every fifth sentence is held out from a second parser, whose probabilities on it give the temperatures,
 # where there are enough.
