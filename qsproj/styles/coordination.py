@@ -41,12 +41,15 @@ def find_groups(tree: WorkingTree, style: Style) -> list[Group]:
     if style.coordination == "prague":
         groups = _prague_groups(tree)
     elif style.coordination in ("moscow", "reverse-moscow"):
-        places = {"cc": style.conjunctions, "punct": style.punctuation}
-        linking = frozenset(relation for relation, place in places.items() if place == "between")
+        linking = frozenset(name for name in ("cc", "punct") if _attachment(style, name) == "between")
         groups = _chains(tree, linking, rightward=style.coordination == "moscow")
     else:
         groups = _fans(tree, rightward=style.coordination == "stanford")
     return sorted(groups, key=lambda group: tree.depth(group.top)) if len(groups) > 1 else groups
+
+
+def _attachment(style: Style, relation: str) -> str:
+    return style.conjunctions if base_relation(relation) == "cc" else style.punctuation
 
 
 def conjuncts_of(tree: WorkingTree, node: int) -> list[int]:
@@ -59,14 +62,10 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
     found = list(group.links)
     for holder in {*group.conjuncts, group.top}:
         for child in tree.children[holder]:
-            if first < child < last and child not in group.links:
-                is_conjunction = tree.base(child) == "cc"
-                attachment = style.conjunctions if is_conjunction else style.punctuation
-                if is_separating(tree, child) and (
-                    (attachment == "between" and holder == group.top)
-                    or (attachment == "following" and child < holder and holder in group.conjuncts)
-                    or (attachment == "previous" and child > holder and holder in group.conjuncts)
-                ):
+            if first < child < last and child not in group.links and is_separating(tree, child):
+                attachment = _attachment(style, tree.relations[child])
+                beside = holder in group.conjuncts and (child < holder) == (attachment == "following")
+                if holder == group.top if attachment == "between" else beside:
                     found.append(child)
     return found
 
@@ -146,8 +145,7 @@ def coordinations_to_core(tree: WorkingTree, style: Style) -> None:
             if separator == group.top:
                 own = "punct" if tree.tag(separator) == "PUNCT" else "cc"
             tree.attach(separator, node, own)
-        for child in outside:
-            tree.attach(child, node, tree.relations[child])
+        tree.move(outside, node)
 
 
 def coordinations_to_style(tree: WorkingTree, style: Style) -> None:
@@ -162,7 +160,7 @@ def coordinations_to_style(tree: WorkingTree, style: Style) -> None:
         _link(tree, conjuncts, [child for child in between if child != top], top, style)
         for child in tree.children[node].copy():
             holder = top if style.shared == "head" else min(conjuncts, key=lambda word: abs(word - child))
-            tree.attach(child, holder, tree.relations[child])
+            tree.move([child], holder)
 
 
 def _top(tree: WorkingTree, conjuncts: list[int], between: list[int], style: Style) -> int:
@@ -178,24 +176,21 @@ def _top(tree: WorkingTree, conjuncts: list[int], between: list[int], style: Sty
 
 def _link(tree: WorkingTree, conjuncts: list[int], between: list[int], top: int, style: Style) -> None:
     chained = style.coordination in ("moscow", "reverse-moscow")
-    order = conjuncts if top != conjuncts[-1] else conjuncts[::-1]
     links = list[int]()
     for separator in between:
-        relation = tree.relations[separator]
-        where = style.conjunctions if base_relation(relation) == "cc" else style.punctuation
+        where = _attachment(style, tree.relations[separator])
         if where == "between" and chained:
             links.append(separator)
         elif where == "between":
-            tree.attach(separator, top, relation)
+            tree.move([separator], top)
         elif where == "following":
-            tree.attach(separator, next(word for word in conjuncts if word > separator), relation)
+            tree.move([separator], min(word for word in conjuncts if word > separator))
         else:
-            tree.attach(separator, next(word for word in reversed(conjuncts) if word < separator), relation)
-    above = top
-    for word in sorted([*conjuncts, *links], reverse=order != conjuncts):
+            tree.move([separator], max(word for word in conjuncts if word < separator))
+    ordered = sorted([*conjuncts, *links], reverse=top == conjuncts[-1])
+    for above, word in zip([top, *ordered], ordered):
         if word != top:
-            tree.attach(word, above if chained else top, tree.relations[word])
-        above = word
+            tree.move([word], above if chained else top)
 
 
 _VERBAL = frozenset({"aux", "cop"})
@@ -214,15 +209,15 @@ def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int
     """Return the dependents of the top and of the outer conjuncts that belong to the whole coordination."""
     first = group.conjuncts[0]
     has_coordinator = group.top not in group.conjuncts
-    found = outside_dependents(tree, group.top, group) if has_coordinator else []
+    outside = outside_dependents(tree, group.top, group)
     if style.shared == "head":
         if has_coordinator:
-            return found
-        outside = outside_dependents(tree, group.top, group)
+            return outside
         far = [child for child in outside if (child < first) != (group.top == first)]
         near = guess_left(tree, group) if group.top == first else guess_right(tree, group)
         return far + near
-    return found + guess_left(tree, group) + guess_right(tree, group)
+    of_coordinator = outside if has_coordinator else []
+    return of_coordinator + guess_left(tree, group) + guess_right(tree, group)
 
 
 def outside_dependents(tree: WorkingTree, word: int, group: Group) -> list[int]:

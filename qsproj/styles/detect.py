@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
+from typing import Any
 
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 from qsproj.styles import coordination
-from qsproj.styles.function_words import FUNCTION_WORDS
-from qsproj.styles.style import DIMENSIONS, Style, agreeing_presets, style_of
+from qsproj.styles.convert import FUNCTION_WORDS
+from qsproj.styles.style import DIMENSIONS, UD, Style, agreeing_presets, parse_style
 from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation, turned_relation
 
 
@@ -71,7 +72,13 @@ def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool 
     rest = iter(sentences)
     head = list(islice(rest, _LOOKED_AT))
     relations = Counter(relation for one in head for relation in one.deprels if relation != UNSPECIFIED)
-    foreign = [relation for relation, _ in relations.most_common() if not _is_universal(relation)]
+    turned = {rule.relation for rule in FUNCTION_WORDS}
+    foreign = [
+        relation
+        for relation, _ in relations.most_common()
+        if base_relation(relation) not in UNIVERSAL_RELATIONS
+        and base_relation(turned_relation(relation)) not in turned
+    ]
     share = sum(relations[relation] for relation in foreign) / max(relations.total(), 1)
     if share > _MOST_FOREIGN or not relations:
         shown = ", ".join(foreign[:3])
@@ -85,12 +92,6 @@ def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool 
             raise error
         notice(str(error))
     yield from chain(head, rest)
-
-
-def _is_universal(relation: str) -> bool:
-    turned = base_relation(turned_relation(relation))
-    of_function_words = {rule.relation for rule in FUNCTION_WORDS}
-    return base_relation(relation) in UNIVERSAL_RELATIONS or turned in of_function_words
 
 
 def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
@@ -115,7 +116,7 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
     detailed = ("conjunctions", "shared", "punctuation")
     votes = ((name, details[family] if name in detailed else ballots) for name in DIMENSIONS)
     evidence = tuple(_evidence(of_dimension, name) for name, of_dimension in votes)
-    return DetectedStyle(style_of(_found_choices(evidence)), evidence, number)
+    return DetectedStyle(replace(UD, **dict[str, Any](_found_choices(evidence))), evidence, number)
 
 
 def _found_choices(evidence: Iterable[Evidence]) -> dict[str, str]:
@@ -124,7 +125,7 @@ def _found_choices(evidence: Iterable[Evidence]) -> dict[str, str]:
 
 # Styles of detection, one for each family: words on the path between conjuncts are always links.
 _FAMILIES = {
-    family: style_of({"coordination": family, "conjunctions": "between", "punctuation": "between"})
+    family: parse_style(f"coordination={family},conjunctions=between,punctuation=between")
     for family in DIMENSIONS["coordination"]
 }
 _LEFTWARD = ("conll", "reverse-moscow")
@@ -141,18 +142,13 @@ def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
             continue
         rightward = conjuncts[0] > node
         fan, chain = ("stanford", "moscow") if rightward else ("conll", "reverse-moscow")
+        # A word with one conjunct that links it to another, or is itself a conjunct on that side.
+        base, head = tree.base(node), tree.heads[node]
+        is_conjunct = base == CONJUNCT and head > 0 and (head < node) == rightward
         if len(conjuncts) > 1:
             yield frozenset({fan})
-        elif _is_in_chain(tree, node, rightward=rightward):
-            yield frozenset({chain})
         else:
-            yield frozenset({fan, chain})
-
-
-def _is_in_chain(tree: WorkingTree, node: int, *, rightward: bool) -> bool:
-    """Return whether a word with one conjunct links it to another, or is itself a conjunct on that side."""
-    base, head = tree.base(node), tree.heads[node]
-    return base in ("cc", "punct") or (base == CONJUNCT and head > 0 and (head < node) == rightward)
+            yield frozenset({chain} if base in ("cc", "punct") or is_conjunct else {fan, chain})
 
 
 def _separator_votes(tree: WorkingTree, group: coordination.Group, family: str) -> Iterator[Vote]:

@@ -75,10 +75,6 @@ PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
-#: Styles that cannot be produced by rules over these dimensions.
-LEARNED_ONLY = ("sud",)
-
-
 def parse_style(text: str, *, base: Style = UD) -> Style:
     """Parse presets and choices such as ``prague,determiners=head``; later ones take precedence."""
     check_type(text, str, "the name of a style")
@@ -86,9 +82,9 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
     for part in text.split(","):
         dimension, separator, choice = (piece.strip() for piece in part.partition("="))
         if not separator:
-            if dimension in LEARNED_ONLY:
+            if dimension == "sud":
                 raise UsageError(
-                    f"no rules convert to {dimension}, which differs from UD in more than these dimensions; "
+                    "no rules convert to sud, which differs from UD in more than these dimensions; "
                     "learn it from a few sentences in both styles: qsproj adapt"
                 )
             if dimension not in PRESETS:
@@ -98,10 +94,6 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
             check_name("dimension of styles", dimension, DIMENSIONS)
             check_name(dimension, choice, DIMENSIONS[dimension])
             choices[dimension] = choice
-    return style_of(choices, base=base)
-
-
-def style_of(choices: Mapping[str, str], *, base: Style = UD) -> Style:
     return replace(base, **dict[str, Any](choices))
 
 

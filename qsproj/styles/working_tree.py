@@ -1,5 +1,6 @@
 """Core representation of trees for conversions: words, and a node above the parts of every coordination."""
 
+from collections.abc import Iterable
 from functools import cache
 from unicodedata import category
 
@@ -91,6 +92,11 @@ class WorkingTree:
             self.children[head].append(node)
         self.heads[node] = head
         self.relations[node] = relation
+
+    def move(self, nodes: Iterable[int], head: int) -> None:
+        """Attach nodes to a new head with the relations that they have."""
+        for node in nodes:
+            self.attach(node, head, self.relations[node])
 
     def substitute(self, node: int, replacement: int) -> None:
         """Give the head and relation of a node to another node; the node is left without a head."""
