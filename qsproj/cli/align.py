@@ -151,11 +151,14 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 
 
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
-    from qsproj.models.joint.joint_alignment import load_link_chooser
+    from qsproj.models.joint.joint_alignment import LinkChooser
+    from qsproj.models.storage import load_model_of
     from qsproj.pipelines.bilingual.choose_links import choose_links, propose_links
 
     families = alignment_families(options)
-    chooser = load_link_chooser(options.model) if options.model else None
+    chooser, remedy = None, "train one: qsproj align --hand-alignment"
+    if options.model:
+        chooser = load_model_of(options.model, LinkChooser, expected="a link chooser", remedy=remedy)
     sides = list(_sides(options))
     sizes = [(len(source or ()), len(target or ())) for source, target in sides]
     whole = [i for i, size in enumerate(sizes) if all(size)]

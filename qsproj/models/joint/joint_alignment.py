@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from qsproj.models.joint.joint_structure import NO_VARIABLE, Relation, Side, kno
 from qsproj.models.joint.joint_training import JointExample, JointTrainer, observed_links
 from qsproj.models.joint.joint_trees import TreeScores
 from qsproj.models.schema import Archive, Arrays, checked, flag, names
-from qsproj.models.storage import Stored, load_model_of
+from qsproj.models.storage import Stored
 from qsproj.training.loop import learn
 
 # Trees play no part, so the training tree has no words.
@@ -79,20 +78,15 @@ class LinkChooser(Stored):
 
 
 def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> joint_weights.PreparedPair:
-    source, target = _without_arcs(len(pair.source)), _without_arcs(len(pair.target))
-    scores = _no_scores(source), _no_scores(target)
-    return joint_weights.prepare_pair(pair, source, target, *scores, families=families)
-
-
-def _no_scores(side: Side) -> TreeScores:
-    zeros = np.zeros(side.arcs.shape)
-    return TreeScores(marginals=zeros, kept=side.arcs != NO_VARIABLE, links=zeros)
-
-
-def _without_arcs(n: int) -> Side:
-    words = np.zeros(0, dtype=np.int32)
-    none = Relation(np.zeros((n + 1, n + 1), dtype=np.bool_), words, words, np.zeros((0, 2), dtype=np.int32))
-    return Side(np.full((n + 1, n + 1), NO_VARIABLE, dtype=np.int32), None, none, none)
+    """Prepare a pair without trees: no arc of either side has a variable."""
+    words, sides, scores = np.zeros(0, dtype=np.int32), [], []
+    for sentence in (pair.source, pair.target):
+        zeros = np.zeros((len(sentence) + 1, len(sentence) + 1))
+        impossible = zeros.astype(np.bool_)
+        none = Relation(impossible, words, words, np.zeros((0, 2), dtype=np.int32))
+        sides.append(Side(np.full(zeros.shape, NO_VARIABLE, dtype=np.int32), None, none, none))
+        scores.append(TreeScores(marginals=zeros, kept=impossible, links=zeros))
+    return joint_weights.prepare_pair(pair, sides[0], sides[1], *scores, families=families)
 
 
 def train_link_chooser(
@@ -100,10 +94,9 @@ def train_link_chooser(
     *,
     rng: np.random.Generator,
     families: tuple[str, ...] = (),
-    options: JointTrainingOptions | None = None,
 ) -> LinkChooser:
     """Train a link chooser on hand alignments; undecided links stay hidden (``observed_links``)."""
-    options = options or JointTrainingOptions(rate=0.1, l2=5.0)
+    options = JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
     chooser = LinkChooser(trainer.weights, families, tagged)
@@ -114,8 +107,3 @@ def train_link_chooser(
     ]
     weights, _ = learn(trainer, examples, epochs=options.epochs, rng=rng, description="training links")
     return replace(chooser, weights=weights)
-
-
-def load_link_chooser(path: str | Path) -> LinkChooser:
-    remedy = "train one: qsproj align --hand-alignment"
-    return load_model_of(path, LinkChooser, expected="a link chooser", remedy=remedy)

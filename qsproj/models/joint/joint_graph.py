@@ -4,9 +4,10 @@ The known variables of a pair determine its factors; scores only weight them. So
 every epoch of training, can keep its graphs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,21 +60,22 @@ class JointBeliefs(JointScores):
     """Probabilities by belief propagation, without second-order source factors; jumps as counts."""
 
     status: Status
-    iterations: int
 
 
 def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
     """Return the mean of two beliefs of one graph, the second's weight being ``share``.
 
-    Only a contradiction of the second counts; iterations and second-order factors are the first's.
+    Only a contradiction of the second counts; second-order factors are the first's.
     """
-    arrays = {name: (getattr(first, name), getattr(second, name)) for name in ("source", "target", *LEARNED)}
-    of_arrays = {name: (1.0 - share) * one + share * other for name, (one, other) in arrays.items()}
+
+    def mean(one: Floats, other: Floats) -> Floats:
+        return (1.0 - share) * one + share * other
+
+    names = ("source", "target", *LEARNED)
+    arrays = {name: mean(getattr(first, name), getattr(second, name)) for name in names}
     status = second.status if second.status is Status.CONTRADICTION else first.status
-    tags = None
-    if first.tags is not None and second.tags is not None:
-        tags = first.tags.mixed(second.tags, share)
-    return replace(first, **of_arrays, status=status, tags=tags)
+    tags = first.tags and second.tags and TagScores(*map(mean, first.tags, second.tags))
+    return replace(first, **dict[str, Any](arrays), status=status, tags=tags)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +85,7 @@ class JointGraph:
     ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`. ``fixed`` int64[f]: the
     quasi-synchronous factors that fire in any case. ``joining``: int64[f] for each group of the part
     ``factors``: the numbers of its factors. ``tags``: None where all tags are certain. ``parts``: the slice
-    of groups of each part. ``graph``: all scores zero.
+    of groups of each part. ``free``: the sides whose arcs are all unknown. ``graph``: all scores zero.
     """
 
     structure: JointStructure
@@ -91,17 +93,25 @@ class JointGraph:
     fixed: NDArray[np.int64]
     joining: tuple[NDArray[np.int64], ...]
     tags: TagFactors | None
+    free: Sequence[Side]
     parts: Mapping[str, slice]
     graph: FactorGraph
 
     def with_scores(self, scores: JointScores) -> FactorGraph:
         groups = list(self.graph.groups)
-        groups[0] = rescored(groups[0], _unary_values(self.structure, self.known, scores))
-        for side, values in (("source", scores.source_factors), ("target", scores.target_factors)):
-            part = self.parts[f"{side} families"]
-            if part.start < part.stop:
-                families = getattr(self.structure, side).families
-                groups[part] = [family.with_scores(own) for family, own in zip(families, values, strict=True)]
+        states = self.known[self.structure.link_variables]
+        links = np.where(states == joint_structure.FALSE_STATE, -np.inf, scores.links)
+        unary = [np.where(states == TRUE_STATE, np.inf, links)]
+        for name in ("source", "target"):
+            side = getattr(self.structure, name)
+            if side in self.free:
+                unary.append(getattr(scores, name)[side.arcs != NO_VARIABLE])
+                own = zip(side.families, getattr(scores, f"{name}_factors"), strict=True)
+                groups[self.parts[f"{name} families"]] = [family.with_scores(one) for family, one in own]
+        joined = np.concatenate(unary)
+        if np.isnan(joined).any():
+            raise ValueError("a score is NaN; NaN often comes from weights that diverged in training")
+        groups[0] = rescored(groups[0], joined)
         if self.tags is not None and scores.tags is not None:
             groups[self.parts["tags"]] = self.tags.groups(scores.tags)
         joining = [scores.factors[chosen] for chosen in self.joining]
@@ -122,14 +132,18 @@ def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGrap
         tags = TagFactors(structure.tags, structure.link_variables[structure.tags.links], known)
     m, n = (len(side.arcs) - 1 for side in (structure.source, structure.target))
     fertile = np.concatenate([structure.links[:, 0], structure.links[:, 1] + m])
-    sides = [side for side in (structure.source, structure.target) if is_free(side, known)]
-    trees = [group for side in sides if side.trees for group in CONSTRAINTS["tree"](side.arcs, side.trees)]
+    unknown, sides = known == UNKNOWN, (structure.source, structure.target)
+    free = [side for side in sides if side.trees and unknown[side.arcs[side.arcs != NO_VARIABLE]].all()]
+    arcs = [side.arcs[side.arcs != NO_VARIABLE] for side in free]
+    edges = np.concatenate([structure.link_variables, *arcs])
+    trees = [group for side in free if side.trees for group in CONSTRAINTS["tree"](side.arcs, side.trees)]
+    families = [[family.group for family in side.families if side in free] for side in sides]
     fertilities = fertility(np.tile(structure.link_variables, 2), fertile, np.zeros((m + n, FERTILITY_BINS)))
     # In the order in which they send messages.
     parts: dict[str, list[FactorGroup]] = {
-        "sides": [_unary(structure, known), *trees],
-        "source families": _families(structure.source, known),
-        "target families": _families(structure.target, known),
+        "sides": [link(edges, np.zeros(len(edges))), *trees],
+        "source families": families[0],
+        "target families": families[1],
         "tags": [] if tags is None else tags.groups(no_scores(tags.tags)),
         # SOURCEFERT and TARGETFERT: source words, then target words.
         "fertility": [fertilities],
@@ -141,15 +155,7 @@ def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGrap
     slices = dict(zip(parts, map(slice, ends[:-1], ends[1:]), strict=True))
     graph = factor_graph(structure.states, list(chain(*parts.values())))
     chosen = tuple(chosen for chosen, _ in joining)
-    return JointGraph(structure, known, fixed[0], chosen, tags, slices, graph)
-
-
-def is_free(side: Side, known: NDArray[np.int8]) -> bool:
-    return not side.observed and bool((known[side.arcs[side.arcs != NO_VARIABLE]] == UNKNOWN).all())
-
-
-def _families(side: Side, known: NDArray[np.int8]) -> list[FactorGroup]:
-    return [family.group for family in side.families] if is_free(side, known) else []
+    return JointGraph(structure, known, fixed[0], chosen, tags, free, slices, graph)
 
 
 def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
@@ -178,28 +184,6 @@ def _align_hmms(structure: JointStructure) -> list[FactorGroup]:
     return groups
 
 
-def _unary(structure: JointStructure, known: NDArray[np.int8]) -> FactorGroup:
-    variables = [structure.link_variables]
-    for side in (structure.source, structure.target):
-        if is_free(side, known):
-            variables.append(side.arcs[side.arcs != NO_VARIABLE])
-    edges = np.concatenate(variables)
-    return link(edges, np.zeros(len(edges)))
-
-
-def _unary_values(structure: JointStructure, known: NDArray[np.int8], scores: JointScores) -> Floats:
-    states = known[structure.link_variables]
-    free = np.where(states == joint_structure.FALSE_STATE, -np.inf, scores.links)
-    values = [np.where(states == TRUE_STATE, np.inf, free)]
-    for side, arc_scores in ((structure.source, scores.source), (structure.target, scores.target)):
-        if is_free(side, known):
-            values.append(arc_scores[side.arcs != NO_VARIABLE])
-    joined = np.concatenate(values)
-    if np.isnan(joined).any():
-        raise ValueError("a score is NaN; NaN often comes from weights that diverged in training")
-    return joined
-
-
 def infer_jointly(
     structure: JointStructure, scores: JointScores, known: NDArray[np.int8], propagation: Propagation
 ) -> JointBeliefs:
@@ -226,7 +210,6 @@ def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagati
         fertility=_expected(graph, "fertility", beliefs)[0],
         factors=factors,
         status=beliefs.status,
-        iterations=len(beliefs.residuals),
         jumps=np.array(_expected(graph, "jumps", beliefs)).reshape(-1, JUMP_SCORES),
         target_factors=_second_order(graph, beliefs),
         tags=tags,
@@ -244,7 +227,7 @@ def _second_order(graph: JointGraph, beliefs: Beliefs) -> FamilyScores:
     if target.observed:
         return ()
     groups, incoming = beliefs.graph.groups[part], beliefs.incoming[part]
-    if not is_free(target, graph.known):
+    if target not in graph.free:
         # All of their arcs are known: 1 for factors that fire.
         groups = tuple(family.group for family in target.families)
         true = (graph.known[group.edges] == TRUE_STATE for group in groups)

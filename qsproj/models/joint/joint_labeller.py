@@ -60,11 +60,11 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
     A chance is the expected number of ways to be in a configuration, divided by their sum where above 1.
     """
     heads, words, source_heads, sources = structure.words.T
-    numbers = np.array([_NUMBERS.get(name, -1) for name in FAMILIES], dtype=np.int8)[structure.families]
-    turned = numbers == CONFIGURATIONS.index("SWAP")
-    carried = (numbers >= 0) & (words > 0) & (target_heads[words] == heads)
+    places = [ARC_FAMILIES.index(name) if name in ARC_FAMILIES else -1 for name in FAMILIES]
+    numbers = np.array(places, dtype=np.int8)[structure.families]
+    related = np.where(numbers == CONFIGURATIONS.index("SWAP"), source_heads, sources)
     # The root of the source has no relation.
-    carried &= np.where(turned, source_heads, sources) != ROOT
+    carried = (numbers >= 0) & (words > 0) & (target_heads[words] == heads) & (related != ROOT)
     fired = np.zeros((len(target_heads), len(structure.source.arcs)))
     np.add.at(fired, (words[carried], sources[carried]), beliefs.factors[carried])
     of_links = structure.links[:, 1], structure.links[:, 0]
@@ -76,11 +76,8 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
     said = np.bincount(of_words, weights=chances[chosen], minlength=len(target_heads))
     linked = np.full(len(of_links[0]), CONFIGURATIONS.index(LINKED), dtype=np.int8)
     configurations = np.concatenate([numbers[carried], linked])[chosen]
-    related = np.concatenate([np.where(turned, source_heads, sources)[carried], of_links[1]])[chosen]
+    related = np.concatenate([related[carried], of_links[1]])[chosen]
     return Senses(of_words, configurations, related, chances[chosen] / np.maximum(said, 1.0)[of_words])
-
-
-_NUMBERS = {name: number for number, name in enumerate(ARC_FAMILIES)}
 
 
 # Initial score, natural log, of a target relation given the same source relation; half of it where they
@@ -105,7 +102,10 @@ class JointLabeller:
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":
         weights = np.zeros((_n_rows(len(source_relations)), len(relations)), dtype=np.float32)
-        likeness = [[_likeness(source, target) for target in relations] for source in source_relations]
+        likeness = [
+            [0.5 * ((one == other) + (bare_relation(one) == bare_relation(other))) for other in relations]
+            for one in source_relations
+        ]
         first, last = len(CONFIGURATIONS), len(CONFIGURATIONS) * (1 + len(source_relations))
         weights[first:last] = np.tile(SAME * np.array(likeness), (len(CONFIGURATIONS), 1))
         return JointLabeller(source_relations, relations, SenseWeights(weights))
@@ -146,10 +146,6 @@ class JointLabeller:
 
 def _n_rows(n_source_relations: int) -> int:
     return len(CONFIGURATIONS) * (1 + n_source_relations * (1 + _N_TAGS))
-
-
-def _likeness(source: str, target: str) -> float:
-    return 0.5 * ((source == target) + (bare_relation(source) == bare_relation(target)))
 
 
 def relation_senses(

@@ -18,7 +18,7 @@ from qsproj.models.joint.joint_graph import JointBeliefs, infer_jointly
 from qsproj.models.joint.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.joint.joint_options import LINK_FACTORS, SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_structure import beyond_itg, known_states, observed_side
-from qsproj.models.joint.tag_choices import N_TAG_SCALES, NEUTRAL, TagChoices, tag_choices
+from qsproj.models.joint.tag_choices import NEUTRAL, TagChoices, prepared_tags, tag_choices
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import Lesson, Wrapper
 from qsproj.models.schema import Archive, Arrays, checked, number, optional, whole
@@ -33,8 +33,8 @@ _SIDES = ("source", "target")
 
 
 def _tag_scales(value: Any) -> None:
-    if not isinstance(value, list) or len(value) != N_TAG_SCALES:
-        raise ValueError(f"is {value!r}, expected {N_TAG_SCALES} numbers")
+    if not isinstance(value, list) or len(value) != len(NEUTRAL):
+        raise ValueError(f"is {value!r}, expected {len(NEUTRAL)} numbers")
     for scale in value:
         number()(scale)
 
@@ -103,8 +103,12 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
         sides = source, target, source_scores, target_scores
         prepared = joint_weights.prepare_pair(pair, *sides, families=self.options.families)
-        if choices is not None and self.tagger is not None:
-            prepared = joint_weights.with_tag_variables(prepared, pair, self.tagger, choices, target_scores)
+        structure, tagged = prepared.structure, target_scores.tagged
+        # Arcs are scored under other tags where there are choices.
+        if choices is not None and self.tagger is not None and tagged is not None:
+            scored = tagged, structure, target_scores.marginals
+            variables, tags = prepared_tags(pair, self.tagger, choices, *scored)
+            prepared = replace(prepared, structure=replace(structure, tags=variables), tags=tags)
         return replace(prepared, source_relations=pair.source.deprels) if kind == "observed" else prepared
 
     def infer(

@@ -11,7 +11,6 @@ and the two source words, and the two target words, are related as its family re
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,23 +206,17 @@ GRANDPARENT = NodeRelation(
 SIBLINGS = NodeRelation(lambda side, words: _spread(side.siblings.possible, words), _ask_siblings)
 
 
-class RelationPair(NamedTuple):
-    """A row of FACTORS: the relation of the source words, and that of the target words."""
-
-    source: NodeRelation
-    target: NodeRelation
-
-
-# By the names of qsproj.features.joint_templates.FAMILIES, which model files hold.
+# The relation of the source words, and that of the target words; by the names of
+# qsproj.features.joint_templates.FAMILIES, which model files hold.
 FACTORS = {
-    "MONO": RelationPair(ARC, ARC),
-    "SWAP": RelationPair(TURNED_ARC, ARC),
-    "SDOUBLE": RelationPair(ARC, SAME_WORD),
-    "TDOUBLE": RelationPair(SAME_WORD, ARC),
-    "SGRAND": RelationPair(GRANDPARENT, ARC),
-    "SSIB": RelationPair(SIBLINGS, ARC),
-    "TGRAND": RelationPair(ARC, GRANDPARENT),
-    "TSIB": RelationPair(ARC, SIBLINGS),
+    "MONO": (ARC, ARC),
+    "SWAP": (TURNED_ARC, ARC),
+    "SDOUBLE": (ARC, SAME_WORD),
+    "TDOUBLE": (SAME_WORD, ARC),
+    "SGRAND": (GRANDPARENT, ARC),
+    "SSIB": (SIBLINGS, ARC),
+    "TGRAND": (ARC, GRANDPARENT),
+    "TSIB": (ARC, SIBLINGS),
 }
 
 
@@ -246,10 +239,6 @@ class TagVariables:
     dependents: Table
     links: Table
     linked: Table
-
-    @property
-    def states(self) -> list[int]:
-        return [*[self.possible.shape[1]] * len(self.variables), 1]
 
 
 _NO_ROWS = np.zeros((0, 4), dtype=np.int32)
@@ -287,7 +276,10 @@ class JointStructure:
     @property
     def states(self) -> NDArray[np.int32]:
         booleans = np.full(self.n_variables, 2, dtype=np.int32)
-        return booleans if self.tags is None else np.append(booleans, self.tags.states).astype(np.int32)
+        if self.tags is None:
+            return booleans
+        words, n_tags = self.tags.possible.shape
+        return np.concatenate([booleans, np.full(words, n_tags), [1]]).astype(np.int32)
 
 
 def joint_structure(
@@ -299,9 +291,7 @@ def joint_structure(
     sources, targets = np.concatenate([np.zeros((1, 2), dtype=np.int32), links]).T
     owners = np.concatenate([[ALWAYS_TRUE], link_variables]).astype(np.int32)
     numbers, words, rows = [np.zeros(0, dtype=np.int8)], [_NO_ROWS], [_NO_ROWS]
-    for name in families:
-        if name not in FACTORS:
-            continue
+    for name in filter(FACTORS.__contains__, families):
         on_source, on_target = FACTORS[name]
         possible = on_source.possible(source, sources) & on_target.possible(target, targets)
         heads, dependents = np.nonzero(possible)
@@ -324,18 +314,14 @@ def joint_structure(
         words=np.concatenate(words).astype(np.int32),
         synchronous=SYNCH in families,
         align_hmms=tuple(name for name in ALIGN_HMMS if name in families),
-        align_itg=ALIGN_ITG in families and within_itg(links),
+        align_itg=ALIGN_ITG in families and not beyond_itg(families, links),
     )
 
 
-def within_itg(links: Table) -> bool:
-    """Return whether candidate links int32[k, 2] have few enough words for the cubic sum of ALIGNITG."""
-    m, n = (len(np.unique(words)) for words in links.T)
-    return m * n <= MOST_ITG_WORDS**2
-
-
 def beyond_itg(families: tuple[str, ...], links: Table) -> bool:
-    return ALIGN_ITG in families and not within_itg(links)
+    """Return whether candidate links int32[k, 2] have too many words for the cubic sum of ALIGNITG."""
+    m, n = (len(np.unique(words)) for words in links.T)
+    return ALIGN_ITG in families and m * n > MOST_ITG_WORDS**2
 
 
 def known_states(
@@ -373,23 +359,19 @@ def known_states(
 def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int64], Table]]:
     """Return for d = 0..4 the factors int64[f] with d unknown booleans that can fire, and these [f, d]."""
     states = known[rows]
-    alive = (states != FALSE_STATE).all(axis=1)
     free = states == UNKNOWN
-    degrees = free.sum(axis=1)
-    reduced = []
-    for degree in range(5):
-        chosen = np.flatnonzero(alive & (degrees == degree))
-        reduced.append((chosen, rows[chosen][free[chosen]].reshape(len(chosen), degree)))
-    return reduced
+    degrees = np.where((states == FALSE_STATE).any(axis=1), -1, free.sum(axis=1))
+    chosen = [np.flatnonzero(degrees == degree) for degree in range(5)]
+    return [(one, rows[one][free[one]].reshape(len(one), degree)) for degree, one in enumerate(chosen)]
 
 
-def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
-    """List the factors of SYNCH, which excludes all but synchronous derivations (4.7.2.4); O(k m n).
+def synchronous_groups(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
+    """Return SYNCH, which excludes all but synchronous derivations (4.7.2.4), as groups of factors; O(k m n).
 
     Where dependents are linked, exactly two of these three are forbidden: the link of their heads, the source
-    arc, the target arc. Returns ``quadruples`` int32[F, 4] of these and the link of the dependents,
-    ALWAYS_TRUE where one is known; ``triples`` int32[G, 3]: variables that exclude each other, where one of
-    the four cannot be true.
+    arc, the target arc. ``quadruples`` int32[F, 4]: these and the link of the dependents, ALWAYS_TRUE where
+    one is known; ``triples`` int32[G, 3]: variables that exclude each other, where one of the four cannot be
+    true. The known states, int8[V], are evidence.
     """
     source, target = structure.source.arcs, structure.target.arcs
     links = np.full((len(source), len(target)), NO_VARIABLE, dtype=np.int32)
@@ -412,12 +394,7 @@ def synchronous_tables(structure: JointStructure) -> tuple[Table, Table]:
     two = count == 2
     others = np.stack([column[two] for column in columns[1:]], axis=1)
     remaining = others[possible[:, two].T].reshape(-1, 2)
-    return quadruples, np.concatenate([columns[0][two][:, None], remaining], axis=1)
-
-
-def synchronous_groups(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
-    """Return SYNCH as groups of factors, with the known states, int8[V], as evidence."""
-    quadruples, triples = synchronous_tables(structure)
+    triples = np.concatenate([columns[0][two][:, None], remaining], axis=1)
     decided = np.flatnonzero(known[: structure.n_variables] != UNKNOWN)
     evidence = link(decided, np.where(known[decided] == TRUE_STATE, np.inf, -np.inf))
     return [evidence, synch(quadruples), all_true(triples, np.full(len(triples), -np.inf))]

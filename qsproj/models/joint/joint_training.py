@@ -26,6 +26,7 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import FALSE_STATE, NO_VARIABLE, TRUE_STATE, UNKNOWN, known_states
 from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
+from qsproj.models.joint.tag_choices import TagScores
 from qsproj.models.packing import nested, unnested
 from qsproj.training.loop import EpochRecord, ResumableTrainer
 from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
@@ -186,7 +187,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         slopes_of = {name: (getattr(free, name) - getattr(clamped, name)).reshape(-1) for name in LEARNED}
         parts = [(pair.buckets[name], slopes) for name, slopes in slopes_of.items()]
         if pair.tags is not None and free.tags is not None and clamped.tags is not None:
-            tags = free.tags.less(clamped.tags)
+            tags = TagScores(*map(np.subtract, free.tags, clamped.tags))
             parts.append((pair.tags.buckets, tags.links.reshape(-1)))
             self._tag_scales.step(pair.tags.slopes(tags) / len(pair.target))
         for buckets, slopes in parts:

@@ -1,7 +1,7 @@
 """The trained weights of a joint model, and sentence pairs prepared for them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,9 @@ from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.joint.joint_graph import LEARNED, FamilyScores, JointScores
 from qsproj.models.joint.joint_structure import ALWAYS_TRUE, JointStructure, Side, joint_structure
 from qsproj.models.joint.joint_trees import TreeScores
-from qsproj.models.joint.tag_choices import NEUTRAL, PreparedTags, TagChoices, TagScales, prepared_tags
+from qsproj.models.joint.tag_choices import NEUTRAL, PreparedTags, TagScales
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Arrays
-from qsproj.models.tagging.link_tagger import LinkTagger
 
 # The aligner's log-odds are a fixed part of a link's score; its certainties are clipped.
 MAX_LINK_LOG_ODDS = 4.0
@@ -63,10 +62,8 @@ def prepare_pair(
     structure = joint_structure(source, target, pair.alignment.links, first, families=families)
     words = joint_templates.word_hashes(pair.source), joint_templates.word_hashes(pair.target)
     odds = odds_of(joint_templates.link_posteriors(pair.alignment))
-    fertilities = (
-        joint_templates.fertility_buckets(words[0].tags, side="SOURCEFERT"),
-        joint_templates.fertility_buckets(words[1].tags, side="TARGETFERT"),
-    )
+    sides = zip(words, ("SOURCEFERT", "TARGETFERT"), strict=True)
+    fertilities = [joint_templates.fertility_buckets(own.tags, side=side) for own, side in sides]
     return PreparedPair(
         structure=structure,
         source=_local(source_scores.links),
@@ -81,16 +78,6 @@ def prepare_pair(
             "jumps": joint_templates.jump_buckets(structure.align_hmms),
         },
     )
-
-
-def with_tag_variables(
-    prepared: PreparedPair, pair: SentencePair, tagger: LinkTagger, choices: TagChoices, scores: TreeScores
-) -> PreparedPair:
-    # Callers that use tags have scored the arcs under them.
-    assert scores.tagged is not None
-    structure = prepared.structure
-    variables, tags = prepared_tags(pair, tagger, choices, scores.tagged, structure, scores.marginals)
-    return replace(prepared, structure=replace(structure, tags=variables), tags=tags)
 
 
 def _local(scores: Scores) -> Scores:

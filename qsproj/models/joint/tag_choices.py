@@ -14,6 +14,7 @@ one, plus weights of the tags of both words. Each of these four parts has a lear
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +39,7 @@ from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, unt
 CERTAIN = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TagScores:
+class TagScores(NamedTuple):
     """Natural-log scores of TAG variables; or beliefs, as probabilities.
 
     ``words`` float64[U, K]: of each tag of each word; not read where it is not possible. ``arcs`` float64[F,
@@ -50,13 +50,6 @@ class TagScores:
     words: Floats
     arcs: Floats
     links: Floats
-
-    def less(self, other: "TagScores") -> "TagScores":
-        return TagScores(self.words - other.words, self.arcs - other.arcs, self.links - other.links)
-
-    def mixed(self, other: "TagScores", share: float) -> "TagScores":
-        parts = zip((self.words, self.arcs, self.links), (other.words, other.arcs, other.links), strict=True)
-        return TagScores(*((1.0 - share) * own + share * its for own, its in parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,10 +281,9 @@ def _variants(
     return arc_features(encoded, scorer.templates, len(scorer.weights)), atoms.shape[1]
 
 
-# Scaled parts: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
-N_TAG_SCALES = 4
+# Scales of: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
 TagScales = tuple[float, ...]
-NEUTRAL: TagScales = (1.0,) * N_TAG_SCALES
+NEUTRAL: TagScales = (1.0, 1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,6 @@ from qsproj.models.joint.joint_structure import (
     UNKNOWN,
     beyond_itg,
     known_states,
-    within_itg,
 )
 from qsproj.models.joint.joint_training import observed_links
 from qsproj.models.joint.joint_weights import JointWeights
@@ -100,9 +99,9 @@ def test_long_pairs_do_without():
     """What counts are words that have candidates."""
     n = MOST_ITG_WORDS
     square = np.array([(i, i) for i in range(1, n + 1)])
-    assert within_itg(square)
-    assert within_itg(np.concatenate([square, square[:, ::-1]]) * 3)
-    assert not within_itg(np.concatenate([square, [(n + 1, n + 1)]]))
+    assert not beyond_itg(("ITG",), square)
+    assert not beyond_itg(("ITG",), np.concatenate([square, square[:, ::-1]]) * 3)
+    assert beyond_itg(("ITG",), np.concatenate([square, [(n + 1, n + 1)]]))
     words = " ".join("x" for _ in range(n + 1))
     tags = " ".join("NOUN" for _ in range(n + 1))
     long = SentencePair(

@@ -23,12 +23,12 @@ import sys
 import numpy as np
 import qsproj.features.joint_templates as templates
 templates.FAMILIES += ("UNRELATED",)
-from qsproj.models.joint.joint_structure import ARC, FACTORS, SAME_WORD, RelationPair, NodeRelation
+from qsproj.models.joint.joint_structure import ARC, FACTORS, SAME_WORD, NodeRelation
 UNRELATED = NodeRelation(
     lambda side, words: (words[:, None] != words) & ~ARC.possible(side, words),
     SAME_WORD.ask,
 )
-FACTORS["UNRELATED"] = RelationPair(UNRELATED, ARC)
+FACTORS["UNRELATED"] = UNRELATED, ARC
 
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.arc.training_options import TrainingOptions

@@ -165,7 +165,7 @@ def test_a_mean_of_beliefs_contradicts_where_its_second_part_does():
     def beliefs(value, status):
         arrays = ("source", "target", "links", "fertility", "factors", "jumps")
         same = {name: np.full(2, value) for name in arrays}
-        return JointBeliefs(**same, status=status, iterations=3)
+        return JointBeliefs(**same, status=status)
 
     first = beliefs(0.0, Status.CONVERGED)
     mean = mixed(first, beliefs(1.0, Status.LIMIT), 0.25)

@@ -274,7 +274,7 @@ def test_training_follows_the_gradient_of_the_likelihood_of_tree_and_tags():
     pair.scores = weights.scores(given)
     free = pair.infer()
     clamped = pair.infer(target_heads=np.array(heads, dtype=np.int32), target_tags=true)
-    found = free.tags.less(clamped.tags)
+    found = TagScores(*map(np.subtract, free.tags, clamped.tags))
     np.testing.assert_allclose(given.tags.slopes(found), slopes[:4], atol=1e-7)
     np.testing.assert_allclose(found.links.reshape(-1), slopes[4:], atol=1e-7)
     # A step goes down the gradient: AdaGrad's first is the rate, whatever the size of the slope.
