@@ -153,7 +153,7 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
     from qsproj.models.joint.joint_alignment import LinkChooser
     from qsproj.models.storage import load_model_of
-    from qsproj.pipelines.bilingual.choose_links import choose_links, propose_links
+    from qsproj.pipelines.bilingual.biparse import choose_links, propose_links
 
     families = alignment_families(options)
     chooser, remedy = None, "train one: qsproj align --hand-alignment"
@@ -200,7 +200,7 @@ def _learned(
 ) -> LinkChooser:
     import numpy as np
 
-    from qsproj.pipelines.bilingual.choose_links import learn_to_choose
+    from qsproj.pipelines.bilingual.biparse import learn_to_choose
 
     chooser, counts = learn_to_choose(pairs, rng=np.random.default_rng(options.seed), families=families)
     by_hand = sum(pair.hand is not None for pair in pairs)

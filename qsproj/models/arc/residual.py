@@ -22,7 +22,7 @@ from qsproj.models.arc.labeller import Labeller, known_relations, relations_in, 
 from qsproj.models.arc.punctuation import are_marks
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import learn
 from qsproj.training.objectives import AboveBase, LabelLikelihood
 
 
@@ -32,13 +32,12 @@ def train_residual(
     *,
     rng: np.random.Generator,
     options: TrainingOptions,
-    trained_by: Callable[[ArcTrainer], Trainer[ArcExample, ArcScorer]] = lambda trainer: trainer,
     repeats: int = 1,
 ) -> ArcParser:
     """Learn weights to add to those of a parser; return the parser with the sums.
 
     Examples are encoded for ``base``; their objectives are of the sums of its scores and the added ones.
-    ``trained_by`` wraps the trainer. The weights are the mean of ``repeats`` trainings, in other orders.
+    The weights are the mean of ``repeats`` trainings, in other orders.
     """
     above = []
     for example in examples:
@@ -46,7 +45,7 @@ def train_residual(
         above.append(ArcExample(example.encoded, AboveBase(own, example.objective)))
     parser = base
     for _ in range(repeats):
-        trainer = trained_by(ArcTrainer(base.scorer.template_set, rule=options.rule()))
+        trainer = ArcTrainer(base.scorer.template_set, rule=options.rule())
         added, _ = learn(trainer, above, epochs=options.epochs, rng=rng, description="training arcs")
         parser = with_weights(parser, parser.scorer.weights + added.weights / np.float32(repeats))
     return parser

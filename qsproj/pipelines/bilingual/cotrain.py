@@ -22,7 +22,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, check_name, listed_reasons, pluralise
 from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
+from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.residual import train_residual
 from qsproj.models.arc.training_options import TrainingOptions
@@ -37,8 +37,7 @@ from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual import biparse
 from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import track
-from qsproj.training.loop import Trainer
-from qsproj.training.objectives import AboveBase, CrossEntropy
+from qsproj.training.objectives import CrossEntropy
 
 NOTHING = "found neither a whole tree nor a pair with candidate links to learn from"
 
@@ -202,44 +201,29 @@ def train_noisy_channel(
     usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     skipped = Counter(reasons)
     annotated = whole_tree_examples(base, [*map(bilingual.prepared, trees)], options.training, skipped)
-    likelihood = partial(source_tree_likelihood, bilingual, options=options)
-    following = track(usable, "preparing", unit="pair")
-    explaining = [ArcExample(base.scorer.encode(pair.target), likelihood(pair)) for pair in following]
+    statuses: Counter[Status] = Counter()
+    explaining = []
+    for pair in track(usable, "preparing", unit="pair"):
+        likelihood = source_tree_likelihood(bilingual, pair, options=options)
+        counted = _CountedLikelihood(likelihood, statuses)
+        explaining.append(ArcExample(base.scorer.encode(pair.target), counted))
     if not annotated and not explaining:
         raise NothingToLearnError(NOTHING)
-    statuses: Counter[Status] = Counter()
-    counting = partial(_CountingTrainer, statuses=statuses)
-    parser = train_residual(
-        base, [*annotated, *explaining], rng=rng, options=options.training, trained_by=counting
-    )
+    parser = train_residual(base, [*annotated, *explaining], rng=rng, options=options.training)
     return parser, CotrainingReport(len(annotated), len(explaining), dict(skipped), statuses)
 
 
 @dataclass(frozen=True, slots=True)
-class _CountingTrainer(Trainer[ArcExample, ArcScorer]):
-    """Wrapper of a trainer that counts statuses of belief propagation in ``statuses``. Mutates it."""
+class _CountedLikelihood:
+    """The likelihood of a source tree; adds statuses of belief propagation to ``statuses``. Mutates it."""
 
-    arcs: ArcTrainer
+    likelihood: noisy_channel.SourceTreeLikelihood
     statuses: Counter[Status]
 
-    def step(self, example: ArcExample) -> float:
-        above = example.objective
-        if not isinstance(above, AboveBase):
-            return self.arcs.step(example)
-        explained = above.objective
-        if not isinstance(explained, noisy_channel.SourceTreeLikelihood):
-            return self.arcs.step(example)
-        features = self.arcs.live.features(example.encoded)
-        loss, slopes, statuses = explained.explain(above.base + self.arcs.live.scores(features))
+    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
+        loss, slopes, statuses = self.likelihood.explain(scores)
         self.statuses.update(statuses)
-        self.arcs.descend(features, slopes)
-        return loss
-
-    def regularise(self) -> None:
-        self.arcs.regularise()
-
-    def averaged(self) -> ArcScorer:
-        return self.arcs.averaged()
+        return loss, slopes
 
 
 def source_tree_likelihood(

@@ -28,8 +28,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_alignment import train_link_chooser
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.choose_links import CANDIDATE_THRESHOLD
+from qsproj.pipelines.bilingual.biparse import CANDIDATE_THRESHOLD, train_joint_parser
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures as PageFigures

@@ -11,8 +11,7 @@ from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 from qsproj.models.joint.joint_parser import ParsedPair
 from qsproj.models.joint.joint_training import convergence
 from qsproj.models.joint.joint_weights import JointWeights
-from qsproj.pipelines.bilingual.biparse import ParsingCounts, warn_without_itg
-from qsproj.pipelines.bilingual.choose_links import choose_links
+from qsproj.pipelines.bilingual.biparse import ParsingCounts, choose_links, warn_without_itg
 from qsproj.progress import notices
 from tests.sentences import make_sentence
 
@@ -38,7 +37,8 @@ def test_pairs_that_are_too_long_for_itg_are_counted():
         told = []
         with notices(told.append):
             warn_without_itg(("MONO",), PAIRS)
-            assert len(list(choose_links(LinkChooser(JointWeights.untrained(), families), PAIRS))) == 3
+            chooser = LinkChooser(JointWeights.untrained(), families)
+            assert len(list(choose_links(chooser, PAIRS, threshold=0.5))) == 3
         assert told == [TOLD] * ("ITG" in families)
     counts = ParsingCounts()
     for pair in PAIRS:
