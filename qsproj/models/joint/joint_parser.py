@@ -218,7 +218,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         return replace(self, target=base, labeller=own)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "JointParser":
-        from qsproj.models.joint.joint_pairs import train_on_more_pairs
+        from qsproj.models.joint.joint_training import train_on_more_pairs
 
         pairs = [lesson for lesson in trees if isinstance(lesson, SentencePair)]
         learned = train_on_more_pairs(self, pairs, rng=rng) if pairs else self

@@ -1,4 +1,4 @@
-"""Training of the joint model: target trees observed, alignments (and source trees) hidden."""
+"""Training of a joint parser on pairs: target trees observed, alignments (and source trees) hidden."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,24 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.run import Status
-from qsproj.conventions import Floats, Heads
+from qsproj.conventions import MAX_WORDS, Floats, Heads, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import Alignment, SentencePair
-from qsproj.errors import UsageError, pluralise
+from qsproj.corpus.sentence import Alignment, SentencePair, make_alignment
+from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, pluralise
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_training import cross_fitted_relations
 from qsproj.models.checkpoint import Checkpoint, learn_kept
 from qsproj.models.joint import joint_graph as graphs
+from qsproj.models.joint import joint_options, joint_trees
 from qsproj.models.joint.joint_graph import LEARNED, JointBeliefs, JointGraph, JointScores
 from qsproj.models.joint.joint_labeller import JointLabeller, known_relations, relation_senses
-from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import FALSE_STATE, NO_VARIABLE, TRUE_STATE, UNKNOWN, known_states
-from qsproj.models.joint.joint_trees import first_order
 from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
-from qsproj.models.joint.tag_choices import TagScores
+from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TagScores, TargetTags, learned_tags
 from qsproj.models.packing import nested, unnested
+from qsproj.models.tree_decoder import reachable
 from qsproj.training.loop import EpochRecord, ResumableTrainer
 from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
 from qsproj.training.sense_mixture import SenseExample, train_senses
@@ -101,11 +101,10 @@ class JointExample:
 
     def known(self) -> list[NDArray[np.int8]]:
         """Return int8[V] for each graph: nothing known; target and hand links; the source's tree, too."""
-        structure = self.pair.structure
-        given = (self.target_heads, self.link_states)
-        seen = partial(known_states, structure, *given, target_tags=self.target_tags)
+        unknown = partial(known_states, self.pair.structure)
+        seen = partial(unknown, self.target_heads, self.link_states, target_tags=self.target_tags)
         trees = [] if self.source_heads is None else [seen(source_heads=self.source_heads)]
-        return [known_states(structure), seen(), *trees]
+        return [unknown(), seen(), *trees]
 
     def graphs(self) -> list[JointGraph]:
         return [graphs.joint_graph(self.pair.structure, known) for known in self.known()]
@@ -143,7 +142,9 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     of each epoch; the last is the current one.
     """
 
-    def __init__(self, options: JointTrainingOptions, start: JointWeights | None = None) -> None:
+    def __init__(
+        self, options: joint_options.JointTrainingOptions, start: JointWeights | None = None
+    ) -> None:
         if not 0.0 <= options.source_evidence <= 1.0:
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self.options = options
@@ -184,8 +185,8 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         return beliefs
 
     def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
-        slopes_of = {name: (getattr(free, name) - getattr(clamped, name)).reshape(-1) for name in LEARNED}
-        parts = [(pair.buckets[name], slopes) for name, slopes in slopes_of.items()]
+        slopes_of = {name: getattr(free, name) - getattr(clamped, name) for name in LEARNED}
+        parts = [(pair.buckets[name], slopes.reshape(-1)) for name, slopes in slopes_of.items()]
         if pair.tags is not None and free.tags is not None and clamped.tags is not None:
             tags = TagScores(*map(np.subtract, free.tags, clamped.tags))
             parts.append((pair.tags.buckets, tags.links.reshape(-1)))
@@ -232,16 +233,12 @@ def train_joint_weights(
     examples: Sequence[JointExample],
     *,
     rng: np.random.Generator,
-    options: JointTrainingOptions,
+    options: joint_options.JointTrainingOptions,
     start: JointWeights | None = None,
     stages: Checkpoint | None = None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     trainer = JointTrainer(options, start)
-
-    def report(record: EpochRecord) -> None:
-        notify(epoch_line(record, trainer.statuses[record.epoch - 1]))
-
     weights, records = learn_kept(
         trainer,
         examples,
@@ -249,7 +246,7 @@ def train_joint_weights(
         rng=rng,
         description="training jointly",
         stages=stages,
-        notify=report,
+        notify=lambda record: notify(epoch_line(record, trainer.statuses[record.epoch - 1])),
     )
     return weights, records, trainer.statuses[: len(records)]
 
@@ -267,7 +264,7 @@ def with_joint_labeller(
     Links are inferred given the target's trees, by the trained joint weights; the target's labeller counts
     as much as for a sentence that it has not seen.
     """
-    source, target = first_order(parser.source).labeller, first_order(parser.target).labeller
+    source, target = (joint_trees.first_order(one).labeller for one in (parser.source, parser.target))
     if source is None or target is None:
         return parser
     given = (example.pair.source_relations or () for example in examples)
@@ -287,3 +284,163 @@ def with_joint_labeller(
             seen.append(SenseExample(senses, own, known_relations(start.relations, pair.target, heads)))
     table = train_senses(start.table, seen, rng=rng, description="training relations")
     return replace(parser, labeller=replace(start, table=table))
+
+
+NO_LINK = "no candidate link"
+_MORE_EPOCHS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointData:
+    """Inputs of joint training, see :func:`prepare`.
+
+    ``parser``: untrained. ``target``: scores of the pairs' targets. ``skipped``: other pairs, by reason.
+    """
+
+    parser: JointParser
+    pairs: Sequence[SentencePair]
+    target: joint_trees.TrainedTarget
+    tags: TargetTags
+    skipped: dict[str, int]
+    stages: Checkpoint | None
+
+
+def prepare(
+    pairs: Iterable[SentencePair],
+    source: joint_trees.TreeParser,
+    *,
+    rng: np.random.Generator,
+    options: joint_options.BiparseOptions,
+    target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> JointData:
+    usable, skipped = usable_pairs(pairs)
+    if len(usable) < 2:
+        found = pluralise(len(usable), "pair")
+        left_out = f"left out: {listed_reasons(skipped)}"
+        expected = "two or more with whole target trees and candidate links"
+        raise NothingToLearnError(f"found {found} to learn from, expected {expected}; {left_out}")
+    tags, training, shape = GIVEN, options.target_training, options.joint
+    if options.tags != "given":
+        if options.tags == "joint":
+            shape = replace(shape, tag_threshold=shape.tag_threshold or joint_options.TAG_THRESHOLD)
+        tags, usable = learned_tags(usable, rng=rng, threshold=shape.tag_threshold)
+        # Words seen only by the tagger have no other features.
+        training = replace(training, template_set=training.template_set or "words")
+    given = None if isinstance(target, joint_trees.TrainedTarget) else target
+    stages = None
+    if checkpoint is not None:
+        true = [replace(pair, target=own) for pair, own in zip(usable, tags.true or (), strict=False)]
+        parsers = [source] if given is None else [source, given]
+        stages = joint_trees.kept_stages(checkpoint, [*usable, *true], parsers, rng=rng, options=options)
+    least = shape.least_probability
+    if given is not None:
+        target = joint_trees.given_target(usable, given, least_probability=least, tags=tags)
+    elif not isinstance(target, joint_trees.TrainedTarget):
+        target = joint_trees.train_target(
+            usable,
+            rng=rng,
+            stages=stages,
+            tags=tags,
+            training=training,
+            order=options.order,
+            least_probability=least,
+        )
+    parser = JointParser(
+        source=source,
+        target=target.parser,
+        weights=JointWeights.untrained(),
+        options=shape,
+        tagger=tags.tagger,
+    )
+    return JointData(parser=parser, pairs=usable, target=target, tags=tags, skipped=skipped, stages=stages)
+
+
+def fit(
+    data: JointData,
+    *,
+    rng: np.random.Generator,
+    options: joint_options.BiparseOptions,
+    notify: Callable[[str], None] = lambda _: None,
+) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
+    """Train joint weights, and unless ``labels`` is ``after``, relations; see :func:`train_joint_weights`."""
+    tags, alike = data.tags, [None] * len(data.pairs)
+    rows = zip(data.pairs, data.target.scores, tags.choices or alike, tags.states or alike, strict=True)
+    examples = [joint_example(data.parser, *row) for row in rows]
+    weights, records, statuses = train_joint_weights(
+        examples, rng=rng, options=options.training, stages=data.stages, notify=notify
+    )
+    trained = replace(data.parser, weights=weights, training=options.training)
+    if options.labels == "joint":
+        trained = with_joint_labeller(trained, data.pairs, examples, rng=rng, unseen=data.target.unseen)
+    return trained, records, statuses
+
+
+def train_on_more_pairs(
+    parser: JointParser, pairs: Iterable[SentencePair], *, rng: np.random.Generator
+) -> JointParser:
+    """Return a joint parser whose joint weights are trained on more pairs; its two parsers stay.
+
+    The target parser must not have seen their trees. Hand links are added to the candidates, and observed.
+    """
+    usable, skipped = usable_pairs(map(_with_hand_links, pairs))
+    if not usable:
+        raise NothingToLearnError(f"found no pair to learn from; left out: {listed_reasons(skipped)}")
+    if parser.options.families == (joint_options.SYNCH,):
+        return parser
+    least = parser.options.least_probability
+    target = joint_trees.given_target(usable, parser.target, least_probability=least)
+    examples = list(map(partial(joint_example, parser), usable, target.scores))
+    options = replace(parser.training or joint_options.JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
+    weights, *_ = train_joint_weights(examples, rng=rng, options=options, start=parser.weights)
+    return replace(parser, weights=weights)
+
+
+def _with_hand_links(pair: SentencePair) -> SentencePair:
+    if pair.hand is None:
+        return pair
+    given, hand = pair.alignment, pair.hand
+    links = np.concatenate([given.links, hand.links])
+    weights = None
+    if given.weights is not None:
+        least = given.weights.min(initial=0.5)
+        weights = np.concatenate([given.weights, np.full(len(hand.links), least)])
+    alignment = make_alignment(given.n_source, given.n_target, links, weights=weights)
+    return replace(pair, alignment=alignment)
+
+
+def joint_example(
+    parser: JointParser,
+    pair: SentencePair,
+    scores: joint_trees.TreeScores,
+    choices: TagChoices | None = None,
+    target_tags: NDArray[np.int8] | None = None,
+) -> JointExample:
+    heads = reachable(pair.target.heads, parser.target.inference)
+    prepared = parser.prepare(pair, target_scores=scores, choices=choices)
+    states = source_heads = None
+    if pair.hand is not None:
+        states = observed_links(pair.alignment, pair.hand, parser.options.families)
+    if not prepared.structure.source.observed:
+        source_heads = joint_trees.monolingual_heads(parser.source, pair.source)
+    return JointExample(prepared, heads, states, source_heads, target_tags)
+
+
+def usable_pairs(
+    pairs: Iterable[SentencePair], *, with_trees: bool = True
+) -> tuple[list[SentencePair], dict[str, int]]:
+    usable: list[SentencePair] = []
+    skipped: Counter[str] = Counter()
+    for pair in pairs:
+        if max(len(pair.source), len(pair.target)) > MAX_WORDS:
+            skipped[f"a side of more than {MAX_WORDS} words"] += 1
+        elif with_trees and not is_whole(pair.target.heads):
+            skipped["no whole target tree"] += 1
+        elif len(pair.alignment.links):
+            usable.append(pair)
+        else:
+            skipped[NO_LINK] += 1
+    for side in ("source", "target"):
+        if usable and all(set(getattr(pair, side).upos) == {UNSPECIFIED} for pair in usable):
+            raise NothingToLearnError(f"no {side} word has a UPOS tag; tag the {side} first (qsproj tag)")
+    return usable, dict(skipped)

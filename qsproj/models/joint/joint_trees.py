@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import DataError, NothingToLearnError, SentenceError, pluralise, unknown_name
+from qsproj.errors import DataError, SentenceError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
@@ -157,9 +157,7 @@ def relation_chances(
     chances[:, places] = labeller.chances(labeller.encode(sentence), heads)[:, columns]
     for word, relation in enumerate(given or (), start=1):
         if relation != UNSPECIFIED:
-            chances[word] = 0.0
-            if relation in numbers:
-                chances[word, numbers[relation]] = 1.0
+            chances[word] = np.arange(len(names)) == numbers.get(relation, -1)
     return chances
 
 
@@ -181,8 +179,6 @@ def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence)
 
 
 FOLDS = 5
-
-
 STAGE = "target"
 
 
@@ -250,20 +246,18 @@ def unpacked(arrays: Arrays, parser: TreeParser) -> list[TreeScores]:
     result = []
     for marginals, kept, links, n_families, has_tags in rows:
         own, values = kept.astype(np.bool_), tuple(next(factors) for _ in range(n_families))
-        families = _families(parser, own) if values else ()
+        families: tuple[FamilyFactors, ...] = ()
+        if values:
+            if not isinstance(parser, GraphParser):
+                raise ValueError("factors of the second order, and a parser of the first")
+            graph = parser.options.layout(own, parser.base.inference)
+            families = tuple(family.numbered_from(0) for family in graph.families)
         if [len(family.scored) for family in families] != [len(one) for one in values]:
             raise ValueError("the factors of a sentence are not those of its arcs")
         tagged = TaggedArcs(*next(of_tags)) if has_tags else None
         arcs = {"marginals": marginals, "kept": own, "links": links}
         result.append(TreeScores(**arcs, families=families, factors=values, tagged=tagged))
     return result
-
-
-def _families(parser: TreeParser, kept: Mask) -> tuple[FamilyFactors, ...]:
-    if not isinstance(parser, GraphParser):
-        raise ValueError("factors of the second order, and a parser of the first")
-    graph = parser.options.layout(kept, parser.base.inference)
-    return tuple(family.numbered_from(0) for family in graph.families)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,9 +283,6 @@ def train_target(
 
     The first order prunes by ``least_probability``. ``stages``: where the result is saved, or read from.
     """
-    if len(pairs) < 2:
-        found_pairs = f"{pluralise(len(pairs), 'pair')} to learn from"
-        raise NothingToLearnError(f"found {found_pairs}, expected two or more with whole target trees")
     parser: TreeParser
     if stages is not None and (found := stages.read(STAGE, rng)) is not None:
         header, arrays = found
@@ -304,11 +295,10 @@ def train_target(
     training, targets = training or TrainingOptions(), [pair.target for pair in pairs]
     again, choices = tags.true or (), tags.choices or [None] * len(targets)
     every = [*targets, *again]
-    parser = (
-        train_graph_parser(every, rng=rng, options=training)[0]
-        if order == 2
-        else train_arc_parser(every, rng=rng, options=training)[0]
-    )
+    if order == 2:
+        parser = train_graph_parser(every, rng=rng, options=training)[0]
+    else:
+        parser = train_arc_parser(every, rng=rng, options=training)[0]
     shape = training.with_shape(first_order(parser).scorer.template_set, parser.inference)
 
     def train(rest: list[Sentence]) -> TreeParser:
@@ -319,12 +309,7 @@ def train_target(
         return train_graph_parser(bare, rng=rng, options=shape, graph_options=parser.options)[0]
 
     others = cross_fitted_parsers(train, targets, folds=FOLDS, rng=rng, again=again)
-
-    def score(parser: TreeParser, target: Sentence, choices: TagChoices | None) -> TreeScores:
-        tree = reachable(target.heads, parser.inference)
-        least = least_probability
-        return tree_scores(parser, target, required=tree, least_probability=least, choices=choices)
-
+    score = partial(_with_own_tree, least_probability=least_probability)
     scored = ((i, score(other, targets[i], choices[i])) for i, other in others)
     scores = in_order(track(scored, "training on other folds", total=len(targets), unit="sentence"))
     if stages is not None:
@@ -337,8 +322,13 @@ def train_target(
 def given_target(
     pairs: Sequence[SentencePair], parser: TreeParser, *, least_probability: float, tags: TargetTags = GIVEN
 ) -> TrainedTarget:
-    scored = partial(tree_scores, parser, least_probability=least_probability)
-    trees = [reachable(pair.target.heads, parser.inference) for pair in pairs]
-    rows = zip(pairs, trees, tags.choices or [None] * len(pairs), strict=True)
-    scores = [scored(pair.target, required=tree, choices=own) for pair, tree, own in rows]
-    return TrainedTarget(parser, scores, unseen=True)
+    score = partial(_with_own_tree, parser, least_probability=least_probability)
+    rows = zip(pairs, tags.choices or [None] * len(pairs), strict=True)
+    return TrainedTarget(parser, [score(pair.target, own) for pair, own in rows], unseen=True)
+
+
+def _with_own_tree(
+    parser: TreeParser, target: Sentence, choices: TagChoices | None, *, least_probability: float
+) -> TreeScores:
+    tree = reachable(target.heads, parser.inference)
+    return tree_scores(parser, target, required=tree, least_probability=least_probability, choices=choices)

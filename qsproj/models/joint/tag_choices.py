@@ -360,11 +360,6 @@ class TargetTags:
     states: tuple[NDArray[np.int8], ...] = ()
     true: list[Sentence] | None = None
 
-    def of(self, number: int) -> tuple[TagChoices | None, NDArray[np.int8] | None]:
-        if self.choices is None:
-            return None, None
-        return self.choices[number], self.states[number]
-
 
 GIVEN = TargetTags()
 

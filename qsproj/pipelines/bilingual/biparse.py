@@ -19,7 +19,7 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_lin
 from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, pluralise
 from qsproj.features.joint_templates import link_posteriors
 from qsproj.models.checkpoint import Checkpoint
-from qsproj.models.joint import joint_options, joint_pairs, joint_training, joint_trees
+from qsproj.models.joint import joint_options, joint_training, joint_trees
 from qsproj.models.joint.joint_alignment import LinkChooser, train_link_chooser
 from qsproj.models.joint.joint_parser import JointParser, ParsedPair, load_joint_parser, synchronous_parser
 from qsproj.models.joint.joint_structure import beyond_itg
@@ -78,7 +78,7 @@ class ParsingCounts:
             self.contradictions += parsed.alone
 
     def summary(self) -> str:
-        reasons = {joint_pairs.NO_LINK: self.without_links, "contradicting factors": self.contradictions}
+        reasons = {joint_training.NO_LINK: self.without_links, "contradicting factors": self.contradictions}
         alone = {reason: count for reason, count in reasons.items() if count}
         pairs = pluralise(self.statuses.total() + self.without_links, "pair")
         itg = f"; {itg_line(self.without_itg)}" if self.without_itg else ""
@@ -97,7 +97,7 @@ def train_joint_parser(
 ) -> tuple[JointParser, JointTrainingReport]:
     """Train a joint parser on pairs with complete target trees; ``target``: not trained on these trees."""
     options = options or joint_options.BiparseOptions()
-    data = joint_pairs.prepare(
+    data = joint_training.prepare(
         pairs, source_parser, rng=rng, options=options, target=target, checkpoint=checkpoint
     )
     warn_without_itg(options.joint.families, data.pairs)
@@ -105,9 +105,7 @@ def train_joint_parser(
     if options.joint.families == (joint_options.SYNCH,):
         joined = synchronous_parser(source_parser, data.target.parser)
         return replace(joined, options=data.parser.options, tagger=data.parser.tagger), report
-    trained, records, statuses = joint_pairs.fit(
-        data, joint_pairs.examples_of(data), rng=rng, options=options, notify=notice
-    )
+    trained, records, statuses = joint_training.fit(data, rng=rng, options=options, notify=notice)
     hand = joint_training.count_hand_links(data.pairs)
     return trained, replace(report, epochs=tuple(records), by_epoch=tuple(statuses), hand=hand)
 

@@ -28,10 +28,9 @@ from qsproj.models.arc.residual import train_residual
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import noisy_channel
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_pairs import usable_pairs
 from qsproj.models.joint.joint_parser import JointParser, load_joint_parser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
-from qsproj.models.joint.joint_training import convergence
+from qsproj.models.joint.joint_training import convergence, usable_pairs
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual import biparse

@@ -16,9 +16,8 @@ from qsproj.errors import SentenceError, UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions, Propagation
-from qsproj.models.joint.joint_pairs import usable_pairs
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
-from qsproj.models.joint.joint_training import epoch_line
+from qsproj.models.joint.joint_training import epoch_line, usable_pairs
 from qsproj.models.joint.joint_trees import train_target
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
