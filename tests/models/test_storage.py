@@ -22,7 +22,7 @@ from qsproj.models.packing import packed_weights, unnested, unpack_weights
 from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.models.schema import declared, labels
 from qsproj.models.storage import HEADER_NAME, load_archive, load_model, opened_model, save_model
-from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser import TaggingOptions, TaggingParser, TaggingWeights
 from qsproj.models.tree_decoder import TreeDecoder
 
@@ -42,7 +42,7 @@ def models(tmp_path_factory):
     pairs = list(AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"))[:10]
     targets = [pair.target for pair in pairs]
     rng = np.random.default_rng(1)
-    tagger = train_tagger(targets, rng=rng, options=TaggerOptions(epochs=1))
+    tagger = train_tagger(targets, rng=rng, epochs=1)
     tagger.save(folder / "tagger")
     base = ArcParser(ArcScorer.untrained("words"), None, TreeDecoder(projective=True, single_root=True))
     weights = TaggingWeights.untrained("words", n_tags=len(tagger.tags))

@@ -16,7 +16,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 from tests.serve.client import Client
 
@@ -105,7 +105,7 @@ def launched(kind, names, **options):
 def served_models(folder):
     """Train models of ten sentences."""
     sample, rng = list(read_conllu("corpora/de.conllu"))[:10], np.random.default_rng(1)
-    tagger = train_tagger(sample, rng=rng, language="de", options=TaggerOptions(epochs=2))
+    tagger = train_tagger(sample, rng=rng, language="de", epochs=2)
     parser, _ = train_arc_parser(sample, rng=rng, options=TrainingOptions(epochs=3, template_set="words"))
     tagger.save(folder / "de.tagger")
     parser.save(folder / "de.parser")

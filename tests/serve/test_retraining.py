@@ -21,7 +21,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import BiparseOptions, JointTrainingOptions
 from qsproj.models.storage import load_model
-from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.serve.review.draft import Draft
@@ -42,7 +42,7 @@ def sample():
 @pytest.fixture(scope="module")
 def model(sample):
     rng = np.random.default_rng(1)
-    tagger = train_tagger(sample[:8], rng=rng, language="de", options=TaggerOptions(epochs=3))
+    tagger = train_tagger(sample[:8], rng=rng, language="de", epochs=3)
     parser, _ = train_arc_parser(sample, rng=rng, options=TrainingOptions(epochs=2, template_set="words"))
     return text_parser(tagger, parser, readings=200)
 

@@ -4,7 +4,6 @@ A script turns a form into its lemma, and is the same for words that inflect ali
 "remove no prefix, remove the suffix ing, add the suffix ehen". Scripts are stored as text.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -31,6 +30,11 @@ _CASINGS: dict[str, Callable[[str], str]] = {
 }
 # With fewer shared letters, form and lemma are listed whole, not as an inflection.
 SHARED = 1
+LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
+# Size of the cache of words that are not in the lexicon; it is emptied when full.
+_MOST_REMEMBERED = 1 << 16
+# By casing: the longest suffix to remove, and the scripts by suffix.
+_BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 
 
 class EditScript(NamedTuple):
@@ -60,9 +64,6 @@ class EditScript(NamedTuple):
             return None
         return self.prefix + cased[len(self.cut_prefix) : len(cased) - len(self.cut_suffix)] + self.suffix
 
-    def text(self) -> str:
-        return "\t".join(self)
-
     @staticmethod
     def from_fields(fields: Sequence[str]) -> "EditScript":
         if len(fields) != 5 or fields[0] not in (*_CASINGS, WHOLE):
@@ -80,13 +81,6 @@ def edit_script(form: str, lemma: str) -> EditScript:
                 ends = own[stem.a + stem.size :], lemma[stem.b + stem.size :]
                 return EditScript(casing, own[: stem.a], lemma[: stem.b], *ends)
     return EditScript(WHOLE, suffix=lemma)
-
-
-LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
-# Size of the cache of words that are not in the lexicon; it is emptied when full.
-_MOST_REMEMBERED = 1 << 16
-# By casing: the longest suffix to remove, and the scripts by suffix.
-_BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 
 
 class Word(NamedTuple):
@@ -123,7 +117,7 @@ class Lemmatizer:
         if len(found) < 2:
             return next(iter(found.values()), word.form)
         scores = np.empty(len(found))
-        features = candidate_features(word, found, self.scripts, self.lemmas)
+        features = self.features(word, found, self.lemmas)
         script_scores(*features, self.weights, shift_of(self.weights), scores)
         return list(found.values())[int(scores.argmax())]
 
@@ -134,13 +128,28 @@ class Lemmatizer:
             for length in range(min(longest, len(cased)) + 1):
                 fitting += by_suffix.get(cased[len(cased) - length :], ())
         for number in sorted(fitting):
-            lemma = self.scripts[number].apply(word.form)
-            if lemma:
+            if lemma := self.scripts[number].apply(word.form):
                 yield number, lemma
+
+    def features(
+        self, word: Word, found: Mapping[int, str], lemmas: Collection[str]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return features: of a word uint64[F], its scripts uint64[C], their lemmas uint64[C, G].
+
+        ``found``: lemmas by the number of their script. ``lemmas``: the known ones.
+        """
+        upos, rows = word.analysis.upos, []
+        for lemma in found.values():
+            ends = [f"ends {upos} {lemma[-size:]}" if size <= len(lemma) else "" for size in range(1, 5)]
+            rows.append(
+                [stable_hash(one) if one else 0 for one in (f"known {upos} {lemma in lemmas}", *ends)]
+            )
+        of_scripts = hashes_of("\t".join(self.scripts[number]) for number in found)
+        return hashes_of(_word_features(word)), of_scripts, np.array(rows, dtype=np.uint64)
 
     def _indexed(self, upos: str) -> _BySuffix:
         if upos not in self._of_tags:
-            found: dict[str, tuple[int, dict[str, list[int]]]] = {}
+            found: _BySuffix = {}
             for number in self.allowed.get(upos, ()):
                 script = self.scripts[number]
                 suffix = "" if script.casing == WHOLE else script.cut_suffix
@@ -149,22 +158,6 @@ class Lemmatizer:
                 found[script.casing] = max(longest, len(suffix)), by_suffix
             self._of_tags[upos] = found
         return self._of_tags[upos]
-
-
-def candidate_features(
-    word: Word, found: Mapping[int, str], scripts: Sequence[EditScript], lemmas: Collection[str]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return features: of a word uint64[F], its scripts uint64[C], their lemmas uint64[C, G]."""
-    upos = word.analysis.upos
-    of_lemmas = [[f"known {upos} {lemma in lemmas}", *_lemma_ends(upos, lemma)] for lemma in found.values()]
-    of_scripts = hashes_of(scripts[number].text() for number in found)
-    hashed = [[stable_hash(feature) if feature else 0 for feature in row] for row in of_lemmas]
-    return hashes_of(_word_features(word)), of_scripts, np.array(hashed, dtype=np.uint64)
-
-
-def _lemma_ends(upos: str, lemma: str) -> Iterator[str]:
-    for length in range(1, 5):
-        yield f"ends {upos} {lemma[-length:]}" if length <= len(lemma) else ""
 
 
 def _word_features(word: Word) -> Iterator[str]:
@@ -187,12 +180,3 @@ def _analysis_features(analysis: Analysis) -> tuple[str, ...]:
     upos, xpos, feats = analysis
     named = (f"feature {upos} {attribute} {value}" for attribute, value in feature_pairs(feats))
     return "any", f"upos {upos}", f"xpos {xpos}", f"feats {upos} {feats}", *named
-
-
-def allowed_scripts(words: Mapping[tuple[str, int], int], *, least: int) -> dict[str, tuple[int, ...]]:
-    """Return the scripts of each UPOS with at least ``least`` forms, by the numbers in ``words``."""
-    allowed: dict[str, list[int]] = defaultdict(list)
-    for (upos, script), forms in sorted(words.items()):
-        if forms >= least:
-            allowed[upos].append(script)
-    return {upos: tuple(scripts) for upos, scripts in allowed.items()}

@@ -1,5 +1,6 @@
 """Lemmas, features and XPOS of words whose UPOS is known: a chain over analyses, then lemmas."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
@@ -29,8 +30,7 @@ from qsproj.models.morphology.lemmatizer import EditScript, Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
 
 # The columns that can be trained, and the fields of a sentence that hold them.
-COLUMN_CELLS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
-COLUMNS = tuple(COLUMN_CELLS)
+COLUMNS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
 # Candidates of a word that enter the chain.
 PLACES = 8
 # Size of the cache of tagged words; it is emptied when full.
@@ -56,9 +56,7 @@ Lattice = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 class AnalysisFeatures:
     """Extractor of feature keys from words and their UPOS, by templates; ``lemmas``: see WordTable."""
 
-    def __init__(
-        self, templates: tuple[str, ...] = TEMPLATES, lemmas: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, templates: tuple[str, ...], lemmas: Mapping[str, str]) -> None:
         self.templates = templates
         self._compiled = compiled(templates, (_TAG,))
         self._table = WordTable({}, lemmas if set(STEM_TEMPLATES) & set(templates) else None)
@@ -103,9 +101,9 @@ class Morphology:
     table: AnalysisTable
     lexicon: Mapping[tuple[str, str], Entries]
     scripts: tuple[EditScript, ...]
-    features: AnalysisFeatures = field(default_factory=AnalysisFeatures)
-    weights: AnalysisWeights | None
-    lemmatizer: Lemmatizer | None
+    features: AnalysisFeatures
+    weights: AnalysisWeights | None = None
+    lemmatizer: Lemmatizer | None = None
     # Cache by form and UPOS: analyses and counts in alternation, as the kernels read them.
     _known: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
 
@@ -123,7 +121,7 @@ class Morphology:
         """
         asked, empty = [column for column in self.columns if column in columns], {UNSPECIFIED}
         wanted = [
-            [column for column in asked if anew or set(getattr(one, COLUMN_CELLS[column])) <= empty]
+            [column for column in asked if anew or set(getattr(one, COLUMNS[column])) <= empty]
             for one in sentences
         ]
         lattices = iter(self._lattices(list(compress(sentences, wanted))))
@@ -131,12 +129,11 @@ class Morphology:
             if not own:
                 yield sentence
                 continue
-            lattice, cells = next(lattices), dict[str, list[str]]()
+            lattice = next(lattices)
             analyses = self._best(lattice, sentence.upos)
-            if "xpos" in own:
-                cells["xpos"] = [analysis.xpos for analysis in analyses]
-            if "feats" in own:
-                cells["feats"] = [analysis.feats for analysis in analyses]
+            cells = {
+                column: [getattr(one, column) for one in analyses] for column in own if column != "lemma"
+            }
             if "lemma" in own:
                 rows = zip(sentence.forms, analyses, strict=True)
                 cells["lemmas"] = [composed_as(form, self.lemma(plain_form(form), one)) for form, one in rows]
@@ -151,14 +148,13 @@ class Morphology:
         return self._best(self._lattice(forms, upos), upos)
 
     def _best(self, lattice: Lattice | None, upos: Sequence[str]) -> list[Analysis]:
-        numbers = [self.table.ranges.get(tag, (0, 1))[0] for tag in upos]
+        known, ranges = self.table.analyses, self.table.ranges
+        numbers = [ranges.get(tag, (0, 1))[0] for tag in upos]
         if lattice is not None:
             candidates, scores, links = lattice
             best = np.empty(len(upos), dtype=np.int64)
             kernels.best_candidates(scores, links, best)
             numbers = candidates[np.arange(len(upos)), best].tolist()
-        known = self.table.analyses
-        ranges = self.table.ranges
         return [
             known[number] if tag in ranges else Analysis(tag, UNSPECIFIED, UNSPECIFIED)
             for number, tag in zip(numbers, upos, strict=True)
@@ -180,10 +176,8 @@ class Morphology:
         known = self.table.analyses
         rows = zip(candidates.tolist(), feats, strict=True)
         same = np.array([[known[number].feats == cell for number in row] for row, cell in rows])
-        found = (marginals * same).sum(axis=1)
-        unseen = [tag not in self.table.ranges for tag in upos]
-        found[unseen] = np.array([float(cell == UNSPECIFIED) for cell in feats])[unseen]
-        return found
+        seen = [tag in self.table.ranges for tag in upos]
+        return np.where(seen, (marginals * same).sum(axis=1), [float(cell == UNSPECIFIED) for cell in feats])
 
     def lemma(self, form: str, analysis: Analysis) -> str:
         """Return the commonest lemma of form and analysis, else of form and UPOS, else the likeliest one."""
@@ -203,8 +197,7 @@ class Morphology:
         self, forms: Sequence[str], upos: Sequence[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         ranges = np.array([self.table.ranges.get(tag, (0, 1)) for tag in upos], dtype=np.int64)
-        seen: list[int] = [0]
-        known: list[int] = []
+        seen, known = [0], list[int]()
         for word in zip(forms, upos, strict=True):
             counts = self._known.get(word)
             if counts is None:
@@ -216,12 +209,11 @@ class Morphology:
         return ranges, np.array(seen), np.array(known, dtype=np.int64).reshape(-1, 2)
 
     def _counts(self, form: str, tag: str) -> dict[int, int]:
-        form = plain_form(form)
-        counts: dict[int, int] = {}
+        form, counts = plain_form(form), Counter[int]()
         for known in (form, form.lower()):
             for analysis, _, count in self.lexicon.get((known, tag), ()):
                 if count:
-                    counts[analysis] = counts.get(analysis, 0) + count
+                    counts[analysis] += count
             if counts:
                 break
         return counts
@@ -282,8 +274,7 @@ class Morphology:
         schema.checked(header, {"columns": schema.some_of(COLUMNS), "analyses": schema.text_rows(3)})
         schema.checked(header, {"scripts": schema.text_rows(5), "templates": schema.names})
         # Older files lack the field: there each attribute is a part of its own.
-        fused = header.get("fused", False)
-        schema.flag(fused)
+        schema.flag(fused := header.get("fused", False))
         table = analysis_table((Analysis(*row) for row in header["analyses"]), fused=fused)
         if [list(analysis) for analysis in table.analyses] != header["analyses"]:
             raise ValueError("the analyses in the header are not sorted, or not unique")
@@ -304,13 +295,12 @@ class Morphology:
             of_scripts = unpack_weights("lemmas.", arrays, np.zeros(header["buckets"], dtype=np.float32))
             allowed = _stored_scripts(header["allowed"], len(scripts))
             lemmatizer = Lemmatizer(scripts, allowed, lemmas, of_scripts)
-        features = AnalysisFeatures(tuple(header["templates"]) or TEMPLATES, lemmas)
         return Morphology(
             columns=tuple(header["columns"]),
             table=table,
             lexicon=lexicon,
             scripts=scripts,
-            features=features,
+            features=AnalysisFeatures(tuple(header["templates"]) or TEMPLATES, lemmas),
             weights=weights,
             lemmatizer=lemmatizer,
         )
@@ -318,8 +308,7 @@ class Morphology:
 
 def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[EditScript]) -> dict[str, str]:
     found: dict[str, str] = {}
-    made = {(form, script) for (form, _), entries in lexicon.items() for _, script, _ in entries}
-    for form, script in made:
+    for form, script in {(form, script) for (form, _), own in lexicon.items() for _, script, _ in own}:
         if script != NO_SCRIPT:
             lower = lower_form(form)
             lemma = plain_form(scripts[script].apply(form) or form)

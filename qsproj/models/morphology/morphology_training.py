@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +27,8 @@ from qsproj.models.morphology.analyses import (
     has_genders,
     shared_features,
 )
-from qsproj.models.morphology.lemmatizer import (
-    LOWER,
-    WHOLE,
-    EditScript,
-    Lemmatizer,
-    Word,
-    allowed_scripts,
-    candidate_features,
-    edit_script,
-)
+from qsproj.models.morphology.lemmatizer import LOWER, WHOLE, EditScript, Lemmatizer, Word, edit_script
 from qsproj.models.morphology.morphology import (
-    COLUMN_CELLS,
     COLUMNS,
     NO_SCRIPT,
     PLACES,
@@ -55,6 +45,9 @@ from qsproj.training.optimiser import RowAdaGrad
 
 # Least count of a feature, as those of one word do not generalise; largest number of features.
 RAREST, MOST_FEATURES = 2, 250_000
+EPOCHS, RATE = 10, 0.05
+# Of scripts: passes over the distinct words, and hash buckets of weights.
+SCRIPT_EPOCHS, SCRIPT_RATE, BUCKETS = 8, 0.1, 1 << 20
 # Features whose weights all stay below the first are dropped, weights below the second; of scripts, the last.
 FAINTEST, FAINT = 0.1, 0.06
 FAINT_OF_SCRIPTS = 0.02
@@ -70,17 +63,6 @@ UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
 EXPECTED_FEATURES = 3.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MorphologyOptions:
-    """Training options; ``lemma_epochs``: passes over the distinct words; buckets: a power of two."""
-
-    epochs: int = 10
-    rate: float = 0.05
-    lemma_epochs: int = 8
-    lemma_rate: float = 0.1
-    lemma_buckets: int = 1 << 20
-
-
 def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
     """Return the annotated COLUMNS: lemma and XPOS in half of the sentences or more, features in any."""
     shown = sentences_that_show(treebank)
@@ -88,8 +70,7 @@ def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
 
 
 def sentences_that_show(treebank: Sequence[Sentence]) -> dict[str, int]:
-    columns = COLUMN_CELLS.items()
-    return {column: sum(_shows(sentence, cells) for sentence in treebank) for column, cells in columns}
+    return {column: sum(_shows(one, cells) for one in treebank) for column, cells in COLUMNS.items()}
 
 
 def _shows(sentence: Sentence, cells: str) -> bool:
@@ -102,7 +83,7 @@ def train_morphology(
     rng: np.random.Generator,
     columns: Sequence[str] | None = None,
     inflections: Sequence[Inflection] = (),
-    options: MorphologyOptions | None = None,
+    epochs: int = EPOCHS,
 ) -> Morphology | None:
     """Train a model of columns of CoNLL-U other than UPOS; None without any column.
 
@@ -110,11 +91,9 @@ def train_morphology(
     ``columns``: None: those that the treebank has. ``inflections``: forms with lemmas; of two with the same
     features the first counts. Raises UsageError when a column is unknown, or empty in most sentences.
     """
-    settings = options or MorphologyOptions()
     shown = columns_shown(treebank)
     listed = bool(inflections) and "lemma" not in shown
-    if listed:
-        shown = ("lemma", *shown)
+    shown = ("lemma", *shown) if listed else shown
     for column in columns or ():
         check_name("column", column, COLUMNS)
         if column not in shown:
@@ -135,23 +114,16 @@ def train_morphology(
         key: [(numbers[analysis], script, count) for (analysis, script), count in sorted(entries.items())]
         for key, entries in sorted(lexicon.items())
     }
+    known = tuple(scripts.numbers)
+    lemmas = known_lemmas(numbered, known) if "lemma" in chosen else {}
     # A list of lemmas has no information on features.
-    stemmed = "lemma" in chosen and not listed
-    lemmas = known_lemmas(numbered, tuple(scripts.numbers)) if "lemma" in chosen else {}
-    features = AnalysisFeatures((*TEMPLATES, *STEM_TEMPLATES), lemmas) if stemmed else AnalysisFeatures()
-    morphology = Morphology(
-        columns=chosen,
-        table=table,
-        lexicon=numbered,
-        scripts=tuple(scripts.numbers),
-        features=features,
-        weights=None,
-        lemmatizer=None,
-    )
+    templates = (*TEMPLATES, *STEM_TEMPLATES) if "lemma" in chosen and not listed else TEMPLATES
+    features = AnalysisFeatures(templates, lemmas)
+    morphology = Morphology(columns=chosen, table=table, lexicon=numbered, scripts=known, features=features)
     if not table.decided:
-        morphology = replace(morphology, weights=_train_chain(morphology, analysed, settings, rng))
+        morphology = replace(morphology, weights=_train_chain(morphology, analysed, epochs, rng))
     if "lemma" in chosen:
-        lemmatizer = _train_lemmatizer(morphology, lemmas, settings, rng, listed=listed)
+        lemmatizer = _train_lemmatizer(morphology, lemmas, rng, listed=listed)
         morphology = replace(morphology, lemmatizer=lemmatizer, scripts=lemmatizer.scripts)
     return morphology
 
@@ -190,9 +162,13 @@ def _share_with_features(treebank: Sequence[Sentence]) -> dict[str, float]:
 class _Scripts:
     def __init__(self) -> None:
         self.numbers: dict[EditScript, int] = {}
+        self._made: dict[tuple[str, str], int] = {}
 
     def number(self, form: str, lemma: str) -> int:
-        return self.numbers.setdefault(edit_script(form, lemma), len(self.numbers))
+        if (form, lemma) not in self._made:
+            script = edit_script(form, lemma)
+            self._made[form, lemma] = self.numbers.setdefault(script, len(self.numbers))
+        return self._made[form, lemma]
 
 
 # Counts of analyses and scripts by form and UPOS.
@@ -200,16 +176,12 @@ _Lexicon = dict[tuple[str, str], Counter[tuple[Analysis, int]]]
 
 
 def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -> _Lexicon:
-    made: dict[tuple[str, str], int] = {}
     lexicon: _Lexicon = {}
     for sentence, analyses in analysed:
         composed = (map(plain_form, sentence.forms), map(composed_form, sentence.lemmas))
         for form, lemma, analysis in zip(*composed, analyses, strict=True):
-            script = NO_SCRIPT
-            if lemmas and (lemma != UNSPECIFIED or form == UNSPECIFIED):
-                if (form, lemma) not in made:
-                    made[form, lemma] = scripts.number(form, lemma)
-                script = made[form, lemma]
+            has_lemma = lemmas and (lemma != UNSPECIFIED or form == UNSPECIFIED)
+            script = scripts.number(form, lemma) if has_lemma else NO_SCRIPT
             lexicon.setdefault((form, analysis.upos), Counter())[analysis, script] += 1
     return lexicon
 
@@ -243,7 +215,7 @@ _Example = tuple[NDArray[np.int32], NDArray[np.int64], tuple[NDArray[np.int64], 
 
 
 def _train_chain(
-    morphology: Morphology, analysed: list[Analysed], settings: MorphologyOptions, rng: np.random.Generator
+    morphology: Morphology, analysed: list[Analysed], epochs: int, rng: np.random.Generator
 ) -> AnalysisWeights:
     keys = [morphology.features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES, least=RAREST))
@@ -252,7 +224,7 @@ def _train_chain(
     for rows, (sentence, analyses) in zip(keys, analysed, strict=True):
         gold = np.array([numbers[analysis] for analysis in analyses], dtype=np.int64)
         examples.append((index.rows(rows), gold, morphology.encoded(sentence.forms, sentence.upos)))
-    table, descent = morphology.table, partial(RowAdaGrad, rate=settings.rate, counts_start=True)
+    table, descent = morphology.table, partial(RowAdaGrad, rate=RATE, counts_start=True)
     emissions = descent(np.zeros((len(index.keys), table.n_parts), dtype=np.float32))
     transitions, support = descent(np.zeros((1, table.n_pairs))), descent(np.zeros((LEVELS, LEVELS)))
     row, of_levels = every_row(transitions.weights), every_row(support.weights)
@@ -274,16 +246,11 @@ def _train_chain(
         return AnalysisWeights(*kept, transitions.mean(), support.mean())
 
     trainer, what = Steps(step, averaged), "learning features"
-    return learn(trainer, examples, epochs=settings.epochs, rng=rng, patience=None, description=what)[0]
+    return learn(trainer, examples, epochs=epochs, rng=rng, patience=None, description=what)[0]
 
 
 def _train_lemmatizer(
-    morphology: Morphology,
-    lemmas: dict[str, str],
-    settings: MorphologyOptions,
-    rng: np.random.Generator,
-    *,
-    listed: bool,
+    morphology: Morphology, lemmas: dict[str, str], rng: np.random.Generator, *, listed: bool
 ) -> Lemmatizer:
     """Train scripts on the distinct words of the lexicon; a tag without known lemmas makes ``_``."""
     words = [
@@ -296,7 +263,10 @@ def _train_lemmatizer(
         words = [words[place] for place in np.sort(rng.permutation(len(words))[:MOST_ENTRIES]).tolist()]
     whole = {number for number, script in enumerate(morphology.scripts) if script.casing == WHOLE}
     made = {(word.form, word.analysis.upos, script) for word, script in words if script not in whole}
-    allowed = allowed_scripts(Counter(one[1:] for one in made), least=FORMS_OF_A_SCRIPT)
+    forms = Counter((upos, script) for _, upos, script in made)
+    frequent = sorted(of_tag for of_tag, count in forms.items() if count >= FORMS_OF_A_SCRIPT)
+    of_tags = groupby(frequent, key=lambda of_tag: of_tag[0])
+    allowed = {upos: tuple(script for _, script in own) for upos, own in of_tags}
     listed_tags = set(allowed) if listed else {word.analysis.upos for word, _ in words}
     unlisted = {
         upos: EditScript(LOWER) if upos in UNINFLECTED else EditScript(WHOLE, suffix=UNSPECIFIED)
@@ -304,14 +274,11 @@ def _train_lemmatizer(
     }
     scripts = (*morphology.scripts, *dict.fromkeys(unlisted.values()))
     first = len(morphology.scripts)
-    buckets = settings.lemma_buckets
     allowed |= {upos: (scripts.index(script, first),) for upos, script in unlisted.items()}
-    start = Lemmatizer(scripts, allowed, lemmas, np.zeros(buckets, dtype=np.float32))
-    trainer = ChoiceTrainer(buckets, rate=settings.lemma_rate, faint=FAINT_OF_SCRIPTS)
-    epochs = settings.lemma_epochs
-    what = "learning lemmas"
+    start = Lemmatizer(scripts, allowed, lemmas, np.zeros(BUCKETS, dtype=np.float32))
+    trainer, what = ChoiceTrainer(BUCKETS, rate=SCRIPT_RATE, faint=FAINT_OF_SCRIPTS), "learning lemmas"
     choices = _choices(start, words)
-    weights, _ = learn(trainer, choices, epochs=epochs, rng=rng, patience=None, description=what)
+    weights, _ = learn(trainer, choices, epochs=SCRIPT_EPOCHS, rng=rng, patience=None, description=what)
     return replace(start, weights=weights, _found={})
 
 
@@ -326,6 +293,5 @@ def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[
         found = dict(lemmatizer.candidates(word))
         if script in found and len(found) > 1:
             others = {lemma for lemma in found.values() if forms_of.get(lemma, set()) - {word.form}}
-            features = candidate_features(word, found, lemmatizer.scripts, others)
-            choices.append((*features, list(found).index(script)))
+            choices.append((*lemmatizer.features(word, found, others), list(found).index(script)))
     return choices

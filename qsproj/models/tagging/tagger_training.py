@@ -14,6 +14,7 @@ cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from qsproj.corpus.text import sentence_from_tokens
 from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest
-from qsproj.features.tagging import WORD_TEMPLATES, as_one, class_sets_of, templates_with
+from qsproj.features.tagging import as_one, class_sets_of, templates_with
 from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import NOT_A_WORD, WAYS, FeatureExtractor, Tagger
@@ -34,12 +35,15 @@ from qsproj.models.tokens.tokenizer import Tokens
 from qsproj.models.tokens.tokenizer_training import TokenizedText, tokenized_text, train_tokenizer
 from qsproj.training.loop import learn
 
+# Defaults chosen on German treebanks (docs/notes/words-and-tags.md).
+EPOCHS, RATE = 10, 0.1
+# Sizes of the two sets of word classes, where there is raw text: of lower-cased words, and of words.
+LOWER_CLASSES, CASED_CLASSES = 64, 512
+# Most raw sentences to tag and train on again, and the weight of each.
+SELF_TRAINING, SELF_STRENGTH = 8000, 0.5
 # Features whose weights all stay below the first are dropped, and weights of treebank features below the
 # second.
 FAINTEST, FAINT = 0.1, 0.05
-
-
-UNTAGGED = "_"
 # Least count of features that only raw text has. With faint features dropped as well, the model is a quarter
 # of the size at the same accuracy.
 RAREST_OF_RAW = 3
@@ -50,27 +54,12 @@ FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
 MOST_FEATURES = 500_000
 # Of fine-tuning.
 FINE_EPOCHS, FINE_RATE = 5, 0.05
+# Folds for tokenisers that have not seen a sentence; segmentations of each line to train on.
+FOLDS, LEARNED = 3, 3
+WHAT = "training the tagger"
 Words = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaggerOptions:
-    """Training of a tagger; defaults chosen on German treebanks (docs/notes/words-and-tags.md).
-
-    ``epochs``: with ``dev`` data at most. ``lower_classes``, ``cased_classes``: sizes of the two sets of word
-    classes, where there is raw text. ``self_training``: most raw sentences to tag and train on again, each
-    with a weight of ``self_strength``. ``merge_contractions``: train also on sentences whose multiword tokens
-    are left whole, as plain text has them. ``templates``: those other than of word classes.
-    """
-
-    epochs: int = 10
-    rate: float = 0.1
-    lower_classes: int = 64
-    cased_classes: int = 512
-    self_training: int = 8000
-    self_strength: float = 0.5
-    merge_contractions: bool = True
-    templates: tuple[str, ...] = WORD_TEMPLATES
+# Natural-log weights, at most 0; -inf forbids.
+LogEvidence = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,27 +77,25 @@ def train_tagger(
     raw: Iterable[Sequence[str]] = (),
     dev: Sequence[Sentence] = (),
     language: str | None = None,
-    options: TaggerOptions | None = None,
+    epochs: int = EPOCHS,
+    self_training: int = SELF_TRAINING,
 ) -> Tagger:
     """Train a tagger on sentences with UPOS on every word.
 
-    ``raw``: tokenised sentences of the language, of which ``rng`` picks those to tag. ``dev``: stop at the
-    epoch after which these are tagged best. ``language``: kept in the model. UsageError when there is no
-    sentence, or a word has no UPOS.
+    ``raw``: tokenised sentences of the language, of which ``rng`` picks ``self_training`` to tag. ``dev``:
+    stop at the epoch after which these are tagged best. ``language``: kept in the model. UsageError when
+    there is no sentence, or a word has no UPOS.
     """
-    settings = options or TaggerOptions()
     _check_tagged([*treebank, *dev])
     if not treebank:
         raise UsageError("no sentence to train the tagger on")
     contractions = learn_contractions(treebank)
     raw_words = [tuple(split_contractions(tokens, contractions)[0]) for tokens in raw if len(tokens)]
-    gold = _examples(treebank, settings)
+    gold = _examples(treebank)
     words = [*raw_words, *(example.forms for example in gold)]
-    cased = settings.cased_classes
-    class_sets = class_sets_of(words, lower=settings.lower_classes, cased=cased) if raw_words else {}
-    extractor = FeatureExtractor(templates_with(tuple(class_sets), settings.templates), class_sets)
+    class_sets = class_sets_of(words, lower=LOWER_CLASSES, cased=CASED_CLASSES) if raw_words else {}
+    extractor = FeatureExtractor(templates_with(tuple(class_sets)), class_sets)
     tags = tuple(sorted({tag for example in gold for tag in example.tags}))
-    numbers = {tag: number for number, tag in enumerate(tags)}
 
     def learned(examples: Sequence[_Example]) -> Tagger:
         keys = [extractor.keys(example.forms) for example in examples]
@@ -119,22 +106,10 @@ def train_tagger(
             known = np.union1d(known, commonest(joined, joined.size, least=RAREST_OF_RAW))
         start = _untrained(tags, extractor, FeatureIndex(known))
         start = replace(start, contractions=contractions, language=language)
-        rows = map(start.index.rows, keys)
-        known_tags = ([numbers[tag] for tag in example.tags] for example in examples)
-        encoded = [
-            ChainExample(of, np.array(own, dtype=np.int32), example.strength)
-            for of, own, example in zip(rows, known_tags, examples, strict=True)
-        ]
-        trainer = ChainTrainer(start, rate=settings.rate, faintest=FAINTEST, kernel=FROM_TAGS)
-        score = (lambda tagger: accuracy(tagger, dev)) if dev else None
+        trainer = ChainTrainer(start, rate=RATE, faintest=FAINTEST, kernel=FROM_TAGS)
+        encoded, score = _encoded(start, examples, keys), partial(accuracy, sentences=dev) if dev else None
         tagger, _ = learn(
-            trainer,
-            encoded,
-            epochs=settings.epochs,
-            rng=rng,
-            score=score,
-            patience=None,
-            description="training the tagger",
+            trainer, encoded, epochs=epochs, rng=rng, score=score, patience=None, description=WHAT
         )
         faint = np.abs(tagger.weights) < FAINT
         return replace(tagger, weights=np.where(faint, np.float32(0.0), tagger.weights))
@@ -142,9 +117,8 @@ def train_tagger(
     tagger = learned(gold)
     # Fragments have little information; very long lines are lists and tables.
     usable = [forms for forms in raw_words if 4 < len(forms) < 50]
-    chosen = [usable[i] for i in rng.permutation(len(usable))[: settings.self_training].tolist()]
-    strength = settings.self_strength
-    tagged = [_Example(forms, tagger.tag_words(forms), strength, gold=False) for forms in chosen]
+    chosen = [usable[i] for i in rng.permutation(len(usable))[:self_training].tolist()]
+    tagged = [_Example(forms, tagger.tag_words(forms), SELF_STRENGTH, gold=False) for forms in chosen]
     return learned([*gold, *tagged]) if tagged else tagger
 
 
@@ -156,8 +130,7 @@ def _untrained(tags: tuple[str, ...], extractor: FeatureExtractor, index: Featur
 
 def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Tagger:
     """Return a tagger trained further on some more sentences; those with new tags are left out."""
-    numbers = {tag: number for number, tag in enumerate(tagger.tags)}
-    usable = [one for one in sentences if set(one.upos) <= set(numbers)]
+    usable = [_Example(one.forms, one.upos, 1.0) for one in sentences if set(one.upos) <= set(tagger.tags)]
     if not usable:
         return tagger
     keys = [tagger.extractor.keys(one.forms) for one in usable]
@@ -165,12 +138,21 @@ def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: np.
     weights = np.zeros((len(index.keys), len(tagger.tags)), dtype=np.float32)
     weights[np.searchsorted(index.keys, tagger.index.keys)] = tagger.weights
     start = replace(tagger, index=index, weights=weights, transitions=tagger.transitions.copy())
-    examples = [
-        ChainExample(index.rows(rows), np.array([numbers[tag] for tag in one.upos], dtype=np.int32), 1.0)
-        for one, rows in zip(usable, keys, strict=True)
-    ]
     trainer = ChainTrainer(start, rate=FINE_RATE, faintest=FAINTEST, kernel=FROM_TAGS)
-    return learn(trainer, examples, epochs=FINE_EPOCHS, rng=rng, description="training the tagger")[0]
+    encoded = _encoded(start, usable, keys)
+    return learn(trainer, encoded, epochs=FINE_EPOCHS, rng=rng, description=WHAT)[0]
+
+
+def _encoded(
+    start: Tagger, examples: Sequence[_Example], keys: Sequence[NDArray[np.uint64]]
+) -> list[ChainExample]:
+    numbers = {tag: number for number, tag in enumerate(start.tags)}
+    return [
+        ChainExample(
+            start.index.rows(own), np.array([numbers[tag] for tag in one.tags], dtype=np.int32), one.strength
+        )
+        for one, own in zip(examples, keys, strict=True)
+    ]
 
 
 def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
@@ -184,21 +166,22 @@ def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
 
 def _check_tagged(sentences: Iterable[Sentence]) -> None:
     for number, sentence in enumerate(sentences, start=1):
-        if UNTAGGED in sentence.upos:
-            word = sentence.upos.index(UNTAGGED)
+        if UNSPECIFIED in sentence.upos:
+            word = sentence.upos.index(UNSPECIFIED)
             where = f"sentence {sentence.sent_id or number}: word {word + 1} ({sentence.forms[word]!r})"
             remedy = "expected one on every word; tag it or leave the sentence out"
             raise UsageError(f"{where} has no UPOS, {remedy}")
 
 
-def _examples(treebank: Sequence[Sentence], settings: TaggerOptions) -> list[_Example]:
+def _examples(treebank: Sequence[Sentence]) -> list[_Example]:
+    """Return the sentences, also with multiword tokens left whole, as plain text has them."""
     examples = []
     for sentence in treebank:
-        doubled = settings.merge_contractions and bool(multiword_tokens(sentence))
-        strength = 0.5 if doubled else 1.0
-        examples.append(_Example(sentence.forms, sentence.upos, strength))
-        if doubled:
-            examples.append(_Example(*merge_contractions(sentence), strength))
+        if multiword_tokens(sentence):
+            versions = (sentence.forms, sentence.upos), merge_contractions(sentence)
+            examples += [_Example(*version, 0.5) for version in versions]
+        else:
+            examples.append(_Example(sentence.forms, sentence.upos, 1.0))
     return examples + _in_digits(examples)
 
 
@@ -213,10 +196,6 @@ def _in_digits(examples: Sequence[_Example]) -> list[_Example]:
         forms[place] = FIGURES[number % len(FIGURES)]
         copies.append(replace(example, forms=tuple(forms)))
     return copies
-
-
-# Natural-log weights, at most 0; -inf forbids.
-LogEvidence = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,7 +229,7 @@ def train_on_sets(
     rng: np.random.Generator,
     options: SetTrainingOptions,
     start: Tagger | None = None,
-    what: str = "training the tagger",
+    what: str = WHAT,
 ) -> Tagger:
     """Return the average of all weights visited, starting from those of ``start``, if given."""
     forms, places = as_one(example.forms for example in examples)
@@ -287,10 +266,6 @@ def mean_tagger(taggers: Sequence[Tagger], shares: Sequence[float] = ()) -> Tagg
         weights[index.rows(tagger.index.keys[:, None])[:, 0]] += tagger.weights / np.float32(divisor)
         transitions += tagger.transitions / divisor
     return replace(taggers[0], index=index, weights=in_half_the_bytes(weights), transitions=transitions)
-
-
-# Folds for tokenisers that have not seen a sentence; segmentations of each line to train on.
-FOLDS, LEARNED = 3, 3
 
 
 def train_segmentation_reranker(

@@ -21,13 +21,12 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.errors import UsageError, pluralise
-from qsproj.models import storage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import BLOCK, ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
 from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
-from qsproj.models.storage import kind_of
+from qsproj.models.storage import described, kind_of, load_model_of, model_from
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import blocks_of
 
@@ -49,15 +48,6 @@ FLATTER = 4.0
 # Each tag tried costs O(n^3): sentences up to this length have all readings tried, longer ones as many as
 # take the same time. 17 readings of 600 words took half a minute.
 ALL_READINGS_WORDS = 150
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
-    """One tag sequence int32[n], the arc scores under it, and its joint log score up to a constant."""
-
-    numbers: TagNumbers
-    scores: Scores
-    log_weight: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,44 +73,6 @@ class Readings:
         return right + 0.5 * (self.doubts + self.doubts @ right) * (wrong - right)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UncertainWords:
-    """A sentence with words of doubtful tags: ``free`` bool[n], potentials, marginals float64[n, T]."""
-
-    tagger: Tagger
-    sentence: Sentence
-    free: NDArray[np.bool_]
-    emissions: NDArray[np.float64]
-    marginals: NDArray[np.float64]
-
-    def tags(self, numbers: TagNumbers) -> Tags:
-        rows = zip(numbers.tolist(), self.free.tolist(), self.sentence.upos, strict=True)
-        return tuple(self.tagger.tags[number] if free else own for number, free, own in rows)
-
-    def read(self, parser: ArcParser, numbers: TagNumbers) -> Reading:
-        before = np.concatenate([[len(self.tagger.tags)], numbers[:-1]])
-        of_tags = self.emissions[np.arange(len(numbers)), numbers] + self.tagger.transitions[before, numbers]
-        scores = parser.scores(with_columns(self.sentence, upos=self.tags(numbers)))
-        # The expected score of the trees, at the parser's temperature.
-        tempered = scores / parser.temperature
-        marginals = parser.inference.infer(tempered)[1]
-        possible = marginals > 0.0
-        of_trees = TRUST_IN_TREES * float(marginals[possible] @ tempered[possible])
-        return Reading(numbers, scores, float(of_tags.sum()) + of_trees)
-
-    def doubts(self, best: TagNumbers) -> Iterator[tuple[int, int]]:
-        tried = (self.marginals >= LEAST_TAG) & self.free[:, None]
-        tried[np.arange(len(best)), best] = False
-        words, tags = np.nonzero(tried)
-        for i in np.argsort(-self.marginals[words, tags], kind="stable").tolist():
-            yield int(words[i]), int(tags[i])
-
-    def expected_errors(self) -> Floats:
-        """Return how probably the most probable tag of each word is wrong, float64[n+1]; 0 for the root."""
-        right = (1.0 - self.tagger.undoubted) * self.marginals.max(axis=1)
-        return np.concatenate([[0.0], (1.0 - right) * self.free])
-
-
 def readings_of(words: int, readings: int) -> int:
     """Return how many tag changes are tried in a sentence of ``words``, at most ``readings``."""
     if words <= ALL_READINGS_WORDS:
@@ -138,23 +90,47 @@ def read_uncertain(
 
     O(readings n^3) time. The mean of log potentials is a product of experts.
     """
+    places = np.arange(len(sentence))
     free = np.array([retag or tag == UNSPECIFIED for tag in sentence.upos], dtype=bool)
     emissions = tagger.emissions(sentence.forms)
-    words = UncertainWords(tagger, sentence, free, emissions, tagger.tag_distribution(sentence, emissions))
-    best = words.read(parser, tagger.best_numbers(words.emissions))
-    tried = [best]
-    changes = range(readings_of(len(sentence), readings))
-    for (word, tag), _ in zip(words.doubts(best.numbers), changes, strict=False):
-        numbers = best.numbers.copy()
+    marginals = tagger.tag_distribution(sentence, emissions)
+
+    def tags_of(numbers: TagNumbers) -> Tags:
+        rows = zip(numbers.tolist(), free.tolist(), sentence.upos, strict=True)
+        return tuple(tagger.tags[number] if changes else own for number, changes, own in rows)
+
+    def read(numbers: TagNumbers) -> tuple[Scores, float]:
+        """Return the arc scores under a tag sequence, and its joint log score up to a constant."""
+        before = np.concatenate([[len(tagger.tags)], numbers[:-1]])
+        of_tags = emissions[places, numbers] + tagger.transitions[before, numbers]
+        scores = parser.scores(with_columns(sentence, upos=tags_of(numbers)))
+        # The expected score of the trees, at the parser's temperature.
+        tempered = scores / parser.temperature
+        arcs = parser.inference.infer(tempered)[1]
+        possible = arcs > 0.0
+        of_trees = TRUST_IN_TREES * float(arcs[possible] @ tempered[possible])
+        return scores, float(of_tags.sum()) + of_trees
+
+    best = tagger.best_numbers(emissions)
+    tried = [read(best)]
+    most = tried[0][1]
+    in_doubt = (marginals >= LEAST_TAG) & free[:, None]
+    in_doubt[places, best] = False
+    doubts = np.argwhere(in_doubt)
+    order = np.argsort(-marginals[in_doubt], kind="stable")[: readings_of(len(sentence), readings)]
+    for word, tag in doubts[order].tolist():
+        numbers = best.copy()
         numbers[word] = tag
-        tried.append(words.read(parser, numbers))
-        best = max(best, tried[-1], key=lambda reading: reading.log_weight)
-    log_weights = np.array([reading.log_weight for reading in tried])
-    weights = np.exp(log_weights - best.log_weight)
-    mean: Scores = np.tensordot(weights / weights.sum(), [reading.scores for reading in tried], axes=1)
-    tags = words.tags(best.numbers)
+        tried.append(read(numbers))
+        if tried[-1][1] > most:
+            best, most = numbers, tried[-1][1]
+    weights = np.exp(np.array([log_weight for _, log_weight in tried]) - most)
+    mean: Scores = np.tensordot(weights / weights.sum(), [scores for scores, _ in tried], axes=1)
+    tags = tags_of(best)
     mean = parser.with_marks(mean, with_columns(sentence, upos=tags), parser.inference)
-    return Readings(mean, tags, words.expected_errors())
+    # The tagger's probability that its most probable tag is wrong; that of the root is 0.
+    wrong = (1.0 - (1.0 - tagger.undoubted) * marginals.max(axis=1)) * free
+    return Readings(mean, tags, np.concatenate([[0.0], wrong]))
 
 
 # Limit of the tags tried in a sentence.
@@ -255,15 +231,13 @@ class TextParser(Wrapper[Parser]):
         return parser.attached(tagged, heads, probabilities=marginals, given=given)
 
     def _readings(self, sentence: Sentence, given: Given) -> tuple[ArcParser, Readings]:
-        check_sentence(sentence)
-        parser, tagged = cast(ArcParser, self.base), self.tagged(sentence)
+        (tagged,), parser = self._tagged([sentence]), cast(ArcParser, self.base)
         parser = replace(parser, inference=parser.constrained(tagged, given))
         # The parser reads features and lemmas of the best tags, whichever other tags are tried.
         if self.tagger.morphology is not None:
             sentence = with_columns(tagged, upos=sentence.upos)
-        return parser, read_uncertain(
-            parser, self.tagger, sentence, readings=self.readings, retag=self.retags
-        )
+        readings = self.readings
+        return parser, read_uncertain(parser, self.tagger, sentence, readings=readings, retag=self.retags)
 
     def _cut(self, text: str) -> Sentence:
         lines = [line for line in text.splitlines() if line.strip()]
@@ -287,7 +261,8 @@ class TextParser(Wrapper[Parser]):
         if self._is_uncertain(sentence):
             parser, readings = self._readings(sentence, given)
             return ArcPosterior(readings.arc_probabilities(parser))
-        return self.base.posterior(self.tagged(sentence), given)
+        (tagged,) = self._tagged([sentence])
+        return self.base.posterior(tagged, given)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TextParser":
         from qsproj.models.tagging.tagger_training import fine_tuned_tagger
@@ -295,19 +270,14 @@ class TextParser(Wrapper[Parser]):
         tagger = fine_tuned_tagger(self.tagger, trees_of(trees), rng=rng)
         return replace(self, tagger=tagger, base=self.base.fine_tuned(trees, rng=rng))
 
-    def tagged(self, sentence: Sentence) -> Sentence:
-        """Return the sentence with UPOS on every word, its own kept unless the model ``retags``."""
-        (tagged,) = self._tagged([sentence])
-        return tagged
-
     def _tagged(self, sentences: list[Sentence]) -> Iterable[Sentence]:
-        """Return the sentences of a block as :meth:`tagged`."""
+        """Return a block of sentences with UPOS on every word, their own kept unless the model ``retags``."""
         if self.base.word_tagger is not None:
             return sentences
         if self.retags or any(UNSPECIFIED in one.upos for one in sentences):
             found = self.tagger.tag_block(one.forms for one in sentences)
-            pairs = zip(sentences, found, strict=True)
-            sentences = [with_columns(one, upos=map(self._tag, one.upos, tags)) for one, tags in pairs]
+            rows = zip(sentences, found, strict=True)
+            sentences = [with_columns(one, upos=map(self._tag, one.upos, tags)) for one, tags in rows]
         return self.tagger.with_morphology(sentences, anew=self.retags)
 
     def _tag(self, own: str, found: str) -> str:
@@ -323,8 +293,8 @@ class TextParser(Wrapper[Parser]):
         part = header["parser"]
         return {
             "language": header["tagger"]["language"],
-            "tagger": storage.described("tagger", header["tagger"]),
-            "parser": storage.described(part["kind"], part["model"]),
+            "tagger": described("tagger", header["tagger"]),
+            "parser": described(part["kind"], part["model"]),
         }
 
     @staticmethod
@@ -332,7 +302,7 @@ class TextParser(Wrapper[Parser]):
         readings = optional(whole(0, MOST_READINGS))
         checked(header, {"readings": readings, "parser": anything, "tagger": anything})
         part = checked(header["parser"], {"kind": text, "model": anything})
-        parser = storage.model_from(part["kind"], part["model"], unnested("parser_", arrays))
+        parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
         if not isinstance(parser, Parser):
             raise ValueError(f"a model of kind {part['kind']} does not parse")
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
@@ -358,4 +328,4 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
 
 
 def load_text_parser(path: str | Path, *, remedy: str = "") -> TextParser:
-    return storage.load_model_of(path, TextParser, expected="a model that parses text", remedy=remedy)
+    return load_model_of(path, TextParser, expected="a model that parses text", remedy=remedy)

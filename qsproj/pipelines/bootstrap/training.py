@@ -18,11 +18,11 @@ from qsproj.corpus.sentence import SentencePair, has_tree
 from qsproj.errors import NothingToLearnError, pluralise
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.morphology.morphology_training import MorphologyOptions, columns_shown, train_morphology
+from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.parser import load_parser, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.models.tagging.tagger import UPOS_COLUMN
-from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import load_text_parser, text_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.answers import text_to_parse
@@ -40,10 +40,10 @@ from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, 
 from qsproj.pipelines.treebank_weights import read_treebanks
 
 # Options of the source models. With 4 passes for tags, Wolof words had 1.4 UPOS less (one seed).
-TAGS_OF_SOURCE = TaggerOptions(epochs=6)
+TAG_EPOCHS_OF_SOURCE = 6
 ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=6)
 LABEL_EPOCHS_OF_SOURCE = 3
-FEATURES_OF_SOURCE = MorphologyOptions(epochs=3)
+FEATURE_EPOCHS_OF_SOURCE = 3
 # Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
 # Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
 FAR_APART = 0.25
@@ -67,14 +67,14 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     """
     sentences = list(read_all(treebanks))
     rng = np.random.default_rng(seed)
-    tagger = train_tagger(sentences, rng=rng, language=language, options=TAGS_OF_SOURCE)
+    tagger = train_tagger(sentences, rng=rng, language=language, epochs=TAG_EPOCHS_OF_SOURCE)
     parser, report = train_arc_parser(
         sentences, rng=rng, options=ARCS_OF_SOURCE, label_epochs=LABEL_EPOCHS_OF_SOURCE
     )
     if "feats" in columns_shown(sentences):
         # Separate generator: features must not change tags and trees.
         features = train_morphology(
-            sentences, rng=np.random.default_rng(seed), columns=["feats"], options=FEATURES_OF_SOURCE
+            sentences, rng=np.random.default_rng(seed), columns=["feats"], epochs=FEATURE_EPOCHS_OF_SOURCE
         )
         tagger = replace(tagger, morphology=features)
     text_parser(tagger, parser).save(paths[0])

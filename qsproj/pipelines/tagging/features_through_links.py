@@ -20,11 +20,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology import Morphology
-from qsproj.models.morphology.morphology_training import (
-    MorphologyOptions,
-    columns_shown,
-    train_morphology,
-)
+from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks, numbered
@@ -313,8 +309,9 @@ def learn_features(
         lines.append(f"features are corrected by {pluralise(len(tagged), 'tagged sentence')}")
     inflections = [*few.inflections, *lexicon.inflections_of(made)] if with_lemmas else []
     shown = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
-    training = MorphologyOptions(epochs=options.epochs)
-    morphology = train_morphology(made, rng=rng, columns=shown, inflections=inflections, options=training)
+    morphology = train_morphology(
+        made, rng=rng, columns=shown, inflections=inflections, epochs=options.epochs
+    )
     if morphology is not None and (weights := morphology.weights) is not None:
         cooled = replace(
             weights,

@@ -25,7 +25,7 @@ from qsproj.errors import UsageError, pluralise
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.tagger_training import SetExample, TaggerOptions, train_tagger
+from qsproj.models.tagging.tagger_training import SetExample, train_tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText
 from qsproj.pipelines.tagging.options import HALF
 
@@ -165,8 +165,7 @@ def compare_with_tagged_alone(
     if not aside:
         return False, []
     with_links = words_right(tagger, aside)
-    options = TaggerOptions(self_training=0)
-    without_links = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, options=options)
+    without_links = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, self_training=0)
     alone = words_right(without_links, aside)
     differ = np.count_nonzero(alone != with_links)
     wins = bool(alone.sum() - with_links.sum() > SURELY * np.sqrt(differ))

@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from qsproj.models.tagging.tagger_training import FINE_EPOCHS, FINE_RATE, SetTrainingOptions, TaggerOptions
+from qsproj.models.tagging.tagger_training import (
+    FINE_EPOCHS,
+    FINE_RATE,
+    LOWER_CLASSES,
+    SELF_TRAINING,
+    SetTrainingOptions,
+)
 
 # A majority: of words with links, of votes, of occurrences; also half a vote, and half as likely.
 HALF = 0.5
@@ -28,7 +34,7 @@ class FeatureProjectionOptions:
     because the training data is more certain than links are correct.
     """
 
-    sentences: int = TaggerOptions().self_training
+    sentences: int = SELF_TRAINING
     epochs: int = 2
     temperature: float = 2.0
 
@@ -55,7 +61,7 @@ class TagProjectionOptions:
     taggers: int = 3
     fewest: int = 1200
     # Number of word classes of the target that are features.
-    classes: int = TaggerOptions().lower_classes
+    classes: int = LOWER_CLASSES
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
     # Power that discounts frequent tags in self-training, see
     # :func:`qsproj.pipelines.tagging.self_training.balanced`.
@@ -65,7 +71,7 @@ class TagProjectionOptions:
     learn_raw: bool | None = None
     rounds_of_raw: int = 3  # rounds of self-training with raw text, one without
     # Maximum number of raw training sentences; a sample of more.
-    raw_sentences: int = TaggerOptions().self_training
+    raw_sentences: int = SELF_TRAINING
     raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
     # Copies of sentences of each part with a number in digits, where the bitext spells numbers out.
     in_digits: int = 300

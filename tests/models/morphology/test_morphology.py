@@ -21,7 +21,7 @@ from qsproj.models.morphology import morphology_training
 from qsproj.models.morphology.analyses import Analysis, analysis_table, feature_pairs
 from qsproj.models.morphology.lemmatizer import WHOLE, EditScript, Lemmatizer, Word, edit_script
 from qsproj.models.morphology.morphology import AnalysisWeights, Morphology
-from qsproj.models.morphology.morphology_training import MorphologyOptions, train_morphology
+from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.storage import load_model
 from tests.oracles import analyses as oracle
 
@@ -280,9 +280,8 @@ def test_columns_that_are_named_are_replaced_and_no_others(tagger, treebank):
 
 def test_sentences_without_features_do_not_teach_that_there_are_none(treebank):
     bare = [replace(sentence, feats=("_",) * len(sentence)) for sentence in treebank[:70]]
-    options = MorphologyOptions(epochs=3, lemma_epochs=1)
     mixed = train_morphology(
-        [*treebank[:70], *bare], rng=np.random.default_rng(1), columns=["feats"], options=options
+        [*treebank[:70], *bare], rng=np.random.default_rng(1), columns=["feats"], epochs=3
     )
     assert right(mixed, treebank[:70], "feats") > 0.9
 
@@ -298,10 +297,8 @@ def test_a_column_that_is_empty_is_not_learned(treebank):
 
 
 def test_the_same_seed_learns_the_same(treebank):
-    options = MorphologyOptions(epochs=2, lemma_epochs=1)
     one, other = (
-        train_morphology(treebank[:30], rng=np.random.default_rng(5), options=options).to_archive()
-        for _ in range(2)
+        train_morphology(treebank[:30], rng=np.random.default_rng(5), epochs=2).to_archive() for _ in range(2)
     )
     assert one[0] == other[0]
     assert all(np.array_equal(one[1][name], other[1][name]) for name in one[1])
@@ -326,8 +323,7 @@ def test_the_command_writes_all_columns(run_cli, tmp_path):
 def test_a_column_that_few_sentences_have_keeps_none_from_teaching(treebank):
     """A handful of sentences with XPOS, among hundreds without, are no treebank of XPOS."""
     few = [replace(sentence, xpos=sentence.upos) for sentence in treebank[:5]]
-    options = MorphologyOptions(epochs=1, lemma_epochs=1)
-    learned = train_morphology([*few, *treebank[5:70]], rng=np.random.default_rng(1), options=options)
+    learned = train_morphology([*few, *treebank[5:70]], rng=np.random.default_rng(1), epochs=1)
     assert learned.columns == ("lemma", "feats")
     assert len({form for form, _ in learned.lexicon}) == len(
         {form for one in treebank[:70] for form in one.forms}

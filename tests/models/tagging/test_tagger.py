@@ -15,7 +15,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.parser import load_tags
 from qsproj.models.tagging import tagger_training
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.models.tagging.tagger_training import TaggerOptions, accuracy, train_tagger
+from qsproj.models.tagging.tagger_training import accuracy, train_tagger
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles import linear_chain as oracle
 
@@ -147,7 +147,7 @@ def with_raw(seed):
         rng=np.random.default_rng(seed),
         raw=raw,
         dev=list(made(10, seed=7)),
-        options=TaggerOptions(epochs=3, lower_classes=5, cased_classes=6),
+        epochs=3,
     )
 
 
@@ -209,7 +209,7 @@ def test_untagged_words_are_refused():
 def test_swedish_from_the_real_treebank(data_dir):
     treebank = list(read_conllu(data_dir / "treebanks" / "swedish-talbanken-dev.conllu.gz"))
     test = list(read_conllu(data_dir / "treebanks" / "swedish-talbanken-test.conllu.gz"))[:200]
-    tagger = train_tagger(treebank, rng=np.random.default_rng(1), options=TaggerOptions(epochs=5))
+    tagger = train_tagger(treebank, rng=np.random.default_rng(1), epochs=5)
     assert accuracy(tagger, test) > 88.0
 
 
@@ -220,7 +220,7 @@ def test_words_of_characters_that_were_never_seen_are_symbols_or_names():
     signs = Sentence.from_words(
         ["Preis", ":", "5", "\u20ac", "%"], upos=["NOUN", "PUNCT", "NUM", "SYM", "SYM"]
     )
-    tagger = train_tagger([*sample, signs], rng=rng, language="de", options=TaggerOptions(epochs=2))
+    tagger = train_tagger([*sample, signs], rng=rng, language="de", epochs=2)
     words = (
         "Der",
         "\U0001f600",
@@ -247,7 +247,7 @@ def test_signs_that_were_never_seen_are_punctuation_or_symbols(symbols, expected
     sample = list(read_conllu("corpora/de.conllu"))[:10]
     known = [Sentence.from_words(list(symbols), upos=["SYM"] * len(symbols))] if symbols else []
     rng = np.random.default_rng(1)
-    tagger = train_tagger([*sample, *known], rng=rng, options=TaggerOptions(epochs=2))
+    tagger = train_tagger([*sample, *known], rng=rng, epochs=2)
     words = ("Der", "[", "Hund", "]", "heißt", "「", "Bello", "」", "+", "...", ":)")
     tags = dict(zip(words, tagger.tag_words(words), strict=True))
     assert {tags[sign] for sign in ("[", "]", "「", "」", "...", ":)")} == {"PUNCT"}

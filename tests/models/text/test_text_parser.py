@@ -12,7 +12,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.dmv.dmv import Dmv, uniform_parameters
 from qsproj.models.parser import load_tags
-from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 
 
@@ -23,7 +23,7 @@ def sample():
 
 @pytest.fixture(scope="module")
 def tagger(sample):
-    return train_tagger(sample, rng=np.random.default_rng(1), options=TaggerOptions(epochs=1))
+    return train_tagger(sample, rng=np.random.default_rng(1), epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +62,7 @@ def test_what_tags_is_found_in_a_tagger_and_in_a_model_of_text(sample, tagger, p
 
 
 def test_a_text_of_one_sentence_is_parsed(sample, parser):
-    tagger = train_tagger(
-        sample, rng=np.random.default_rng(1), options=TaggerOptions(epochs=1), language="de"
-    )
+    tagger = train_tagger(sample, rng=np.random.default_rng(1), epochs=1, language="de")
     model = text_parser(tagger, parser)
     parsed = model.parse("Der Hund schläft.\n")
     assert parsed.forms == ("Der", "Hund", "schläft", ".")

@@ -15,7 +15,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model
-from qsproj.models.tagging.tagger_training import TaggerOptions, train_tagger
+from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import (
     FLATTER,
     LEAST_TAG,
@@ -35,7 +35,7 @@ def sample():
 @pytest.fixture(scope="module")
 def model(sample):
     rng = np.random.default_rng(1)
-    tagger = train_tagger(sample[:15], rng=rng, language="de", options=TaggerOptions(epochs=3))
+    tagger = train_tagger(sample[:15], rng=rng, language="de", epochs=3)
     parser, _ = train_arc_parser(sample, rng=rng, options=TrainingOptions(epochs=2, template_set="words"))
     return text_parser(tagger, replace(parser, temperature=2.0), readings=200)
 
