@@ -13,7 +13,7 @@ between the two words, in place of factors over undecided arcs; the probabilitie
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -38,6 +38,16 @@ WAYS = ((1, 0), (2, 0), (1, 1), (0, 1), (1, 2), (0, 2), (3, 0), (2, 1))
 BASIC = WAYS[0]
 # Markers whose lemmas are part of a relation.
 MARKERS = ("case", "mark", "cc")
+# The pattern of a candidate without an edge.
+NONE = ""
+HASH_BITS = 20
+# Patterns that training saw less often on a path of the same relations are exceptions.
+LEAST_SEEN = 2
+EPOCHS, RATE = 5, 0.2
+# Weights below this are dropped.
+FAINT = 0.01
+# Of an edge and the tree arcs on its path together; chosen on English-EWT dev.
+LIKELY = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +142,12 @@ class Tree:
         return f"{one.way[0]}{one.way[1]} {','.join(passed)}"
 
     def filling(self, one: Candidate) -> Mapping[str, str]:
-        dependent, above = one.dependent, self.heads[one.dependent]
-        filled = {"{0}": self.relation(dependent), "{1}": self.relation(max(above, ROOT))}
-        for name, word in (("", dependent), ("1", max(above, ROOT))):
+        dependent, above = one.dependent, max(self.heads[one.dependent], ROOT)
+        filled = {"{0}": self.relation(dependent), "{1}": self.relation(above)}
+        for name, word in (("", dependent), ("1", above)):
             for marker in MARKERS:
-                found = self.conjunction(word) if marker == "cc" else self.marker(word, marker)
-                filled[f"{{{marker}{name}}}"] = found
+                own = self.conjunction(word) if marker == "cc" else self.marker(word, marker)
+                filled[f"{{{marker}{name}}}"] = own
             filled[f"{{Case{name}}}"] = self.feature(word, "Case")
         return {part: value for part, value in filled.items() if value}
 
@@ -161,18 +171,6 @@ def filled(pattern: str, filling: Mapping[str, str]) -> str | None:
     return None if None in parts else ":".join(filter(None, parts))
 
 
-NONE = ""
-HASH_BITS = 20
-# Patterns that training saw less often on a path of the same relations are exceptions.
-LEAST_SEEN = 2
-EPOCHS, RATE = 5, 0.2
-# Weights below this are dropped.
-FAINT = 0.01
-# Of an edge and the tree arcs on its path together; chosen on English-EWT dev.
-LIKELY = 0.4
-_NOTHING = np.zeros((1, 1), dtype=np.uint64)
-
-
 @dataclass(frozen=True, slots=True)
 class Enhancer:
     """Predictor of the enhanced graph of a tree.
@@ -194,8 +192,7 @@ class Enhancer:
         """
         asked = None if arcs is None else cache(arcs)
         tree = Tree(sentence)
-        edges: list[list[Edge]] = [[] for _ in sentence.forms]
-        chances: list[list[float]] = [[] for _ in sentence.forms]
+        found: list[list[tuple[int, str, float]]] = [[] for _ in sentence.forms]
         for one in tree.candidates():
             relation, chance = self._decided(tree, one)
             beside = bool(relation) and one.way != BASIC
@@ -204,29 +201,26 @@ class Enhancer:
                 way = [known[tree.heads[word], word] for word in one.below]
                 relation = relation if chance * np.prod(way) > LIKELY else ""
             if relation:
-                edges[one.dependent - 1].append((str(one.head), relation))
-                chances[one.dependent - 1].append(chance)
-        for word in _lost(edges, tree.heads):
-            edges[word - 1].append((str(tree.heads[word]), tree.relation(word)))
-            chances[word - 1].append(0.0)
-        for own, of_own in zip(edges, chances, strict=True):
-            order = sorted(range(len(own)), key=lambda at: int(own[at][0]))
-            own[:], of_own[:] = [own[at] for at in order], [of_own[at] for at in order]
-        return edges, chances
+                found[one.dependent - 1].append((one.head, relation, chance))
+        for word in _lost(found, tree.heads):
+            found[word - 1].append((tree.heads[word], tree.relation(word), 0.0))
+        for own in found:
+            own.sort(key=lambda edge: edge[0])
+        edges = [[(str(head), relation) for head, relation, _ in own] for own in found]
+        return edges, [[chance for _, _, chance in own] for own in found]
 
     def _decided(self, tree: Tree, one: Candidate) -> tuple[str, float]:
         way = tree.signature(one)
         patterns = self.patterns.get(way, ("{0}",) if one.way == BASIC else ())
         filling = tree.filling(one) if patterns else {}
-        found = {pattern: filled(pattern, filling) for pattern in patterns}
-        options = [pattern for pattern in patterns if pattern == NONE or found[pattern] is not None]
-        if len(options) < 2:
-            return (found[options[0]] or "", 1.0) if options else ("", 1.0)
-        scores = np.empty(len(options))
-        features = hashes_of(_features(tree, one, way, filling)), hashes_of(options), _nothing(len(options))
-        script_scores(*features, self.weights, shift_of(self.weights), scores)
+        relations = ((pattern, filled(pattern, filling)) for pattern in patterns)
+        found = {pattern: relation for pattern, relation in relations if relation is not None}
+        if len(found) < 2:
+            return next(iter(found.values()), ""), 1.0
+        scores = np.empty(len(found))
+        script_scores(*_inputs(tree, one, way, filling, found), self.weights, shift_of(self.weights), scores)
         best = int(scores.argmax())
-        return found[options[best]] or "", float(1.0 / np.exp(scores - scores[best]).sum())
+        return list(found.values())[best], float(1.0 / np.exp(scores - scores[best]).sum())
 
     def to_archive(self) -> Archive:
         patterns = {name: list(own) for name, own in self.patterns.items()}
@@ -260,12 +254,10 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
             if pattern not in own:
                 continue
             filler = filling or tree.filling(one)
-            options = [other for other in own if other == NONE or filled(other, filler) is not None]
+            options = [other for other in own if filled(other, filler) is not None]
             if len(options) > 1:
-                features, of_options = hashes_of(_features(tree, one, way, filler)), hashes_of(options)
-                choices.append((features, of_options, _nothing(len(options)), options.index(pattern)))
-    trainer = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT)
-    what = "learning edges"
+                choices.append((*_inputs(tree, one, way, filler, options), options.index(pattern)))
+    trainer, what = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT), "learning edges"
     weights, _ = learn(trainer, choices, epochs=EPOCHS, rng=rng, patience=None, description=what)
     return Enhancer(patterns, weights)
 
@@ -282,6 +274,14 @@ def _known(tree: Tree) -> Iterator[tuple[Candidate, str, Mapping[str, str]]]:
         relation = relations.get((one.dependent, str(one.head)))
         filling = tree.filling(one) if relation or one.way == BASIC else {}
         yield one, NONE if relation is None else pattern_of(relation, filling), filling
+
+
+def _inputs(
+    tree: Tree, one: Candidate, way: str, filling: Mapping[str, str], options: Collection[str]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the hashed features of a candidate, and its patterns, which have no features of their own."""
+    nothing: NDArray[np.uint64] = np.broadcast_to(np.uint64(0), (len(options), 1))
+    return hashes_of(_features(tree, one, way, filling)), hashes_of(options), nothing
 
 
 def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) -> Iterator[str]:
@@ -311,25 +311,21 @@ def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) 
         yield f"{way} {name} object {'obj' in relations} {'obl' in relations}"
 
 
-def _nothing(options: int) -> NDArray[np.uint64]:
-    return np.broadcast_to(_NOTHING, (options, 1))
-
-
-def _lost(edges: Sequence[Sequence[Edge]], heads: Sequence[int]) -> Iterator[int]:
+def _lost(found: Sequence[Sequence[tuple[int, str, float]]], heads: Sequence[int]) -> Iterator[int]:
     reached = {ROOT}
     below: dict[int, list[int]] = defaultdict(list)
-    for word, own in enumerate(edges, start=1):
-        for head, _ in own:
-            below[int(head)].append(word)
-    found = [ROOT]
+    for word, own in enumerate(found, start=1):
+        for head, _, _ in own:
+            below[head].append(word)
+    new = [ROOT]
     while True:
-        while found:
-            new = [word for word in below[found.pop()] if word not in reached]
-            reached.update(new)
-            found += new
+        while new:
+            further = [word for word in below[new.pop()] if word not in reached]
+            reached.update(further)
+            new += further
         lost = next((w for w in range(1, len(heads)) if w not in reached and heads[w] in reached), None)
         if lost is None:
             return
         yield lost
         reached.add(lost)
-        found = [lost]
+        new = [lost]

@@ -33,7 +33,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Constraints, Given, span_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
-from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior
+from qsproj.models.parser import Lesson, Parser
 from qsproj.models.schema import Archive, Arrays, shaped
 from qsproj.models.spec import check, option_field, restored
 from qsproj.models.storage import described
@@ -42,7 +42,11 @@ from qsproj.models.tree_decoder import TreeDecoder
 
 # The families of a sentence's graph, in their order.
 TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK = range(4)
-
+TAG_LINK_BUCKETS = 1 << 20
+# Tags and arcs are decoded by their beliefs; there is no search for the best joint assignment.
+DECODERS = ("mbr",)
+# Lower bound of the tagger's probabilities in the graph.
+LEAST_PROBABILITY = 1e-6
 Numbers = NDArray[np.int32]
 # Scores (natural log) or expected counts: of arcs float64[E]; and of each family: of the tags of words
 # float64[n * K]; of [tag before the last, last tag, tag] float64[(K+1)^3], K being the boundary; of each pair
@@ -165,9 +169,6 @@ def infer_tags_and_tree(
     return beliefs.status, *graph_factors.expected(graph, beliefs)
 
 
-TAG_LINK_BUCKETS = 1 << 20
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingFeatures:
     """The graph of a sentence and all inputs of its scores that do not depend on the weights.
@@ -191,10 +192,6 @@ def trigram_rows(n_tags: int) -> NDArray[np.int32]:
     return rows.astype(np.int32)
 
 
-def _trigram_weights(n_tags: int) -> int:
-    return sum((n_tags + 1) ** length for length in (1, 2, 3))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggingWeights:
     """Trained weights of the factors over tags and arcs.
@@ -211,7 +208,7 @@ class TaggingWeights:
     @staticmethod
     def untrained(template_set: str, *, n_tags: int) -> "TaggingWeights":
         tag_links = np.zeros(TAG_LINK_BUCKETS, np.float32)
-        trigrams = np.zeros(_trigram_weights(n_tags))
+        trigrams = np.zeros(trigram_rows(n_tags).max() + 1)
         return TaggingWeights(ArcScorer.untrained(template_set), tag_links, trigrams)
 
     def scores(self, features: TaggingFeatures, arc_scores: Scores) -> FactorValues:
@@ -229,14 +226,8 @@ class TaggingWeights:
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays, *, n_tags: int) -> "TaggingWeights":
         tag_links = unpack_weights("tag_link_", arrays, np.zeros(TAG_LINK_BUCKETS, dtype=np.float32))
-        trigrams = shaped(arrays, "trigram_weights", (_trigram_weights(n_tags),))
+        trigrams = shaped(arrays, "trigram_weights", (sum((n_tags + 1) ** length for length in (1, 2, 3)),))
         return TaggingWeights(ArcScorer.from_archive(header["arcs"], arrays), tag_links, trigrams)
-
-
-# Tags and arcs are decoded by their beliefs; there is no search for the best joint assignment.
-DECODERS = ("mbr",)
-# Lower bound of the tagger's probabilities in the graph.
-LEAST_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,11 +244,12 @@ class TaggingOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagsAndArcs:
-    """Beliefs: ``tags`` float64[n, K] in the tagger's order, ``arcs`` float64[n+1, n+1]."""
+    """Beliefs: ``tags`` float64[n, K] in the tagger's order, ``marginals`` float64[n+1, n+1] of arcs."""
 
     tags: Floats
-    arcs: Scores
+    marginals: Scores
     status: Status
+    inference: TreeDecoder
 
 
 @dataclass(frozen=True)
@@ -286,23 +278,15 @@ class TaggingParser(Parser):
     def word_tagger(self) -> Tagger:
         return self.tagger
 
-    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
-        return ArcPosterior(self.beliefs(sentence, given).arcs)
-
-    def beliefs(self, sentence: Sentence, given: Given = None) -> TagsAndArcs:
-        return self._beliefs(sentence, given)[0]
-
-    def _beliefs(self, sentence: Sentence, given: Given) -> tuple[TagsAndArcs, TreeDecoder]:
+    def posterior(self, sentence: Sentence, given: Given = None) -> TagsAndArcs:
         check_sentence(sentence)
         tagged = self.tagger.tag(sentence)
         distribution = self.tagger.tag_distribution(sentence)
         if given is not None:
-            known = self._known_tags(given)
-            distribution = distribution.copy()
-            for word, tag in known.items():
-                distribution[word] = np.arange(len(self.tagger.tags)) == tag
-            own = {word: self.tagger.tags[number] for word, number in known.items()}
-            tagged = with_columns(tagged, upos=[own.get(at, tag) for at, tag in enumerate(tagged.upos)])
+            for word, number in self._known_tags(given):
+                distribution[word] = np.arange(len(self.tagger.tags)) == number
+            rows = zip(given.tags, tagged.upos, strict=True)
+            tagged = with_columns(tagged, upos=[tag if own == UNSPECIFIED else own for own, tag in rows])
         inference = self.base.constrained(tagged, given)
         encoded = self.base.scorer.encode(tagged)
         first_order = self.base.scorer.scores(self.base.scorer.features(encoded))
@@ -312,27 +296,23 @@ class TaggingParser(Parser):
         arc_scores = self.weights.arcs.scores(self.weights.arcs.features(encoded))
         if isinstance(inference, ConstrainedInference):
             arc_scores = arc_scores + inference.evidence
-        graph = features.graph
-        scores = self.weights.scores(features, arc_scores)
+        graph, scores = features.graph, self.weights.scores(features, arc_scores)
         status, _, (links, families) = infer_tags_and_tree(graph, scores, iterations=self.options.iterations)
         if status is Status.CONTRADICTION:
-            return TagsAndArcs(distribution, marginals, status), inference
+            return TagsAndArcs(distribution, marginals, status, inference)
         arcs = np.zeros_like(marginals)
         arcs[graph.heads, graph.dependents] = links
-        return TagsAndArcs(families[TAG].reshape(distribution.shape), arcs, status), inference
+        return TagsAndArcs(families[TAG].reshape(distribution.shape), arcs, status, inference)
 
-    def _known_tags(self, given: Constraints) -> dict[int, int]:
-        known = {}
+    def _known_tags(self, given: Constraints) -> Iterator[tuple[int, int]]:
         for word, own in enumerate(given.tags):
-            if own == UNSPECIFIED:
-                continue
-            if own not in self.tagger.tags:
+            if own in self.tagger.tags:
+                yield word, self.tagger.tags.index(own)
+            elif own != UNSPECIFIED:
                 found = f"the tag {own}, which is to be kept"
                 expected = f"one that the model knows: {', '.join(self.tagger.tags)}"
                 remedy = "change it, or put _ in its place"
                 raise SentenceError(found=found, expected=expected, remedy=remedy, word=word + 1)
-            known[word] = self.tagger.tags.index(own)
-        return known
 
     def features(
         self,
@@ -373,11 +353,11 @@ class TaggingParser(Parser):
         Each tag is the most probable one, and the tree the one with most expected right heads.
         """
         check_name("decoder", decode, DECODERS)
-        believed, inference = self._beliefs(sentence, given)
-        tags = believed.tags.argmax(axis=1)
-        heads = inference.most_right(believed.arcs)
-        tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in tags.tolist()])
-        chances = believed.arcs if confidence else None
+        believed = self.posterior(sentence, given)
+        best = believed.tags.argmax(axis=1).tolist()
+        heads = believed.inference.most_right(believed.marginals)
+        tagged = with_columns(sentence, upos=[self.tagger.tags[tag] for tag in best])
+        chances = believed.marginals if confidence else None
         parsed = self.base.attached(tagged, heads, probabilities=chances, given=given)
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 

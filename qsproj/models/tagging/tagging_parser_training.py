@@ -65,7 +65,13 @@ def train_tagging_parser(
     options = replace(options, template_set=options.template_set or TEMPLATE_SETS[0])
     check_name("features of a parser that tags", options.template_set, TEMPLATE_SETS)
     tagger = train_tagger(sentences, rng=rng)
-    _check_enough(sentences, tagger)
+    if len(sentences) < TAGGER_FOLDS:
+        found = f"{pluralise(len(sentences), 'sentence')} to learn tags and trees from"
+        why = "each is tagged by a tagger trained on others"
+        raise NothingToLearnError(f"found {found}, expected at least {TAGGER_FOLDS}: {why}")
+    if len(tagger.tags) < 2:
+        expected = "at least two different UPOS tags"
+        raise NothingToLearnError(f"found {tagger.tags[0]} on every word, expected {expected}")
     tagged = [tagger.tag(sentence) for sentence in dev]
     base, first_report = train_arc_parser(sentences, rng=rng, dev=tagged, options=options)
     untrained = TaggingWeights.untrained(base.scorer.template_set, n_tags=len(tagger.tags))
@@ -74,21 +80,9 @@ def train_tagging_parser(
     skipped = dict(first_report.skipped)
     if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
         skipped["not every word has a head"] = int(partial)
-    trainer = TaggingTrainer(start, options)
-    score = dev_score(dev)
-    what = "training tags and arcs"
+    trainer, score, what = TaggingTrainer(start, options), dev_score(dev), "training tags and arcs"
     parser, records = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     return parser, TrainingReport(tuple(records), skipped)
-
-
-def _check_enough(sentences: Sequence[Sentence], tagger: Tagger) -> None:
-    if len(sentences) < TAGGER_FOLDS:
-        found = f"{pluralise(len(sentences), 'sentence')} to learn tags and trees from"
-        why = "each is tagged by a tagger trained on others"
-        raise NothingToLearnError(f"found {found}, expected at least {TAGGER_FOLDS}: {why}")
-    if len(tagger.tags) < 2:
-        expected = "at least two different UPOS tags"
-        raise NothingToLearnError(f"found {tagger.tags[0]} on every word, expected {expected}")
 
 
 def tagging_examples(
@@ -150,12 +144,12 @@ def tagging_loss(
     links, scores = values
     check_finite(links, *scores)
     handicapped = links + margin * ~example.agrees, scores
-    infer = tagging_parser.infer_tags_and_tree
-    tag = tagging_parser.TAG
-    _, log_odds, (arcs, fired) = infer(example.features.graph, handicapped, iterations=iterations)
+    _, log_odds, (arcs, fired) = tagging_parser.infer_tags_and_tree(
+        example.features.graph, handicapped, iterations=iterations
+    )
     seen_arcs, seen = example.observed
     missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
-    chances = fired[tag][seen[tag] > 0.0]
+    chances = fired[tagging_parser.TAG][seen[tagging_parser.TAG] > 0.0]
     slopes = [own - other for own, other in zip(fired, seen, strict=True)]
     return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), (arcs - seen_arcs, slopes)
 
@@ -167,8 +161,7 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         rule = partial(AdaGrad, rate=RATE_SHARE * options.rate, l2=options.l2)
         self._rows = tagging_parser.trigram_rows(len(start.tagger.tags))
         self._arcs = ArcTrainer(start.base.scorer.template_set, rule=options.rule(share=RATE_SHARE))
-        links = start.weights.tag_links.copy()
-        trigrams = start.weights.trigrams.copy()
+        links, trigrams = start.weights.tag_links.copy(), start.weights.trigrams.copy()
         self._tag_links = rule(links, capacity=1 << 18, first_squares=INITIAL_SQUARES)
         self._trigrams = rule(trigrams, capacity=self._rows.size)
         self._start = start
@@ -180,9 +173,8 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         graph = example.features.graph
         arcs = self._arcs.live.features(example.features.encoded)
         arc_scores = self._arcs.live.scores(arcs)
-        scores = self._live.scores(example.features, arc_scores)
-        found = tagging_loss(example, scores, iterations=self._start.options.iterations, margin=self._margin)
-        loss, (of_arcs, slopes) = found
+        scores, limit = self._live.scores(example.features, arc_scores), self._start.options.iterations
+        loss, (of_arcs, slopes) = tagging_loss(example, scores, iterations=limit, margin=self._margin)
         arc_slopes = np.zeros_like(arc_scores)
         arc_slopes[graph.heads, graph.dependents] = of_arcs
         self._arcs.descend(arcs, arc_slopes)

@@ -148,7 +148,7 @@ def convergence(parser: TaggingParser, sentences: Sequence[Sentence]) -> dict[st
     shares: dict[str, dict[str, float]] = {}
     for limit in ITERATIONS:
         longer = replace(parser, options=replace(parser.options, iterations=limit))
-        ends = Counter(longer.beliefs(sentence).status.name.lower() for sentence in sentences[::4])
+        ends = Counter(longer.posterior(sentence).status.name.lower() for sentence in sentences[::4])
         shares[str(limit)] = {name: 100 * count / ends.total() for name, count in ends.items()}
     return shares
 

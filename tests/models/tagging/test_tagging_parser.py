@@ -57,15 +57,15 @@ def test_nothing_but_forms_is_read(parser, sample):
 
 
 def test_beliefs_are_probabilities(parser, sample):
-    believed = parser.beliefs(sample[3])
-    np.testing.assert_allclose(believed.arcs[:, 1:].sum(axis=0), 1.0, atol=1e-6)
+    believed = parser.posterior(sample[3])
+    np.testing.assert_allclose(believed.marginals[:, 1:].sum(axis=0), 1.0, atol=1e-6)
     np.testing.assert_allclose(believed.tags.sum(axis=1), 1.0, atol=1e-9)
 
 
 def test_confidence_tells_the_chances_of_arc_and_tag(parser, sample):
     parsed = parser.parse(sample[3], confidence=True)
-    believed = parser.beliefs(sample[3])
-    arcs = believed.arcs[parsed.heads[1:], np.arange(1, len(parsed.heads))]
+    believed = parser.posterior(sample[3])
+    arcs = believed.marginals[parsed.heads[1:], np.arange(1, len(parsed.heads))]
     assert misc_values(parsed, "ArcProb") == tuple(f"{p:.4f}" for p in arcs)
     assert misc_values(parsed, "UposProb") == tuple(f"{p:.4f}" for p in believed.tags.max(axis=1))
 
@@ -82,8 +82,8 @@ def test_a_model_comes_back_from_its_file(parser, sample, tmp_path):
     assert isinstance(loaded, TaggingParser)
     assert loaded.options == parser.options
     for sentence in sample[:10]:
-        one, other = parser.beliefs(sentence), loaded.beliefs(sentence)
-        np.testing.assert_array_equal(one.arcs, other.arcs)
+        one, other = parser.posterior(sentence), loaded.posterior(sentence)
+        np.testing.assert_array_equal(one.marginals, other.marginals)
         np.testing.assert_array_equal(one.tags, other.tags)
 
 
