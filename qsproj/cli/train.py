@@ -141,8 +141,7 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
-    from qsproj.models.enhanced.enhancer import check_enhanced
+    from qsproj.models.enhanced.enhancer import check_enhanced, train_enhanced_parser
     from qsproj.models.tree_decoder import has_several_roots
     from qsproj.pipelines.treebank_weights import Treebank
     from qsproj.trees.crossings import has_crossings

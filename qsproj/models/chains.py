@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import learn_sets, learn_tags
-from qsproj.models.packing import in_half_the_bytes
+from qsproj.models.packing import in_half_the_bytes, packed_weights, unpack_weights
+from qsproj.models.schema import Arrays, ascending, shaped
 from qsproj.training.loop import Trainer
 from qsproj.training.optimiser import RowAdaGrad
 
 # A dataclass with ``index``, ``weights`` float32[R, T] and ``transitions`` float64[T+1, T].
 Chain = TypeVar("Chain", bound=Any)
-
-
 # Kernels that learn from a sentence with one tag or with a weighted set of tags on each word.
 FROM_TAGS, FROM_SETS = learn_tags, learn_sets
 
@@ -73,6 +72,27 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
         index, weights = strongest(self._start.index, weights, least=self._faintest)
         weights = in_half_the_bytes(weights)
         return replace(self._start, index=index, weights=weights, transitions=self._pairs.mean())
+
+
+def packed_chain(chain: Any) -> dict[str, NDArray[Any]]:
+    """Return index, weights and transitions for a model file; two bytes a weight where that changes none."""
+    halved = in_half_the_bytes(chain.weights)
+    weights = halved.astype(np.float16) if np.array_equal(halved, chain.weights) else chain.weights
+    return {"keys": chain.index.keys, "transitions": chain.transitions, **packed_weights("", weights)}
+
+
+def stored_chain(arrays: Arrays, states: int) -> dict[str, Any]:
+    """Undo :func:`packed_chain`: return the three fields; KeyError or ValueError for bad arrays."""
+    index = FeatureIndex(ascending(arrays, "keys", np.uint64, least=1))
+    if "used" in arrays:
+        weights = unpack_weights("", arrays, np.zeros((len(index.keys), states), dtype=np.float32))
+    else:
+        weights = shaped(arrays, "weights", (len(index.keys), states))
+    return {
+        "index": index,
+        "weights": weights,
+        "transitions": shaped(arrays, "transitions", (states + 1, states)),
+    }
 
 
 def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.float32]:

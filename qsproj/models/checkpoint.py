@@ -28,7 +28,7 @@ Parameters = TypeVar("Parameters")
 Counts = TypeVar("Counts")
 
 EM, EPOCHS = "em", "epochs"
-
+KIND = "{}-checkpoint"
 # Checks of the records of iterations and epochs in a state file.
 MOST = 1e300
 _NUMBER = number(-MOST, MOST)
@@ -55,13 +55,10 @@ class Checkpoint:
     def stages(self) -> list[str]:
         return sorted(path.stem for path in self.folder.glob("*.checkpoint"))
 
-    def make_folder(self) -> None:
-        with reporting_failure(self.folder, "made a folder"):
-            self.folder.mkdir(parents=True, exist_ok=True)
-
     def of(self, fingerprint: str) -> Self:
         """Return the checkpoint for states of this fingerprint; create its folder."""
-        self.make_folder()
+        with reporting_failure(self.folder, "made a folder"):
+            self.folder.mkdir(parents=True, exist_ok=True)
         return replace(self, fingerprint=fingerprint)
 
     def write(
@@ -71,7 +68,7 @@ class Checkpoint:
         header = {"fingerprint": self.fingerprint, **header}
         if rng is not None:
             header["generator"] = rng.bit_generator.state
-        save_model(self.path(stage), _kind(stage), header, arrays)
+        save_model(self.path(stage), KIND.format(stage), header, arrays)
 
     def read(
         self, stage: str, rng: np.random.Generator | None = None
@@ -84,17 +81,13 @@ class Checkpoint:
         if not (self.resume and path.exists()):
             return None
         kind, header, arrays = load_archive(path)
-        if kind != _kind(stage) or header.get("fingerprint") != self.fingerprint:
+        if kind != KIND.format(stage) or header.get("fingerprint") != self.fingerprint:
             found = "a checkpoint of other data or options, or of another version of qsproj"
             raise DataError(str(path), None, found, "one of these", "name another folder to start anew")
         if rng is not None:
             with reporting_damage(path):
                 rng.bit_generator.state = header["generator"]
         return header, arrays
-
-
-def _kind(stage: str) -> str:
-    return f"{stage}-checkpoint"
 
 
 def checksum(arrays: Iterable[NDArray[Any]], start: int = 0) -> int:
@@ -121,32 +114,23 @@ def learn_kept(
 
     def keep(records: Sequence[EpochRecord]) -> None:
         if stages is not None:
-            stages.write(EPOCHS, _header(records), trainer.state(), rng)
+            stages.write(EPOCHS, {"records": list(map(asdict, records))}, trainer.state(), rng)
         notify(records[-1])
 
-    earlier = () if stages is None else _restored(stages, trainer, rng, epochs)
+    earlier: tuple[EpochRecord, ...] = ()
+    if stages is not None and (found := stages.read(EPOCHS, rng)):
+        (header, arrays), path = found, stages.path(EPOCHS)
+        with reporting_damage(path):
+            earlier = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
+            trainer.restore(arrays)
+        if len(earlier) > epochs:
+            what = f"a checkpoint after {pluralise(len(earlier), 'epoch')}"
+            remedy = "ask for more epochs, or name another folder to start anew"
+            raise DataError(str(path), None, what, f"{epochs} at most", remedy)
+        notice(f"{path}: continuing after {pluralise(len(earlier), 'epoch')}")
     return learn(
         trainer, examples, epochs=epochs, rng=rng, description=description, earlier=earlier, after_epoch=keep
     )
-
-
-def _restored(
-    stages: Checkpoint, trainer: ResumableTrainer[Any, Any], rng: np.random.Generator, epochs: int
-) -> tuple[EpochRecord, ...]:
-    found = stages.read(EPOCHS, rng)
-    if found is None:
-        return ()
-    header, arrays = found
-    path = stages.path(EPOCHS)
-    with reporting_damage(path):
-        records = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
-        trainer.restore(arrays)
-    if len(records) > epochs:
-        what = f"a checkpoint after {pluralise(len(records), 'epoch')}"
-        remedy = "ask for more epochs, or name another folder to start anew"
-        raise DataError(str(path), None, what, f"{epochs} at most", remedy)
-    notice(f"{path}: continuing after {pluralise(len(records), 'epoch')}")
-    return records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,30 +152,22 @@ def run_em_kept(
     fingerprint: str,
 ) -> EMState[Parameters]:
     """Run EM from the beginning or a saved state; ``start`` makes the parameters, a dataclass of arrays."""
-    beginning = start()
+    beginning: Any = start()
     if checkpoint is None:
         return run_em(beginning, problem)
-    stages = checkpoint.of(fingerprint)
+    stages, resume = checkpoint.of(fingerprint), None
+    names = [field.name for field in fields(beginning)]
 
     def keep(state: EMState[Any]) -> None:
-        arrays = {one.name: getattr(state.parameters, one.name) for one in fields(state.parameters)}
-        stages.write(EM, _header(state.records), arrays)
+        arrays = {name: getattr(state.parameters, name) for name in names}
+        stages.write(EM, {"records": list(map(asdict, state.records))}, arrays)
 
-    return run_em(beginning, problem, resume=_read_em(stages, beginning), after_iteration=keep)
-
-
-def _read_em(stages: Checkpoint, like: Parameters) -> EMState[Parameters] | None:
-    found = stages.read(EM)
-    if found is None:
-        return None
-    header, arrays = found
-    shapes = {field.name: getattr(like, field.name).shape for field in fields(like)}  # type: ignore[arg-type]
-    with reporting_damage(stages.path(EM)):
-        own = [shaped(arrays, name, shape, least=-MOST, most=MOST) for name, shape in shapes.items()]
-        records = tuple(EMRecord(**checked(record, _ITERATION)) for record in header["records"])
-    notice(f"{stages.path(EM)}: continuing after {pluralise(len(records), 'iteration')} of EM")
-    return EMState(type(like)(*own), records)
-
-
-def _header(records: Sequence[Any]) -> dict[str, Any]:
-    return {"records": [asdict(record) for record in records]}
+    if found := stages.read(EM):
+        (header, arrays), path = found, stages.path(EM)
+        with reporting_damage(path):
+            shapes = (getattr(beginning, name).shape for name in names)
+            own = [shaped(arrays, *one, least=-MOST, most=MOST) for one in zip(names, shapes, strict=True)]
+            records = tuple(EMRecord(**checked(record, _ITERATION)) for record in header["records"])
+        notice(f"{path}: continuing after {pluralise(len(records), 'iteration')} of EM")
+        resume = EMState(type(beginning)(*own), records)
+    return run_em(beginning, problem, resume=resume, after_iteration=keep)

@@ -55,18 +55,6 @@ def in_half_the_bytes(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     return weights.astype(np.float16).astype(np.float32)
 
 
-def in_two_bytes(weights: NDArray[np.float32]) -> NDArray[np.floating]:
-    """Return weights in two bytes each where that changes none of them, otherwise unchanged."""
-    halved = in_half_the_bytes(weights)
-    return halved.astype(np.float16) if np.array_equal(halved, weights) else weights
-
-
-def stored_weights(arrays: Arrays, shape: tuple[int, int]) -> NDArray[np.float32]:
-    if "used" not in arrays:
-        return shaped(arrays, "weights", shape)
-    return unpack_weights("", arrays, np.zeros(shape, dtype=np.float32))
-
-
 def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return the nonzero weights, and a bit for each weight, set if it is nonzero, for a model file."""
     used = weights != 0.0

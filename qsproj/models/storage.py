@@ -45,47 +45,39 @@ class Kind(NamedTuple):
     use: str
 
 
-def _kind(home: str, what: str, use: str = "qsproj parse") -> Kind:
-    module, _, name = home.rpartition(".")
-    return Kind(f"qsproj.models.{module}", name, what, use)
-
-
-# By name in headers. The class is a subclass of Stored, with ``from_archive(header, arrays)``.
-KINDS: dict[str, Kind] = {
-    "arc-parser": _kind("arc.arc_parser.ArcParser", "first-order dependency parser"),
-    "labelled-parser": _kind(
-        "labelled.labelled_parser.LabelledParser", "first-order parser of labelled dependencies"
+_PARSE = "qsproj parse"
+# By name in headers: the module of its class, a subclass of Stored of the same name as in ``ArcParser``.
+_CLASSES = {
+    "arc-parser": ("arc.arc_parser", "first-order dependency parser", _PARSE),
+    "labelled-parser": ("labelled.labelled_parser", "first-order parser of labelled dependencies", _PARSE),
+    "cluster-parser": (
+        "clusters.cluster_parser",
+        "first-order dependency parser with hidden clusters of arcs",
+        _PARSE,
     ),
-    "cluster-parser": _kind(
-        "clusters.cluster_parser.ClusterParser", "first-order dependency parser with hidden clusters of arcs"
+    "graph-parser": ("graph.graph_parser", "second-order dependency parser", _PARSE),
+    "tagger": ("tagging.tagger", "part-of-speech tagger", "qsproj tag"),
+    "tagging-parser": (
+        "tagging.tagging_parser",
+        "parser that infers tags and trees together from words",
+        _PARSE,
     ),
-    "graph-parser": _kind("graph.graph_parser.GraphParser", "second-order dependency parser"),
-    "tagger": _kind("tagging.tagger.Tagger", "part-of-speech tagger", "qsproj tag"),
-    "tagging-parser": _kind(
-        "tagging.tagging_parser.TaggingParser", "parser that infers tags and trees together from words"
-    ),
-    "dmv": _kind("dmv.dmv.Dmv", "dependency model with valence"),
-    "qg-dmv": _kind("qg_dmv.qg_dmv.QgDmv", "quasi-synchronous dependency model with valence"),
-    "converter": _kind(
-        "converter.converter.Converter", "converter between annotation styles", "qsproj convert -m"
-    ),
-    "adapted-parser": _kind(
-        "converter.converter.AdaptedParser", "parser with a converter to another annotation style"
-    ),
-    "joint-parser": _kind(
-        "joint.joint_parser.JointParser", "parser of both sides of a bitext together", "qsproj biparse"
-    ),
-    "enhanced-parser": _kind(
-        "enhanced.enhanced_parser.EnhancedParser", "parser of trees with enhanced dependencies"
-    ),
-    "text-parser": _kind(
-        "text.text_parser.TextParser",
+    "dmv": ("dmv.dmv", "dependency model with valence", _PARSE),
+    "qg-dmv": ("qg_dmv.qg_dmv", "quasi-synchronous dependency model with valence", _PARSE),
+    "converter": ("converter.converter", "converter between annotation styles", "qsproj convert -m"),
+    "adapted-parser": ("converter.converter", "parser with a converter to another annotation style", _PARSE),
+    "joint-parser": ("joint.joint_parser", "parser of both sides of a bitext together", "qsproj biparse"),
+    "enhanced-parser": ("enhanced.enhancer", "parser of trees with enhanced dependencies", _PARSE),
+    "text-parser": (
+        "text.text_parser",
         "tagger and parser in one, from text to trees",
-        "qsproj parse, qsproj tag",
+        f"{_PARSE}, qsproj tag",
     ),
-    "link-chooser": _kind(
-        "joint.joint_alignment.LinkChooser", "model that selects word links", "qsproj align -m"
-    ),
+    "link-chooser": ("joint.joint_alignment", "model that selects word links", "qsproj align -m"),
+}
+KINDS = {
+    name: Kind(f"qsproj.models.{module}", name.title().replace("-", ""), what, use)
+    for name, (module, what, use) in _CLASSES.items()
 }
 
 

@@ -1,4 +1,4 @@
-"""A model of enhanced dependencies: the edges of a tree beside its arcs, and the enhanced relations of arcs.
+"""Enhanced dependencies: the edges of a tree beside its arcs, the enhanced relations of arcs, and a parser.
 
 An edge is described by the path between its ends in the tree: the number of steps up from the dependent and
 down to the head, and the relations passed. Its relation is stored as a pattern, which the sentence fills in:
@@ -15,21 +15,25 @@ between the two words, in place of factors over undecided arcs; the probabilitie
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from typing import Any
+from functools import cache, cached_property, partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Scores
 from qsproj.corpus.cells import UNSPECIFIED, Edge, bare_relation
-from qsproj.corpus.enhanced import graph_of, has_graph
+from qsproj.corpus.editing import with_misc
+from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
 from qsproj.features.hashing import hashes_of
 from qsproj.kernels.tagging.analyses import script_scores
-from qsproj.models.packing import packed_weights, unpack_weights
-from qsproj.models.schema import Archive, Arrays, checked, word_lists
+from qsproj.models.constraints import Given
+from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
+from qsproj.models.parser import BLOCK, KnownPart, Parser, Wrapper
+from qsproj.models.schema import Archive, Arrays, anything, checked, one_of, word_lists
+from qsproj.models.storage import KINDS, described, kind_of, model_from
 from qsproj.training.choices import Choice, ChoiceTrainer, shift_of
 from qsproj.training.loop import learn
 
@@ -233,6 +237,55 @@ class Enhancer:
         return Enhancer({name: tuple(own) for name, own in header["patterns"].items()}, weights)
 
 
+@dataclass(frozen=True)
+class EnhancedParser(Wrapper[Parser]):
+    """A parser that also writes DEPS; empty nodes stay, but lose their edges to words."""
+
+    base: Parser
+    enhancer: Enhancer
+
+    block = BLOCK
+    parse_all = Parser.parse_all
+
+    def parsed_block(
+        self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool
+    ) -> Iterator[Sentence]:
+        """Parse sentences with tree and DEPS; with ``confidence``, their ``DepsProb=`` in MISC."""
+        parts = iter([own for own in given if own is not None])
+        known: KnownPart | None = None if None in given else lambda _: next(parts)
+        parsed = self.base.parse_all(sentences, decode=decode, confidence=confidence, known=known)
+        for one, own in zip(parsed, given, strict=True):
+            yield self.enhanced(one, confidence=confidence, arcs=partial(self._arcs, one, own))
+
+    def _arcs(self, sentence: Sentence, given: Given) -> Scores:
+        return self.base.posterior(sentence, given).marginals
+
+    def enhanced(
+        self, sentence: Sentence, *, confidence: bool = False, arcs: Callable[[], Scores] | None = None
+    ) -> Sentence:
+        graph, chances = self.enhancer.graph(sentence, arcs)
+        found = with_graph(sentence, graph)
+        if confidence:
+            found = with_misc(found, "DepsProb", [",".join(f"{own:.4f}" for own in row) for row in chances])
+        return found
+
+    def to_archive(self) -> Archive:
+        header, arrays = joined({"parser": ("parser_", self.base), "enhancer": ("", self.enhancer)})
+        return header | {"parser": {"kind": kind_of(self.base), "model": header["parser"]}}, arrays
+
+    @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        part = header["parser"]
+        return {"enhanced": "DEPS", "parser": described(part["kind"], part["model"])}
+
+    @staticmethod
+    def from_archive(header: dict[str, Any], arrays: Arrays) -> "EnhancedParser":
+        checked(header, {"parser": anything, "enhancer": anything})
+        checked(header["parser"], {"kind": one_of(KINDS), "model": anything})
+        parser = model_from(header["parser"]["kind"], header["parser"]["model"], unnested("parser_", arrays))
+        return EnhancedParser(cast(Parser, parser), Enhancer.from_archive(header["enhancer"], arrays))
+
+
 def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Enhancer:
     """Train on sentences with DEPS, edges from empty nodes left out; else NothingToLearnError."""
     check_enhanced(sentences)
@@ -260,6 +313,12 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
     trainer, what = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT), "learning edges"
     weights, _ = learn(trainer, choices, epochs=EPOCHS, rng=rng, patience=None, description=what)
     return Enhancer(patterns, weights)
+
+
+def train_enhanced_parser(
+    parser: Parser, sentences: Sequence[Sentence], *, rng: np.random.Generator
+) -> EnhancedParser:
+    return EnhancedParser(parser, train_enhancer(sentences, rng=rng))
 
 
 def check_enhanced(sentences: Iterable[Sentence]) -> None:

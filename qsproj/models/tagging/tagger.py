@@ -20,9 +20,10 @@ from qsproj.features.tagging import SPELLING, Classes, WordTable, as_one, compil
 from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
+from qsproj.models.chains import packed_chain, stored_chain
 from qsproj.models.morphology.analyses import feature_pairs
 from qsproj.models.morphology.morphology import Morphology
-from qsproj.models.packing import in_two_bytes, joined, packed_weights, stored_weights, unnested
+from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import BLOCK
 from qsproj.models.storage import Stored
 from qsproj.models.tokens.splitter import Splitter
@@ -119,8 +120,9 @@ class Tagger(Stored):
         segmentations of text that is cut by rules or runs over lines; DataError at a line of a script that
         rules cannot cut.
         """
+        in_own_language = language in (None, self.language)
         if segmentations is not None:
-            if self.tokenizer is None or language not in (None, self.language):
+            if self.tokenizer is None or not in_own_language:
                 raise UsageError("several segmentations need a model with a trained tokenizer")
             if paragraphs:
                 raise UsageError("several segmentations need one sentence per line, not running text")
@@ -128,7 +130,7 @@ class Tagger(Stored):
         read = self.reader(language=language, split_contractions=split_contractions, name=name)
         if not paragraphs:
             return read(lines)
-        if self.splitter is not None and language in (None, self.language):
+        if self.splitter is not None and in_own_language:
             return read_running_text(lines, read, self.splitter.starts)
         return read_running_text(lines, read, partial(rule_starts, language=language or self.language))
 
@@ -233,10 +235,9 @@ class Tagger(Stored):
     def cut(self, text: str) -> Iterator[Sentence]:
         """Return the sentences of running text, cut into words and not yet tagged; see :meth:`read`."""
         if self.tokenizer is None and self.language is None:
-            remedy = (
-                "train it with language=CODE, or call it with sentences: qsproj.Sentence.from_words(words)"
-            )
-            raise UsageError(f"found a text, and the tagger does not know its language; {remedy}")
+            called = "call it with sentences: qsproj.Sentence.from_words(words)"
+            found = "found a text, and the tagger does not know its language"
+            raise UsageError(f"{found}; train it with language=CODE, or {called}")
         return self.read(text.splitlines(), paragraphs=True, split_contractions=True)
 
     def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
@@ -315,64 +316,54 @@ class Tagger(Stored):
         }
         if self.undoubted:
             header["undoubted"] = self.undoubted
-        arrays: dict[str, NDArray[Any]] = {
-            "keys": self.index.keys,
-            "transitions": self.transitions,
-            **packed_weights("", in_two_bytes(self.weights)),
-        }
+        arrays = packed_chain(self)
         for name, classes in self.extractor.class_sets.items():
-            text = "\n".join(classes).encode("utf-8")
-            arrays[f"{name}.words"] = np.frombuffer(text, dtype=np.uint8)
+            arrays[f"{name}.words"] = np.frombuffer("\n".join(classes).encode("utf-8"), dtype=np.uint8)
             arrays[f"{name}.classes"] = np.array(list(classes.values()), dtype=np.int32)
-        there = {name: part for name in PARTS if (part := getattr(self, name)) is not None}
-        parts, own = joined({name: (f"{name}.", part) for name, part in there.items()})
+        there = {name: (f"{name}.", part) for name in PARTS if (part := getattr(self, name)) is not None}
+        parts, own = joined(there)
         return header | parts, arrays | own
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
         tokens = "rules of the language" if header["language"] else "rules of a language to be named"
         learned = "learned from a treebank" + (", words with their tags" if header.get("judge") else "")
-        more: dict[str, Any] = {}
-        morphology = header.get("morphology")
-        if morphology is not None:
-            pairs = (pair for *_, feats in morphology["analyses"] for pair in feature_pairs(feats))
-            more = {"columns": [UPOS_COLUMN, *morphology["columns"]]}
-            more["features"] = sorted({attribute for attribute, _ in pairs})
-        return {
+        facts = {
             "language": header["language"],
             "tags": header["tags"],
             "word_classes": header["class_sets"],
             "contractions": len(header["contractions"]),
             "tokens": tokens if header.get("tokenizer") is None else learned,
             "sentences": "by rules" if header.get("splitter") is None else "learned from a treebank",
-            **more,
         }
+        if (morphology := header.get("morphology")) is not None:
+            pairs = (pair for *_, feats in morphology["analyses"] for pair in feature_pairs(feats))
+            facts["columns"] = [UPOS_COLUMN, *morphology["columns"]]
+            facts["features"] = sorted({attribute for attribute, _ in pairs})
+        return facts
 
     @classmethod
     def from_archive(cls, header: Mapping[str, Any], arrays: schema.Arrays) -> "Tagger":
         fields = {"tags": schema.labels(1), "language": schema.optional(schema.text)}
         fields |= {"templates": schema.names, "class_sets": schema.names, "contractions": schema.word_lists}
-        fields["undoubted"] = schema.optional(schema.number(0.0, 1.0))
-        schema.checked(header, fields)
+        schema.checked(header, fields | {"undoubted": schema.optional(schema.number(0.0, 1.0))})
         class_sets = {}
         for name in header["class_sets"]:
             words = schema.lines_of(arrays, f"{name}.words")
             classes = schema.shaped(arrays, f"{name}.classes", (len(words),), kind="i")
             class_sets[name] = dict(zip(words, classes.tolist(), strict=True))
-        there = [name for name in PARTS if header.get(name) is not None]
         parts: dict[str, Any] = {
-            name: PARTS[name].from_archive(header[name], unnested(f"{name}.", arrays)) for name in there
+            name: kind.from_archive(header[name], unnested(f"{name}.", arrays))
+            for name, kind in PARTS.items()
+            if header.get(name) is not None
         }
         if "judge" in parts and NOT_A_WORD not in parts["judge"].tags:
             raise ValueError(f"the segmentation reranker has no tag {NOT_A_WORD!r}")
-        tags = tuple(header["tags"])
-        index = FeatureIndex(schema.ascending(arrays, "keys", np.uint64, least=1))
-        parts["weights"] = stored_weights(arrays, (len(index.keys), len(tags)))
-        parts["transitions"] = schema.shaped(arrays, "transitions", (len(tags) + 1, len(tags)))
+        parts |= stored_chain(arrays, len(header["tags"]))
         parts["contractions"] = {token: tuple(words) for token, words in header["contractions"].items()}
         parts["undoubted"] = header.get("undoubted") or 0.0
         extractor = FeatureExtractor(tuple(header["templates"]), class_sets)
-        return cls(tags=tags, extractor=extractor, index=index, language=header["language"], **parts)
+        return cls(tags=tuple(header["tags"]), extractor=extractor, language=header["language"], **parts)
 
 
 PARTS["judge"] = Tagger

@@ -31,7 +31,7 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, k_best, posterior, viterbi
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
-from qsproj.models.packing import in_two_bytes, packed_weights, stored_weights
+from qsproj.models.chains import packed_chain, stored_chain
 
 Words = tuple[str, ...]
 # A rule: a token with this prefix and suffix becomes the words, in which STEM is the part between.
@@ -297,12 +297,7 @@ class Tokenizer:
             "inner_spaces": self.inner_spaces,
         }
         known = "\n".join(sorted(self.known)).encode("utf-8")
-        return header, {
-            "keys": self.index.keys,
-            **packed_weights("", in_two_bytes(self.weights)),
-            "transitions": self.transitions,
-            "known": np.frombuffer(known, dtype=np.uint8),
-        }
+        return header, {**packed_chain(self), "known": np.frombuffer(known, dtype=np.uint8)}
 
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Tokenizer":
@@ -310,12 +305,9 @@ class Tokenizer:
         schema.checked(header, fields | {"inner_spaces": schema.flag})
         if header["templates"] != list(TEMPLATES):
             raise ValueError("the tokeniser has other templates than this version of qsproj")
-        index = FeatureIndex(schema.ascending(arrays, "keys", np.uint64, least=1))
         return Tokenizer(
+            **stored_chain(arrays, N_STATES),
             language=header["language"],
-            index=index,
-            weights=stored_weights(arrays, (len(index.keys), N_STATES)),
-            transitions=schema.shaped(arrays, "transitions", (N_STATES + 1, N_STATES)),
             expansions=Expansions.from_json(header["expansions"]),
             known=frozenset(schema.lines_of(arrays, "known")) - {""},
             inner_spaces=header["inner_spaces"],

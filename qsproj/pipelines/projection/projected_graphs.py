@@ -17,8 +17,14 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import Edge
 from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.models.enhanced.enhanced_parser import train_enhanced_parser
-from qsproj.models.enhanced.enhancer import BASIC, Candidate, Tree, filled, pattern_of
+from qsproj.models.enhanced.enhancer import (
+    BASIC,
+    Candidate,
+    Tree,
+    filled,
+    pattern_of,
+    train_enhanced_parser,
+)
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.projected import Projected
 

@@ -54,5 +54,5 @@ def going_on(folder: Path) -> TimedCheckpoint:
     kept = folder / SECONDS
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else 0.0
     checkpoint = TimedCheckpoint(folder=folder, resume=True, before=before)
-    checkpoint.make_folder()
+    folder.mkdir(parents=True, exist_ok=True)
     return checkpoint
