@@ -20,6 +20,7 @@ from qsproj.parallel import Workers, blocks_of, map_in_order
 
 # Sentences per block where a whole document is annotated.
 BATCH = 128
+Inputs = Iterable[str] | Iterable[Sentence]
 # Which kinds of models have a method, for the error message of a kind that lacks it.
 _OFFERED = {
     "tag": "taggers and text models do",
@@ -88,12 +89,7 @@ class Annotator:
     ) -> Iterator[Sentence]: ...
 
     def pipe(
-        self,
-        texts: Iterable[str] | Iterable[Sentence],
-        *,
-        batch_size: int = BATCH,
-        jobs: int = 1,
-        confidence: bool = False,
+        self, texts: Inputs, *, batch_size: int = BATCH, jobs: int = 1, confidence: bool = False
     ) -> Iterator[Document] | Iterator[Sentence]:
         """Yield a document for each text, or an annotated sentence for each sentence, in order.
 
@@ -107,9 +103,7 @@ class Annotator:
             raise UsageError(f"found {batch_size} as batch_size, expected 1 or more")
         return self._piped(texts, batch_size, Workers(jobs=jobs), confidence)
 
-    def _piped(
-        self, texts: Iterable[str] | Iterable[Sentence], size: int, workers: Workers, confidence: bool
-    ) -> Iterator[Any]:
+    def _piped(self, texts: Inputs, size: int, workers: Workers, confidence: bool) -> Iterator[Any]:
         blocks: Iterator[list[Any]] = blocks_of(texts, size)
         if not workers.several_processes:
             for block in blocks:
@@ -163,9 +157,8 @@ class Annotator:
     def __repr__(self) -> str:
         tags = _fact(self, "tags", tuple) or _fact(self, "inventory", tuple)
         counted = (tags, "tag"), (_fact(self, "relations", tuple), "relation")
-        facts = [*filter(None, [_fact(self, "language", str)])]
-        facts += [pluralise(len(names), noun) for names, noun in counted if names]
-        return f"<{type(self).__name__}{' ' if facts else ''}{', '.join(facts)}>"
+        facts = [_fact(self, "language", str), *(pluralise(len(own), noun) for own, noun in counted if own)]
+        return f"<{' '.join(filter(None, (type(self).__name__, ', '.join(filter(None, facts)))))}>"
 
 
 def _of_block(model: Callable[[], Annotator], block: list[Any], *, confidence: bool) -> list[Any]:
@@ -173,11 +166,9 @@ def _of_block(model: Callable[[], Annotator], block: list[Any], *, confidence: b
     loaded = model()
     cut = [list(loaded.cut(given) if isinstance(given, str) else _sentences([given])) for given in block]
     annotated = iter(loaded._annotated((one for part in cut for one in part), confidence=confidence))
-    results: list[Any] = []
-    for given, part in zip(block, cut, strict=True):
-        own = list(islice(annotated, len(part)))
-        results.append(Document(own, text=given) if isinstance(given, str) else own[0])
-    return results
+    results = [list(islice(annotated, len(part))) for part in cut]
+    pairs = zip(block, results, strict=True)
+    return [Document(own, text=given) if isinstance(given, str) else own[0] for given, own in pairs]
 
 
 def _sentences(given: Iterable[object]) -> Iterator[Sentence]:
@@ -194,9 +185,7 @@ def _fact(part: object, name: str, kind: type) -> Any:
     found = getattr(part, name, None)
     if isinstance(found, kind):
         return found
-    if is_dataclass(part):
-        for field in fields(part):
-            inner = _fact(getattr(part, field.name), name, kind)
-            if inner:
-                return inner
-    return None
+    inner = (
+        _fact(getattr(part, one.name), name, kind) for one in (fields(part) if is_dataclass(part) else ())
+    )
+    return next(filter(None, inner), None)

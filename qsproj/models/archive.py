@@ -58,8 +58,7 @@ def reporting_damage(path: str | Path) -> Iterator[None]:
         if isinstance(error, KeyError) and " " not in reason:
             reason = f"no {reason}"
         in_line = " ".join(reason.split())
-        shown = in_line if len(in_line) <= 200 else f"{in_line[:200]}..."
-        found = f"a damaged or foreign file ({shown})"
+        found = f"a damaged or foreign file ({in_line[:200]}{'...' if len(in_line) > 200 else ''})"
         remedy = "train it again, or copy it again"
         raise DataError(str(path), None, found, "a model written by qsproj", remedy) from error
 
@@ -81,8 +80,7 @@ def opened_archive(path: str | Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_directory(handle: BinaryIO) -> None:
-    size = handle.seek(0, io.SEEK_END)
-    handle.seek(max(size - _END.size, 0))
+    handle.seek(max(handle.seek(0, io.SEEK_END) - _END.size, 0))
     end = handle.read(_END.size)
     if len(end) < _END.size or end[:4] != b"PK\5\6":
         raise zipfile.BadZipFile("File is not a zip file")

@@ -7,7 +7,7 @@ head change the scores of arcs, or of labelled arcs where a model has them.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import prod
 from typing import Self, TypeVar
@@ -123,8 +123,8 @@ class Constraints:
 
     def without_head(self, relations: Sequence[str]) -> list[int]:
         known = set(relations) - {UNSPECIFIED}
-        words = (word for word, relation in enumerate(self.relations, start=1) if relation in known)
-        return [word for word in words if self.heads[word] == NO_HEAD]
+        words = enumerate(self.relations, start=1)
+        return [word for word, name in words if name in known and self.heads[word] == NO_HEAD]
 
     def among(self, kept: NDArray[np.int64]) -> "Constraints":
         """Return the constraints on some words int64[k], 1-based, renumbered; they name no other words."""
@@ -146,15 +146,11 @@ class Constraints:
         pairs = zip(self.relations, predicted, strict=True)
         return tuple(new if own == UNSPECIFIED else own for own, new in pairs)
 
-    def within(self, inference: TreeDecoder, evidence: Scores | None = None) -> ConstrainedInference:
-        """Return inference over the trees that have the known heads and spans.
-
-        ``evidence`` float64[n+1, n+1]: added to arc scores. Raises SentenceError where there is no such tree.
-        """
-        if not inference.admits(arcs_in(self.heads)):
+    def within(self, inference: TreeDecoder) -> ConstrainedInference:
+        """Return inference over the trees that have the known heads and spans, or raise SentenceError."""
+        allowed, size = arcs_in(self.heads), len(self) + 1
+        if not inference.admits(allowed):
             raise self._impossible(inference)
-        size = len(self) + 1
-        allowed = arcs_in(self.heads)
         allowed[:, 0] = False
         if inference.single_root and (self.heads == ROOT).any():
             allowed[ROOT] &= self.heads == ROOT
@@ -164,12 +160,7 @@ class Constraints:
         cases = tuple(case for case in self._cases(allowed) if inference.admits(case))
         if not cases:
             raise self._impossible(inference)
-        return ConstrainedInference(
-            projective=inference.projective,
-            single_root=inference.single_root,
-            cases=cases,
-            evidence=np.zeros((size, size)) if evidence is None else evidence,
-        )
+        return ConstrainedInference(**asdict(inference), cases=cases, evidence=np.zeros((size, size)))
 
     def _cases(self, allowed: Mask) -> list[Mask]:
         spans = sorted(self.spans)

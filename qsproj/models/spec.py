@@ -94,8 +94,7 @@ def restored(
         else:
             checked(header, {name: _check_of(known[name], default)})
             values[name] = value
-    own = {name: getattr(usual, name) for name in known}
-    return type(usual)(**(own | values))
+    return type(usual)(**({name: getattr(usual, name) for name in known} | values))
 
 
 def _check_of(what: FieldSpec, default: Any) -> Check:

@@ -17,7 +17,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, pluralise
 from qsproj.features.joint_templates import link_posteriors
-from qsproj.models.packing import nested, packed_weights, unnested, unpack_weights
+from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.schema import Archive, Arrays, anything, checked, labels, number
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
@@ -71,8 +71,7 @@ class LinkTagger:
         return np.where(tags[:, None] < 0, 0.0, said)
 
     def _with_evidence(self, pair: SentencePair, scores: Scores) -> Scores:
-        evidence = self.table.evidence(link_senses(pair, self.source_tags), len(scores))
-        return scores + evidence
+        return scores + self.table.evidence(link_senses(pair, self.source_tags), len(scores))
 
     def _filled(self, sentence: Sentence, scores: Scores) -> Sentence:
         best = [self.tagger.tags[number] for number in scores[1:].argmax(axis=1).tolist()]
@@ -80,9 +79,9 @@ class LinkTagger:
         return with_columns(sentence, upos=tags)
 
     def to_archive(self) -> Archive:
-        header, arrays = self.tagger.to_archive()
-        own = {"source_tags": list(self.source_tags), "scale": self.table.scale, "tagger": header}
-        return own, {**packed_weights("", self.table.weights), **nested(TAGGER, arrays)}
+        header, arrays = joined({"tagger": (TAGGER, self.tagger)})
+        own = {"source_tags": list(self.source_tags), "scale": self.table.scale}
+        return own | header, arrays | packed_weights("", self.table.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "LinkTagger":
@@ -108,8 +107,7 @@ def link_senses(pair: SentencePair, source_tags: Sequence[str]) -> SenseRows:
 
 def _rows(tags: NDArray[np.int32], chances: Floats, n_tags: int) -> NDArray[np.int32]:
     """Return the rows of links, int32[L, 2]: by source tag, and by bin of link probability and source tag."""
-    sure = (1 + np.digitize(chances, SURE)) * n_tags + tags
-    return np.stack([tags, sure], axis=1).astype(np.int32)
+    return np.stack([tags, (1 + np.digitize(chances, SURE)) * n_tags + tags], axis=1).astype(np.int32)
 
 
 def train_link_tagger(
@@ -129,7 +127,7 @@ def train_link_tagger(
     scores = [_log_chances(own) for own in cross_fitted_tags(targets, tagger, rng=rng)[0]]
     numbers = {tag: number for number, tag in enumerate(tagger.tags)}
     rights = [np.array([-1, *(numbers[tag] for tag in one.upos)], dtype=np.int32) for one in targets]
-    senses = [link_senses(pair, source_tags) for pair in pairs]
+    senses = (link_senses(pair, source_tags) for pair in pairs)
     examples = list(map(SenseExample, senses, scores, rights))
     start = _no_weights(source_tags, tagger.tags)
     for row, tag in enumerate(source_tags):
@@ -142,8 +140,7 @@ def train_link_tagger(
 
 
 def untagged(pair: SentencePair) -> SentencePair:
-    bare = with_columns(pair.target, upos=(UNSPECIFIED,) * len(pair.target))
-    return replace(pair, target=bare)
+    return replace(pair, target=with_columns(pair.target, upos=(UNSPECIFIED,) * len(pair.target)))
 
 
 def _log_chances(chances: Floats) -> Scores:

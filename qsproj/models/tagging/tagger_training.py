@@ -156,12 +156,9 @@ def _encoded(
 
 
 def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
-    right = total = 0
-    for sentence in sentences:
-        tags = tagger.tag_words(sentence.forms)
-        right += sum(tag == gold for tag, gold in zip(tags, sentence.upos, strict=True))
-        total += len(sentence)
-    return 100.0 * right / total
+    rows = (zip(tagger.tag_words(one.forms), one.upos, strict=True) for one in sentences)
+    right = [tag == gold for row in rows for tag, gold in row]
+    return 100.0 * sum(right) / len(right)
 
 
 def _check_tagged(sentences: Iterable[Sentence]) -> None:
@@ -189,9 +186,8 @@ def _in_digits(examples: Sequence[_Example]) -> list[_Example]:
     """Return copies of the examples with a number, the first in digits; empty where any word has a digit."""
     if any(form[0].isdigit() for example in examples for form in example.forms):
         return []
-    numbers = [example for example in examples if NUMERAL in example.tags]
     copies = []
-    for number, example in enumerate(numbers):
+    for number, example in enumerate(one for one in examples if NUMERAL in one.tags):
         forms, place = list(example.forms), example.tags.index(NUMERAL)
         forms[place] = FIGURES[number % len(FIGURES)]
         copies.append(replace(example, forms=tuple(forms)))
@@ -244,10 +240,8 @@ def train_on_sets(
         begun.weights[index.rows(start.index.keys[:, None])[:, 0]] = start.weights
         begun.transitions[:] = start.transitions
     rows = index.rows(keys)
-    encoded = [
-        ChainExample(rows[place], one.log_evidence, one.strength)
-        for place, one in zip(places, examples, strict=True)
-    ]
+    pairs = zip(places, examples, strict=True)
+    encoded = [ChainExample(rows[place], one.log_evidence, one.strength) for place, one in pairs]
     trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST, kernel=FROM_SETS)
     return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
 

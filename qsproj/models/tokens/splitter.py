@@ -20,7 +20,7 @@ from qsproj.corpus.language.sentence_ends import rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.sentence_starts import TEMPLATES, pieces, start_keys
-from qsproj.models.schema import ascending, checked, names, optional, shaped, text
+from qsproj.models.schema import Archive, Arrays, ascending, checked, names, optional, shaped, text
 from qsproj.training.objectives import logistic_loss
 
 # Chosen on development files of English, Greek, Hungarian and Turkish: strength of the L2 penalty, steps of
@@ -45,8 +45,7 @@ class Splitter:
         """Return the sentence starts in a text with single spaces, 0 first; O(characters)."""
         shown, places = readable(paragraph)
         found = pieces(shown)
-        starts = [0]
-        at = 0
+        starts, at = [0], 0
         for keys in start_keys(shown, found, set(rule_starts(shown, self.language))):
             odds = self._padded[self.index.rows(keys)].sum(axis=1)
             starts += [found[at + int(place)][0] for place in np.flatnonzero(odds > 0.0)]
@@ -59,12 +58,12 @@ class Splitter:
         """The weights, and 0 for features without one, whose row is -1."""
         return np.append(self.weights, 0.0)
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> Archive:
         header = {"language": self.language, "templates": list(TEMPLATES)}
         return header, {"keys": self.index.keys, "weights": self.weights.astype(np.float16)}
 
     @staticmethod
-    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Splitter":
+    def from_archive(header: Mapping[str, Any], arrays: Arrays) -> "Splitter":
         checked(header, {"language": optional(text), "templates": names})
         if header["templates"] != list(TEMPLATES):
             raise ValueError("the model finds sentences by other templates than this version of qsproj")
@@ -112,9 +111,8 @@ def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None)
             own = whole[firsts[begin] : stop].rstrip(" ")
             wanted = {start - firsts[begin] for start in firsts[begin:end]}
             found = pieces(own)
-            blocks = start_keys(own, found, set(rule_starts(own, language)))
             # The start of a text is certain.
-            keys.append(np.concatenate(blocks)[1:])
+            keys.append(np.concatenate(start_keys(own, found, set(rule_starts(own, language))))[1:])
             outcomes.append(np.array([place in wanted for place, _ in found[1:]], dtype=bool))
     if not any(one.any() for one in outcomes):
         return None
@@ -145,5 +143,4 @@ def _fit(rows: NDArray[np.int32], outcomes: Mask, prior: Floats) -> Floats:
         own, slopes = logistic_loss(features @ weights, outcomes)
         return own + 0.5 * L2 * float(away @ away), features.T @ slopes + L2 * away
 
-    found = minimize(loss, prior, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "maxcor": 5})
-    return found.x
+    return minimize(loss, prior, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "maxcor": 5}).x

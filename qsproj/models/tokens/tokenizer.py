@@ -40,6 +40,19 @@ Rule = tuple[str, str, Words]
 STEM = "*"
 # Letters of the stem that a rule may require at either side, so that it does not fit everywhere.
 CONTEXT = 3
+# A token and its words, then those of a line.
+Token = tuple[str, Words]
+Tokens = list[Token]
+SEGMENTATION_PROBABILITY = "segmentation_probability"
+# States of a character, by number: begins a token, continues one, is a space, begins a multiword token.
+BEGIN, INSIDE, SPACE, MULTIWORD = range(4)
+N_STATES = 4
+# States of characters within tokens.
+_OF_TOKENS = np.array([BEGIN, INSIDE, MULTIWORD], dtype=np.int32)
+# State sequences listed for each segmentation of a line.
+MOST_SEQUENCES = 32
+# Score of impossible states: every sum of weights is small beside it.
+IMPOSSIBLE = -1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +75,9 @@ class Expansions:
     def _by_rule(self, token: str) -> Words | None:
         """Split a token by the rule with the longest affixes, the suffix first; linear in the token."""
         for prefix, suffix in self._affix_lengths:
-            if not 0 < prefix + suffix < len(token):
-                continue
-            parts = self.rules.get((token[:prefix], token[len(token) - suffix :]))
-            if parts is not None:
-                stem = token[prefix : len(token) - suffix]
-                return tuple(part.replace(STEM, stem) for part in parts)
+            end = len(token) - suffix
+            if 0 < prefix + suffix < len(token) and (parts := self.rules.get((token[:prefix], token[end:]))):
+                return tuple(part.replace(STEM, token[prefix:end]) for part in parts)
         return None
 
     @cached_property
@@ -108,19 +118,17 @@ def _most_common(counts: Counter[Words]) -> Words:
 
 
 def _rules_of(token: str, words: Words) -> Iterable[Rule]:
-    stretches = ((_common_stretch(token, word), -at) for at, word in enumerate(words))
-    stem, place = max(stretches, key=lambda found: (len(found[0]), found[1]))
+    stretches = enumerate(_common_stretch(token, word) for word in words)
+    at, stem = max(stretches, key=lambda found: len(found[1]))
     if len(stem) < 2:
         return
-    at = -place
     before, after = token.find(stem), token.find(stem) + len(stem)
+    place = words[at].find(stem)
     for left in range(min(CONTEXT, len(stem) - 1) + 1):
         for right in range(min(CONTEXT, len(stem) - 1 - left) + 1):
             if (left and not before) or (right and after == len(token)):
                 continue
-            inner = stem[left : len(stem) - right]
-            place_in_word = words[at].find(stem)
-            word = words[at][: place_in_word + left] + STEM + words[at][place_in_word + left + len(inner) :]
+            word = words[at][: place + left] + STEM + words[at][place + len(stem) - right :]
             yield token[: before + left], token[after - right :], (*words[:at], word, *words[at + 1 :])
 
 
@@ -131,21 +139,6 @@ def _common_stretch(first: str, second: str) -> str:
         while first[begin : begin + len(best) + 1] in second and begin + len(best) < len(first):
             best = first[begin : begin + len(best) + 1]
     return best
-
-
-# A token and its words, then those of a line.
-Token = tuple[str, tuple[str, ...]]
-Tokens = list[Token]
-SEGMENTATION_PROBABILITY = "segmentation_probability"
-# States of a character, by number: begins a token, continues one, is a space, begins a multiword token.
-BEGIN, INSIDE, SPACE, MULTIWORD = range(4)
-N_STATES = 4
-# States of characters within tokens.
-_OF_TOKENS = np.array([BEGIN, INSIDE, MULTIWORD], dtype=np.int32)
-# State sequences listed for each segmentation of a line.
-MOST_SEQUENCES = 32
-# Score of impossible states: every sum of weights is small beside it.
-IMPOSSIBLE = -1e6
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -192,8 +185,7 @@ class Tokenizer:
                 continue
             for place, (way, chance) in enumerate(self.segmentations(readable(text)[0], segmentations)):
                 own = f"{number}.{place + 1}"
-                first = begins and not place
-                one = sentence_from_tokens(way, text, sent_id=own, begins_paragraph=first)
+                one = sentence_from_tokens(way, text, sent_id=own, begins_paragraph=begins and not place)
                 yield with_comment(one, SEGMENTATION_PROBABILITY, f"{chance:.4g}")
 
     def tokens(self, text: str) -> Tokens:
@@ -201,14 +193,12 @@ class Tokenizer:
         if not text:
             return []
         emissions, transitions = self._emissions(text), self._possible_transitions
+        places: NDArray[np.int64] | None = None
         if self.inner_spaces:
             emissions, transitions, places = _without_gaps(emissions, transitions, text)
-            states = np.empty(len(places), dtype=np.int32)
-            viterbi(emissions, transitions, states)
-            return self._cut(text, _with_gaps(states, places, len(text)))
-        states = np.empty(len(text), dtype=np.int32)
+        states = np.empty(len(emissions), dtype=np.int32)
         viterbi(emissions, transitions, states)
-        return self._cut(text, states)
+        return self._cut(text, states if places is None else _with_gaps(states, places, len(text)))
 
     def segmentations(self, text: str, k: int) -> list[tuple[Tokens, float]]:
         """Return the k best segmentations of a line with single spaces, best first, with probabilities.
@@ -259,8 +249,7 @@ class Tokenizer:
         tokens = []
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
             token = text[begin:end].rstrip(" ")
-            words = self.expansions.words(token) if states[begin] == MULTIWORD else (token,)
-            tokens.append((token, words))
+            tokens.append((token, self.expansions.words(token) if states[begin] == MULTIWORD else (token,)))
         return tokens
 
     def words(self, line: str) -> list[str]:
@@ -272,10 +261,8 @@ class Tokenizer:
         add_emissions(self.index.rows(keys_of(text, self.language, self.known)), self.weights, emissions)
         spaces = np.array([character == " " for character in text])
         emissions[~spaces, SPACE] += IMPOSSIBLE
-        emissions[spaces, BEGIN] += IMPOSSIBLE
-        emissions[spaces, MULTIWORD] += IMPOSSIBLE
-        if not self.inner_spaces:
-            emissions[spaces, INSIDE] += IMPOSSIBLE
+        for state in (BEGIN, MULTIWORD) if self.inner_spaces else (BEGIN, MULTIWORD, INSIDE):
+            emissions[spaces, state] += IMPOSSIBLE
         joined = [at > 0 and text[at - 1] != " " and belongs_to_neighbour(one) for at, one in enumerate(text)]
         emissions[np.ix_(joined, [BEGIN, MULTIWORD])] += IMPOSSIBLE
         for begin, end in whole_tokens(text):
@@ -289,7 +276,7 @@ class Tokenizer:
         possible[np.ix_([SPACE, N_STATES], [INSIDE, SPACE])] += IMPOSSIBLE
         return possible
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> schema.Archive:
         header = {
             "language": self.language,
             "templates": list(TEMPLATES),
@@ -300,7 +287,7 @@ class Tokenizer:
         return header, {**packed_chain(self), "known": np.frombuffer(known, dtype=np.uint8)}
 
     @staticmethod
-    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Tokenizer":
+    def from_archive(header: Mapping[str, Any], arrays: schema.Arrays) -> "Tokenizer":
         fields = {"language": schema.optional(schema.text), "templates": schema.names}
         schema.checked(header, fields | {"inner_spaces": schema.flag})
         if header["templates"] != list(TEMPLATES):

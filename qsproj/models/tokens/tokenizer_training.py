@@ -26,8 +26,6 @@ UNSPACED_SHARE = 0.2
 # of features, the commonest.
 FAINTEST, FAINT = 0.05, 0.03
 MOST_FEATURES = 650_000
-
-
 EPOCHS, RATE = 10, 0.1
 # Weight of a copy of each line with spaces between all tokens; initial weight of the rules, in nats.
 SPACED, TRUST = 0.2, 2.0
@@ -47,23 +45,16 @@ def tokenized_text(sentence: Sentence, language: str | None = None) -> Tokenized
     if sentence.layout is None:
         return None
     tokens, adjoin = _surface(sentence)
-    comment = comment_value(sentence, "text")
-    if comment is not None:
-        found = _placed(readable(normalise(comment, language or ""))[0], tokens)
-        if found is not None:
-            return found
     text = "".join(form + ("" if adjoins else " ") for (form, _), adjoins in zip(tokens, adjoin, strict=True))
-    return _placed(readable(normalise(text, language or ""))[0], tokens)
+    texts = (one for one in (comment_value(sentence, "text"), text) if one is not None)
+    found = (_placed(readable(normalise(one, language or ""))[0], tokens) for one in texts)
+    return next(filter(None, found), None)
 
 
 def shows_tokens(sentences: Iterable[Sentence]) -> bool:
     """Return whether some token of a treebank directly precedes the next one in its text."""
-    for sentence in sentences:
-        found = tokenized_text(sentence)
-        tokens = () if found is None else found.tokens
-        if any(one[1] == other[0] for one, other in pairwise(tokens)):
-            return True
-    return False
+    texts = filter(None, map(tokenized_text, sentences))
+    return any(one[1] == other[0] for text in texts for one, other in pairwise(text.tokens))
 
 
 def train_tokenizer(
@@ -98,7 +89,7 @@ def train_tokenizer(
     start = tokenizer.Tokenizer(
         language=language,
         index=index,
-        weights=_rules_first(index, language, TRUST),
+        weights=_rules_first(index, language),
         transitions=np.zeros((tokenizer.N_STATES + 1, tokenizer.N_STATES)),
         expansions=tokenizer.learn_expansions(one for one in tokens if len(one[1]) > 1),
         known=_words(texts) if unspaced else frozenset(),
@@ -108,13 +99,13 @@ def train_tokenizer(
     return learn(trainer, encoded, epochs=epochs, rng=rng, patience=None, description="learning tokens")[0]
 
 
-def _rules_first(index: FeatureIndex, language: str | None, trust: float) -> NDArray[np.float32]:
+def _rules_first(index: FeatureIndex, language: str | None) -> NDArray[np.float32]:
     weights = np.zeros((len(index.keys), tokenizer.N_STATES), dtype=np.float32)
     # In this line rules begin a token at the first character and none at the second, in any language.
     rows = index.rows(tokenizer.keys_of("aa", language, frozenset())[:, [TEMPLATES.index("rule")]])[:, 0]
     for row, signs in zip(rows.tolist(), ((1, -1, 0, 1), (-1, 1, 0, -1)), strict=True):
         if row >= 0:
-            weights[row] = trust * np.array(signs, dtype=np.float32)
+            weights[row] = TRUST * np.array(signs, dtype=np.float32)
     return weights
 
 
@@ -167,12 +158,8 @@ def _states(found: TokenizedText) -> NDArray[np.int32]:
 
 
 def is_unspaced(texts: Sequence[TokenizedText]) -> bool:
-    together = total = 0
-    for text, tokens in texts:
-        for begin, _, _ in tokens[1:]:
-            total += 1
-            together += text[begin].isalpha() and text[begin - 1].isalpha()
-    return together > UNSPACED_SHARE * total
+    pairs = [text[begin - 1 : begin + 1] for text, tokens in texts for begin, _, _ in tokens[1:]]
+    return sum(map(str.isalpha, pairs)) > UNSPACED_SHARE * len(pairs)
 
 
 def _words(texts: Iterable[TokenizedText]) -> frozenset[str]:
