@@ -107,18 +107,20 @@ def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dic
     return [sentence for sentence, reason in judged if not reason], dict(skipped)
 
 
+def tree_loss(heads: Heads, inference: TreeDecoder, options: TrainingOptions) -> ArcLoss | None:
+    """Return the objective of heads int32[n+1]; None when the model can build no such tree."""
+    right = gold_trees(heads, inference)
+    return objective_named(options.objective).taught_by(right, options) if right else None
+
+
 def tree_objective(
     heads: Heads, inference: TreeDecoder, name: str = "likelihood"
 ) -> objectives.Objective | None:
-    """Return the named objective for heads int32[n+1]; None when the model can build no such tree.
-
-    Raises UsageError when the objective has no gradient.
-    """
-    right = gold_trees(heads, inference)
-    lesson = right and objective_named(name).taught_by(right, TrainingOptions(objective=name))
-    if lesson is not None and not isinstance(lesson, objectives.Objective):
+    """Return :func:`tree_loss` for the named objective; UsageError when it has no gradient."""
+    loss = tree_loss(heads, inference, TrainingOptions(objective=name))
+    if loss is not None and not isinstance(loss, objectives.Objective):
         raise UsageError(f"the objective {name} has no gradient; choose one that has")
-    return lesson
+    return loss
 
 
 def tree_examples(
@@ -132,13 +134,8 @@ def training_examples(
     sentences: Iterable[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[Example | None]:
     """Encode sentences, each with the objective of its tree; None for a sentence without one."""
-    objective = objective_named(options.objective)
-    examples: list[Example | None] = []
-    for sentence in sentences:
-        right = gold_trees(sentence.heads, inference)
-        lesson = right and objective.taught_by(right, options)
-        examples.append(LossExample(scorer.encode(sentence), lesson) if lesson else None)
-    return examples
+    losses = ((sentence, tree_loss(sentence.heads, inference, options)) for sentence in sentences)
+    return [LossExample(scorer.encode(sentence), loss) if loss else None for sentence, loss in losses]
 
 
 def weighed_example(example: Example, weight: float, options: TrainingOptions) -> ArcExample:
@@ -151,7 +148,7 @@ def weighed_example(example: Example, weight: float, options: TrainingOptions) -
 def entropy_examples(
     sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[ArcExample]:
-    """Encode sentences without trees, except those that are too long, each with the entropy of its trees.
+    """Encode sentences without trees, but for those that are too long, each with the entropy of its trees.
 
     Raises UsageError when there are some and the objective is not a loss in nats.
     """

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Scores
 from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
-from qsproj.models.arc import arc_scorer
+from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, LossExample
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 from qsproj.training.margins import NEGLIGIBLE, TOLERANCE, DualTree, LeastChange, Margins
@@ -21,10 +21,10 @@ FEW = 64
 ROUNDS = 10
 
 
-class MarginTrainer(arc_scorer.ArcLearner[Margins, LeastChange]):
+class MarginTrainer(ArcLearner[Margins, ArcScorer, LeastChange]):
     """Learns the weights of an arc scorer by MIRA, one sentence a step. Mutable; final."""
 
-    def step(self, example: arc_scorer.LossExample[Margins]) -> float:
+    def step(self, example: LossExample[Margins]) -> float:
         features = self.live.features(example.encoded)
         scores = self.live.scores(features)
         constraints = example.objective.constraints(scores)
@@ -55,7 +55,7 @@ SHORTEST = 1e-6
 ROUNDING = 1e-3
 
 
-class ExponentiatedTrainer(arc_scorer.ArcLearner[DualTree, PlainSteps]):
+class ExponentiatedTrainer(ArcLearner[DualTree, ArcScorer, PlainSteps]):
     """Learns the weights of an arc scorer by exponentiated gradient, one sentence a step. Mutable; final.
 
     ``cost`` is C: the cost of a missed margin, relative to half the squared norm of the weights. ``dual`` is
@@ -66,8 +66,8 @@ class ExponentiatedTrainer(arc_scorer.ArcLearner[DualTree, PlainSteps]):
     adds its initial contribution to the weights, which saves an initial pass over the data.
     """
 
-    def __init__(self, template_set: str, support: NDArray[np.uint64] | None = None, *, cost: float) -> None:
-        super().__init__(template_set, support, rule=PlainSteps)
+    def __init__(self, start: ArcScorer, support: NDArray[np.uint64] | None = None, *, cost: float) -> None:
+        super().__init__(start, support, rule=PlainSteps)
         self.dual = 0.0
         self._cost = cost
         # The larger C, the smaller the changes that must be applied: with C = 10, skipped changes grew to
@@ -77,15 +77,14 @@ class ExponentiatedTrainer(arc_scorer.ArcLearner[DualTree, PlainSteps]):
         self._share = 1.0
         self._wrong = 0.0
 
-    def step(self, example: arc_scorer.LossExample[DualTree]) -> float:
+    def step(self, example: LossExample[DualTree]) -> float:
         features, tree = self.live.features(example.encoded), example.objective
         scores = self.live.scores(features)
         for halving in range(HALVINGS):
             change = tree.ascend(scores, share=self._share * tree.share, negligible=self._negligible)
             self._put_in(features, change)
             moved, arcs = scores.copy(), np.nonzero(change)
-            heads, dependents = (ends.astype(np.int32) for ends in arcs)
-            moved[arcs] = self.live.scores_of(features, heads, dependents)
+            moved[arcs] = self.live.scores_of(features, *(ends.astype(np.int32) for ends in arcs))
             if tree.gain(change, scores, moved) >= -ROUNDING * tree.wrong:
                 tree.share = tree.share if halving else min(1.0, LONGER * tree.share)
                 break
@@ -112,8 +111,8 @@ class ExponentiatedTrainer(arc_scorer.ArcLearner[DualTree, PlainSteps]):
             notice(f"{few}, so little is learned; use a smaller --cost")
         self.dual, self._wrong, self._shares = dual, 0.0, []
 
-    def averaged(self) -> arc_scorer.ArcScorer:
-        return arc_scorer.ArcScorer(self.live.template_set, arc_scorer.aligned_weights(self.rule.weights))
+    def averaged(self) -> ArcScorer:
+        return self.live.with_weights(self.live.weights)
 
 
 # For each optimiser, scipy's method and its options. L-BFGS keeps five pairs of vectors over all features.
@@ -132,21 +131,21 @@ class GradientSum(SparseOptimiser):
         self.used = 0
 
 
-class BatchLoss(arc_scorer.ArcLearner[Objective, GradientSum]):
+class BatchLoss(ArcLearner[Objective, ArcScorer, GradientSum]):
     """The loss of all sentences under given weights, with the L2 penalty. Mutable; final.
 
-    The penalty, half of ``l2`` times the squared norm of the weights, is the one that AdaGrad minimises
-    sentence by sentence. ``buckets`` int64[k] are those of all features of all candidate arcs.
+    The penalty, half of ``l2`` times the squared norm of the weights, is that of AdaGrad. ``buckets``
+    int64[k] are those of all features of all candidate arcs, ``last`` the last loss of all sentences.
     """
 
-    def __init__(self, template_set: str, support: NDArray[np.uint64] | None = None, *, l2: float) -> None:
-        super().__init__(template_set, support, rule=GradientSum)
+    def __init__(self, start: ArcScorer, support: NDArray[np.uint64] | None = None, *, l2: float) -> None:
+        super().__init__(start, support, rule=GradientSum)
         self._l2 = l2
-        self._examples: Sequence[arc_scorer.ArcExample] = ()
-        self._last = 0.0
+        self._examples: Sequence[ArcExample] = ()
+        self.last = 0.0
         self.buckets = np.zeros(0, np.int64)
 
-    def prepare(self, examples: Sequence[arc_scorer.ArcExample]) -> None:
+    def prepare(self, examples: Sequence[ArcExample]) -> None:
         self._examples = examples
         self.rule.gradient[:] = 0.0
         for example in examples:
@@ -154,7 +153,7 @@ class BatchLoss(arc_scorer.ArcLearner[Objective, GradientSum]):
             self.rule.gather(gather_arcs, self.live.features(example.encoded), everywhere, self.support, 0.0)
         self.buckets = np.flatnonzero(self.rule.gradient)
 
-    def step(self, example: arc_scorer.ArcExample) -> float:
+    def step(self, example: ArcExample) -> float:
         features = self.live.features(example.encoded)
         loss, slopes = example.objective.value_and_gradient(self.live.scores(features))
         self.rule.gather(gather_arcs, features, slopes, self.support, 0.0)
@@ -165,26 +164,22 @@ class BatchLoss(arc_scorer.ArcLearner[Objective, GradientSum]):
         self.rule.weights[self.buckets] = weights
         self.rule.gradient[:] = 0.0
         penalty = 0.5 * self._l2 * float(weights @ weights)
-        self._last = sum(map(self.step, self._examples)) + penalty
-        return self._last, self.rule.gradient[self.buckets] + self._l2 * weights
+        self.last = sum(map(self.step, self._examples)) + penalty
+        return self.last, self.rule.gradient[self.buckets] + self._l2 * weights
 
-    def mean(self) -> float:
-        return self._last / len(self._examples)
-
-    def scorer(self, weights: Floats) -> arc_scorer.ArcScorer:
-        all_weights = arc_scorer.zero_weights(len(self.rule.weights))
-        all_weights[self.buckets] = weights
-        return arc_scorer.ArcScorer(self.live.template_set, all_weights)
+    def scorer(self, weights: Floats) -> ArcScorer:
+        self.live.weights[self.buckets] = weights
+        return self.live.with_weights(self.live.weights)
 
 
 def minimise(
     loss: BatchLoss,
-    examples: Sequence[arc_scorer.ArcExample],
+    examples: Sequence[ArcExample],
     *,
     optimizer: str,
     iterations: int,
-    score: Callable[[arc_scorer.ArcScorer], float] | None = None,
-) -> tuple[arc_scorer.ArcScorer, list[EpochRecord]]:
+    score: Callable[[ArcScorer], float] | None = None,
+) -> tuple[ArcScorer, list[EpochRecord]]:
     """Minimise the loss of all sentences by a key of METHODS, in ``iterations`` of a few passes at most.
 
     Returns the scorer with the best score on held-out data, or the last one, and records.
@@ -194,7 +189,7 @@ def minimise(
     method, more = METHODS[optimizer]
     loss.prepare(examples)
     records: list[EpochRecord] = []
-    best: tuple[float, arc_scorer.ArcScorer] | None = None
+    best: tuple[float, ArcScorer] | None = None
     began = process_time()
 
     def after(weights: Floats) -> None:
@@ -205,12 +200,11 @@ def minimise(
             scored = score(scorer)
             if best is None or scored > best[0]:
                 best = scored, scorer
-        records.append(EpochRecord(len(records) + 1, loss.mean(), scored, seconds))
+        records.append(EpochRecord(len(records) + 1, loss.last / len(examples), scored, seconds))
         began = process_time()
 
     from scipy.optimize import minimize
 
-    start = np.zeros(len(loss.buckets))
-    limits = {"maxiter": iterations, **more}
+    start, limits = np.zeros(len(loss.buckets)), {"maxiter": iterations, **more}
     found = minimize(loss.value_and_gradient, start, jac=True, method=method, callback=after, options=limits)
     return (best[1] if best else loss.scorer(found.x)), records

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import prod
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -31,16 +32,17 @@ HASH_BITS = 22
 CACHE_LINE = 64
 
 
-def zero_weights(buckets: int) -> NDArray[np.float32]:
-    """Return zeros float32[buckets], aligned to a cache line, as blocks of 16 buckets should be."""
-    room = np.zeros(buckets + CACHE_LINE // 4, dtype=np.float32)
+def zero_weights(*shape: int) -> NDArray[np.float32]:
+    """Return zeros float32, aligned to a cache line, as blocks of 16 buckets should be."""
+    size = prod(shape)
+    room = np.zeros(size + CACHE_LINE // 4, dtype=np.float32)
     first = -room.ctypes.data % CACHE_LINE // 4
-    return room[first : first + buckets]
+    return room[first : first + size].reshape(shape)
 
 
 def aligned_weights(values: NDArray[Any]) -> NDArray[np.float32]:
-    """Return a copy float32[buckets] of weights, aligned to a cache line."""
-    weights = zero_weights(len(values))
+    """Return a copy of weights as float32, aligned to a cache line."""
+    weights = zero_weights(*values.shape)
     weights[:] = values
     return weights
 
@@ -61,6 +63,9 @@ class HashedWeights:
     def untrained(cls, template_set: str, *, hash_bits: int = HASH_BITS) -> Self:
         return cls(template_set, zero_weights(1 << hash_bits))
 
+    def with_weights(self, weights: NDArray[Any]) -> Self:
+        return replace(self, weights=aligned_weights(weights))
+
     def to_archive(self) -> Archive:
         header = {"template_set": self.template_set, "buckets": len(self.weights)}
         return header, packed_weights(self.prefix, self.weights)
@@ -68,17 +73,16 @@ class HashedWeights:
     @classmethod
     def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> Self:
         checked(header, {"template_set": one_of(TEMPLATE_SETS), "buckets": buckets})
-        weights = unpack_weights(cls.prefix, arrays, zero_weights(header["buckets"]))
-        return cls(header["template_set"], weights)
+        return cls(header["template_set"], unpack_weights(cls.prefix, arrays, cls.zeros(header)))
+
+    @classmethod
+    def zeros(cls, header: dict[str, Any]) -> NDArray[np.float32]:
+        return zero_weights(header["buckets"])
 
 
 # The attributes of a sentence that templates read, apart from the words, with their names in CoNLL-U.
 IGNORABLE = {"upos": "UPOS", "xpos": "XPOS", "lemmas": "LEMMA", "feats": "FEATS"}
 TAG_COLUMNS = ("upos", "xpos")
-
-Loss = TypeVar("Loss", bound=Objective | Margins | DualTree)
-LossCo = TypeVar("LossCo", bound=Objective | Margins | DualTree, covariant=True)
-Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,9 @@ class ArcWeights(HashedWeights):
     def check_tagged(self, sentence: Sentence) -> None:
         """Check that the argument is a sentence, and that some word has a tag that the templates read."""
         check_sentence(sentence)
-        read = [column for column in TAG_COLUMNS if column in self.templates.attributes]
-        read = [column for column in read if column not in self.ignored]
+        read = [
+            name for name in TAG_COLUMNS if name in self.templates.attributes and name not in self.ignored
+        ]
         if read and all(set(getattr(sentence, column)) == {UNSPECIFIED} for column in read):
             raise UntaggedError([IGNORABLE[column] for column in read])
 
@@ -116,13 +121,8 @@ class ArcWeights(HashedWeights):
 
     @classmethod
     def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> Self:
-        return replace(super().from_archive(header, arrays), ignored=ignored_in(header))
-
-
-def ignored_in(header: dict[str, Any]) -> tuple[str, ...]:
-    """Return the columns that a scorer ignores, from its header; ValueError where they are invalid."""
-    checked(header, {"ignored": optional(some_of(IGNORABLE))})
-    return tuple(header.get("ignored") or ())
+        checked(header, {"ignored": optional(some_of(IGNORABLE))})
+        return replace(super().from_archive(header, arrays), ignored=tuple(header.get("ignored") or ()))
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,12 @@ def bit_mask(chosen: Mask) -> NDArray[np.uint64]:
     return np.packbits(chosen, bitorder="little").view(np.uint64)
 
 
+Loss = TypeVar("Loss", bound=Objective | Margins | DualTree)
+LossCo = TypeVar("LossCo", bound=Objective | Margins | DualTree, covariant=True)
+Scorer = TypeVar("Scorer", bound=ArcWeights)
+Stepper = TypeVar("Stepper", bound=SparseOptimiser)
+
+
 # Without slots: the alias sets an attribute, and only a frozen class without slots refuses it as expected.
 @dataclass(frozen=True, eq=False)
 class LossExample(Generic[LossCo]):
@@ -167,39 +173,34 @@ class LossExample(Generic[LossCo]):
 ArcExample = LossExample[Objective]
 
 
-class ArcLearner(Trainer[LossExample[Loss], ArcScorer], Generic[Loss, Stepper]):
-    """Weights of an arc scorer during training. Mutable; abstract.
+class ArcLearner(Trainer[LossExample[Loss], Scorer], Generic[Loss, Scorer, Stepper]):
+    """Weights of an arc scorer during training, at first those of ``start``. Mutable; abstract.
 
-    ``support`` uint64[buckets / 64]: the features that exist; None: all. ``start`` float32[buckets] or None:
-    weights to start from.
+    ``support`` uint64[buckets / 64]: the features that exist; None: all.
     """
 
     def __init__(
         self,
-        template_set: str,
+        start: Scorer,
         support: NDArray[np.uint64] | None = None,
         *,
         rule: Callable[[NDArray[np.float32]], Stepper],
-        start: NDArray[np.float32] | None = None,
     ) -> None:
-        self.support = bit_mask(np.ones(1 << HASH_BITS, np.bool_)) if support is None else support
-        weights = zero_weights(64 * len(self.support))
-        if start is not None:
-            weights[:] = start
-        self.rule = rule(weights)
+        self.support = bit_mask(np.ones(len(start.weights), np.bool_)) if support is None else support
+        self.live = start.with_weights(start.weights)
+        self.rule = rule(self.live.weights.reshape(-1))
         self.epoch = 0
-        self.live = ArcScorer(template_set, weights)
 
     def regularise(self) -> None:
         self.rule.regularise()
         self.epoch += 1
 
-    def averaged(self) -> ArcScorer:
-        return ArcScorer(self.live.template_set, aligned_weights(self.rule.mean()))
+    def averaged(self) -> Scorer:
+        return self.live.with_weights(self.rule.mean().reshape(self.live.weights.shape))
 
 
-class ArcTrainer(ArcLearner[Objective, SparseOptimiser]):
-    """Learns the weights of an arc scorer by gradients, one sentence a step. Mutable; parameters as above."""
+class ArcTrainer(ArcLearner[Objective, ArcScorer, SparseOptimiser]):
+    """Learns the weights of an arc scorer by gradients, one sentence a step. Mutable."""
 
     def descend(self, features: ArcFeatures, slopes: Scores) -> None:
         """Take a step down the gradient of one sentence, float64[n+1, n+1] by its arc scores."""

@@ -16,15 +16,16 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name, pluralise
 from qsproj.features.arc_templates import IN_TREE, TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
-from qsproj.models.arc import arc_examples, arc_learners, arc_scorer, training_options
+from qsproj.models.arc import arc_examples, arc_learners, training_options
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import SUPPORTS, ArcScorer, ArcTrainer, Scorer, supported_by
 from qsproj.models.arc.labeller import LABEL_EPOCHS, Labeller, train_labeller
+from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, objective_named
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from qsproj.training.cross_fitting import best_scale, cross_fit, in_order
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import DualTree, LeastChange, Margins
 
-Scorer = TypeVar("Scorer", bound=arc_scorer.ArcWeights)
 Trained = TypeVar("Trained")
 
 
@@ -33,14 +34,15 @@ class Prepared:
     """Sentences prepared for training.
 
     ``sentences``, ``weights``: the usable ones with their weights. ``lessons``: their weighted objectives,
-    followed by those of sentences without a tree. ``support`` uint64[buckets / 64]: the features that exist.
-    ``ignored``: columns that are empty everywhere. ``skipped``: counts of unusable sentences by reason.
+    followed by those of sentences without a tree. ``start``: the untrained scorer. ``support``
+    uint64[buckets / 64]: the features that exist. ``ignored``: columns that are empty everywhere.
+    ``skipped``: counts of unusable sentences by reason.
     """
 
     sentences: list[Sentence]
     weights: list[float]
     lessons: list[arc_examples.Example]
-    template_set: str
+    start: ArcScorer
     inference: TreeDecoder
     support: NDArray[np.uint64]
     ignored: tuple[str, ...]
@@ -55,11 +57,11 @@ def train_arc_parser(
     *,
     rng: np.random.Generator,
     dev: Sequence[Sentence] = (),
-    options: training_options.TrainingOptions | None = None,
+    options: TrainingOptions | None = None,
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
     label_epochs: int = LABEL_EPOCHS,
-) -> tuple[ArcParser, training_options.TrainingReport]:
+) -> tuple[ArcParser, TrainingReport]:
     """Train a parser on trees, whole or partial; where a head is missing, it is summed out (thesis 3.2.5).
 
     ``dev``: trees for early stopping. ``weights``: weights of the sentences' arcs, 0 or more; relations are
@@ -68,18 +70,17 @@ def train_arc_parser(
     sentence has a head, an option has an unknown name, templates of tags alone find no tags, sentences have
     weights and the objective no gradient, or the objective is that of the parser with clusters.
     """
-    options = options or training_options.TrainingOptions()
-    training_options.check_unclustered(training_options.objective_named(options.objective))
+    options = options or TrainingOptions()
+    objective = objective_named(options.objective)
+    training_options.check_unclustered(objective)
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
-    dev = prepared.readable(dev)
-    lessons = prepared.lessons
-    templates = prepared.template_set
-    trees = prepared.inference
+    dev, trees = prepared.readable(dev), prepared.inference
+    lessons, start, support = prepared.lessons, prepared.start, prepared.support
     scorer, records = train_scorer(
-        lessons, templates, support=prepared.support, rng=rng, dev=dev, inference=trees, options=options
+        lessons, start, support=support, rng=rng, dev=dev, inference=trees, options=options
     )
     remarks: tuple[str, ...] = ()
-    if training_options.objective_named(options.objective).scaled:
+    if objective.scaled:
         scaled = scaled_to_likelihood(scorer, dev, trees)
         if dev and scaled is None:
             reason = "the parser can build no tree of the dev file"
@@ -93,7 +94,7 @@ def train_on_passes(
     *,
     labelled: Callable[[], Sequence[Sentence]],
     rng: np.random.Generator,
-    options: training_options.TrainingOptions,
+    options: TrainingOptions,
     label_epochs: int,
 ) -> ArcParser:
     """Train a parser on other trees in each pass, then its relations on those that ``labelled`` returns.
@@ -104,7 +105,7 @@ def train_on_passes(
     for sentences in passes:
         prepared = prepare(sentences, options=options)
         if trainer is None:
-            trainer = arc_scorer.ArcTrainer(prepared.template_set, prepared.support, rule=options.rule())
+            trainer = ArcTrainer(prepared.start, prepared.support, rule=options.rule())
         learn(trainer, prepared.lessons, epochs=1, rng=rng, description="training arcs")
     known = prepare(labelled(), options=options)
     return finished(ArcParser, trainer.averaged(), known, (), rng=rng, label_epochs=label_epochs)[0]
@@ -119,89 +120,83 @@ def finished(
     rng: np.random.Generator,
     remarks: tuple[str, ...] = (),
     label_epochs: int = LABEL_EPOCHS,
-) -> tuple[Trained, training_options.TrainingReport]:
-    labeller = None
-    ignored = prepared.ignored
+) -> tuple[Trained, TrainingReport]:
+    labeller, ignored = None, prepared.ignored
     if label_epochs:
-        templates = f"{prepared.template_set}{IN_TREE}"
+        templates = f"{prepared.start.template_set}{IN_TREE}"
         labeller = train_labeller(
             prepared.sentences, rng=rng, template_set=templates, epochs=label_epochs, ignored=ignored
         )
     parser = kind(replace(scorer, ignored=ignored), labeller, prepared.inference)
-    return parser, training_options.TrainingReport(tuple(records), prepared.skipped, remarks)
+    return parser, TrainingReport(tuple(records), prepared.skipped, remarks)
 
 
 def prepare(
     sentences: Sequence[Sentence],
     *,
-    options: training_options.TrainingOptions,
+    options: TrainingOptions,
     weights: Sequence[float] | None = None,
     unlabelled: Sequence[Sentence] = (),
 ) -> Prepared:
     """Choose features and trees, and build examples, as :func:`train_arc_parser` explains."""
     training_options.check_optimizer(options)
-    check_name("support", options.support, arc_scorer.SUPPORTS)
+    check_name("support", options.support, SUPPORTS)
     usable, skipped = arc_examples.usable_sentences(sentences)
     weighted = zip(checked_weights(weights, sentences), sentences, strict=True)
     given = [weight for weight, sentence in weighted if not arc_examples.why_unusable(sentence)]
     template_set = _template_set(usable, options.template_set)
     shape = {"projective": options.projective, "single_root": options.single_root}
     inference = choose_inference([sentence.heads for sentence in usable], **shape)
-    untrained = arc_scorer.ArcScorer.untrained(template_set)
-    made = arc_examples.training_examples(usable, untrained, inference, options)
+    start = ArcScorer.untrained(template_set)
+    made = arc_examples.training_examples(usable, start, inference, options)
     rows = [row for row in zip(usable, made, given, strict=True) if row[1]]
     if not rows:
         raise NothingToLearnError("no usable sentence in the training data; is the HEAD column empty?")
     kept, examples, counts = map(list, zip(*rows, strict=True))
     if len(kept) < len(usable):
-        whole = training_options.objective_named(options.objective).whole
+        whole = objective_named(options.objective).whole
         reason = f"a head is missing, which {options.objective} cannot sum out, or " if whole else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
     if weights is not None:
         examples = [arc_examples.weighed_example(*both, options) for both in zip(examples, counts)]
     trees = ((example.encoded, sentence.heads) for example, sentence in zip(examples, kept))
-    support = arc_scorer.supported_by(template_set, trees, cutoff=options.cutoff, criterion=options.support)
     return Prepared(
         sentences=kept,
         weights=counts,
-        lessons=[*examples, *arc_examples.entropy_examples(unlabelled, untrained, inference, options)],
-        template_set=template_set,
+        lessons=[*examples, *arc_examples.entropy_examples(unlabelled, start, inference, options)],
+        start=start,
         inference=inference,
-        support=support,
-        ignored=empty_columns([*kept, *unlabelled], untrained.templates.attributes),
+        support=supported_by(template_set, trees, cutoff=options.cutoff, criterion=options.support),
+        ignored=empty_columns([*kept, *unlabelled], start.templates.attributes),
         skipped=skipped,
     )
 
 
 def train_scorer(
     examples: Sequence[arc_examples.Example],
-    template_set: str,
+    start: ArcScorer,
     *,
     rng: np.random.Generator,
     inference: TreeDecoder,
-    options: training_options.TrainingOptions,
+    options: TrainingOptions,
     support: NDArray[np.uint64] | None = None,
     dev: Sequence[Sentence] = (),
-) -> tuple[arc_scorer.ArcScorer, list[EpochRecord]]:
-    loss: Any = examples[0].objective if examples else None
-    trainer: Any
-    if options.optimizer != "sgd":
-        trainer = arc_learners.BatchLoss(template_set, support, l2=options.l2)
-    elif isinstance(loss, Margins):
-        rule = partial(LeastChange, limit=options.limit)
-        trainer = arc_learners.MarginTrainer(template_set, support, rule=rule)
-    elif isinstance(loss, DualTree):
-        trainer = arc_learners.ExponentiatedTrainer(template_set, support, cost=options.cost)
-    else:
-        trainer = arc_scorer.ArcTrainer(template_set, support, rule=options.rule())
+) -> tuple[ArcScorer, list[EpochRecord]]:
     # Unscaled scores do not define probabilities yet.
-    decode = "map" if training_options.objective_named(options.objective).scaled else "mbr"
-    score = arc_examples.scorer_score(dev, trainer.live.encode, inference, decode=decode)
-    if isinstance(trainer, arc_learners.BatchLoss):
+    decode = "map" if objective_named(options.objective).scaled else "mbr"
+    score = arc_examples.scorer_score(dev, start.encode, inference, decode=decode)
+    if options.optimizer != "sgd":
         batch: Any = examples
-        return arc_learners.minimise(
-            trainer, batch, optimizer=options.optimizer, iterations=options.epochs, score=score
-        )
+        loss, steps = arc_learners.BatchLoss(start, support, l2=options.l2), options.epochs
+        return arc_learners.minimise(loss, batch, optimizer=options.optimizer, iterations=steps, score=score)
+    objective: Any = examples[0].objective if examples else None
+    trainer: Any
+    if isinstance(objective, Margins):
+        trainer = arc_learners.MarginTrainer(start, support, rule=partial(LeastChange, limit=options.limit))
+    elif isinstance(objective, DualTree):
+        trainer = arc_learners.ExponentiatedTrainer(start, support, cost=options.cost)
+    else:
+        trainer = ArcTrainer(start, support, rule=options.rule())
     return learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description="training arcs")
 
 
@@ -239,14 +234,13 @@ LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0
 
 
 def scaled_to_likelihood(
-    scorer: arc_scorer.ArcScorer, sentences: Iterable[Sentence], inference: TreeDecoder
-) -> arc_scorer.ArcScorer | None:
+    scorer: ArcScorer, sentences: Iterable[Sentence], inference: TreeDecoder
+) -> ArcScorer | None:
     """Return the scorer with its weights times the factor that maximises the likelihood of trees.
 
-    The perceptron and MIRA learn the best tree, which does not depend on the scale of the weights.
-    Probabilities, as for minimum Bayes risk, do depend on it. The first MOST_SENTENCES trees that the model
-    can build are used; None where there are none. Held-out trees give calibrated probabilities, training
-    trees overconfident ones.
+    The perceptron and MIRA learn the best tree, which does not depend on the scale of the weights, unlike
+    probabilities. The first MOST_SENTENCES trees that the model can build are used; None where there are
+    none. Held-out trees give calibrated probabilities, training trees overconfident ones.
     """
     trees = ((one, arc_examples.tree_objective(one.heads, inference)) for one in sentences)
     sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
@@ -261,8 +255,7 @@ def scaled_to_likelihood(
         return sum(objective.value_and_gradient(scale * scores)[0] for objective, scores in known)
 
     scale = best_scale(loss, LEAST_SPREAD / spread, MOST_SPREAD / spread, tolerance=0.02)
-    weights = scorer.weights * np.float32(scale)
-    return arc_scorer.ArcScorer(scorer.template_set, arc_scorer.aligned_weights(weights))
+    return scorer.with_weights(scorer.weights * np.float32(scale))
 
 
 def cross_fitted_parsers(
@@ -294,17 +287,16 @@ def cross_fitted_scorers(
     rng: np.random.Generator,
     template_set: str,
     inference: TreeDecoder,
-    options: training_options.TrainingOptions,
-    folds: int = 5,
-    again: Sequence[Sentence] = (),
-) -> Iterator[tuple[int, arc_scorer.ArcScorer]]:
+    options: TrainingOptions,
+    folds: int,
+) -> Iterator[tuple[int, ArcScorer]]:
     """Train scorers by :func:`cross_fitted_parsers`; the sentences, at least two, have whole trees."""
     shape = options.with_shape(template_set, inference)
 
-    def train(rest: list[Sentence]) -> arc_scorer.ArcScorer:
+    def train(rest: list[Sentence]) -> ArcScorer:
         return train_arc_parser(rest, rng=rng, options=shape, label_epochs=0)[0].scorer
 
-    return cross_fitted_parsers(train, sentences, folds=folds, rng=rng, again=again)
+    return cross_fitted_parsers(train, sentences, folds=folds, rng=rng)
 
 
 def cross_fitted_relations(

@@ -17,7 +17,7 @@ from qsproj.errors import NothingToLearnError
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
-from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, aligned_weights
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.labeller import Labeller, known_relations, relations_in, train_labeller, with_relations
 from qsproj.models.arc.punctuation import are_marks
 from qsproj.models.arc.training_options import TrainingOptions
@@ -43,16 +43,16 @@ def train_residual(
     for example in examples:
         own = base.scorer.scores(base.scorer.features(example.encoded))
         above.append(ArcExample(example.encoded, AboveBase(own, example.objective)))
-    parser = base
+    parser, untrained = base, ArcScorer.untrained(base.scorer.template_set)
     for _ in range(repeats):
-        trainer = ArcTrainer(base.scorer.template_set, rule=options.rule())
+        trainer = ArcTrainer(untrained, rule=options.rule())
         added, _ = learn(trainer, above, epochs=options.epochs, rng=rng, description="training arcs")
         parser = with_weights(parser, parser.scorer.weights + added.weights / np.float32(repeats))
     return parser
 
 
 def with_weights(parser: ArcParser, weights: NDArray[Any]) -> ArcParser:
-    return replace(parser, scorer=replace(parser.scorer, weights=aligned_weights(weights)))
+    return replace(parser, scorer=parser.scorer.with_weights(weights))
 
 
 # Folds of trees held out in turn, and the most trees that are.

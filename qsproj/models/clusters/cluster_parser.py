@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
-from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc import arc_scorer
@@ -20,12 +19,12 @@ from qsproj.models.arc.arc_training import finished, prepare
 from qsproj.models.arc.residual import annotated_examples, fine_tuned_labeller
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.constraints import Given
-from qsproj.models.packing import unpack_weights
 from qsproj.models.parser import ArcPosterior, Lesson, Posterior, trees_of
-from qsproj.models.schema import Archive, Arrays, buckets, check_cells, checked, one_of, whole
+from qsproj.models.schema import Archive, Arrays, check_cells, checked, whole
 from qsproj.models.tree_decoder import DECODERS, MAX_Z, TreeDecoder
-from qsproj.training.loop import Trainer, learn
-from qsproj.training.optimiser import Rule
+from qsproj.training.loop import learn
+from qsproj.training.objectives import Objective
+from qsproj.training.optimiser import SparseOptimiser
 
 MOST_CLUSTERS = 64
 # Standard deviation of the initial weights, drawn from a normal distribution.
@@ -58,16 +57,10 @@ class ClusterScorer(arc_scorer.ArcWeights):
         return {**header, "clusters": self.clusters}, arrays
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> "ClusterScorer":
-        sizes = {"buckets": buckets, "clusters": whole(1, MOST_CLUSTERS)}
-        checked(header, {"template_set": one_of(TEMPLATE_SETS), **sizes})
+    def zeros(cls, header: dict[str, Any]) -> NDArray[np.float32]:
+        checked(header, {"clusters": whole(1, MOST_CLUSTERS)})
         check_cells(header["buckets"], header["clusters"])
-        weights = unpack_weights(cls.prefix, arrays, zero_rows(header["buckets"], header["clusters"]))
-        return cls(header["template_set"], weights, arc_scorer.ignored_in(header))
-
-
-def zero_rows(buckets: int, clusters: int) -> NDArray[np.float32]:
-    return arc_scorer.zero_weights(buckets * clusters).reshape(buckets, clusters)
+        return arc_scorer.zero_weights(header["buckets"], header["clusters"])
 
 
 def random_start(
@@ -80,7 +73,7 @@ def random_start(
     hash_bits: int = arc_scorer.HASH_BITS,
 ) -> ClusterScorer:
     """Return random weights for the features in ``support`` uint64[buckets / 64], else zero."""
-    weights = zero_rows(1 << hash_bits, clusters)
+    weights = arc_scorer.zero_weights(1 << hash_bits, clusters)
     drawn = np.flatnonzero(np.unpackbits(support.view(np.uint8), bitorder="little"))
     weights[drawn] = deviation * rng.standard_normal((len(drawn), clusters))
     return ClusterScorer(template_set, weights)
@@ -98,17 +91,11 @@ def summed_out(scores: Floats) -> tuple[Scores, Floats]:
     return (most + np.log(sums))[:, :, 0], chances
 
 
-class ClusterTrainer(Trainer[arc_scorer.ArcExample, ClusterScorer]):
-    """Trains the weights of arcs in clusters by gradients, one sentence a step.
+class ClusterTrainer(arc_scorer.ArcLearner[Objective, ClusterScorer, SparseOptimiser]):
+    """Learns the weights of arcs in clusters by gradients, one sentence a step. Mutable.
 
     The tree does not change the probabilities of an arc's clusters, so any objective of arc scores will do.
     """
-
-    def __init__(self, start: ClusterScorer, support: NDArray[np.uint64], *, rule: Rule) -> None:
-        weights = arc_scorer.aligned_weights(start.weights.reshape(-1))
-        self.support = support
-        self.rule = rule(weights)
-        self.live = ClusterScorer(start.template_set, weights.reshape(start.weights.shape))
 
     def gather(self, example: arc_scorer.ArcExample, *, negligible: float = NEGLIGIBLE) -> float:
         features = self.live.features(example.encoded)
@@ -121,13 +108,6 @@ class ClusterTrainer(Trainer[arc_scorer.ArcExample, ClusterScorer]):
         loss = self.gather(example)
         self.rule.step()
         return loss
-
-    def regularise(self) -> None:
-        self.rule.regularise()
-
-    def averaged(self) -> ClusterScorer:
-        mean = arc_scorer.aligned_weights(self.rule.mean()).reshape(self.live.weights.shape)
-        return ClusterScorer(self.live.template_set, mean)
 
 
 @dataclass(frozen=True)
@@ -197,7 +177,7 @@ def train_cluster_parser(
     examples = cast(list[arc_scorer.ArcExample], prepared.lessons)
     pairs = zip(examples, prepared.sentences, strict=False)
     known = ((example.encoded, sentence.heads) for example, sentence in pairs)
-    templates = prepared.template_set
+    templates = prepared.start.template_set
     support = prepared.support & arc_scorer.supported_by(templates, known, cutoff=1, criterion="trees")
     start = random_start(templates, options.clusters, support, rng)
     shared = replace(options, l2=options.l2 / options.clusters, l1=options.l1 / options.clusters)
@@ -222,5 +202,4 @@ def fine_tuned_clusters(
     support = arc_scorer.supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
     trainer = ClusterTrainer(parser.scorer, support, rule=TrainingOptions(l2=0.0).rule())
     scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description=_TRAINING)
-    scorer = replace(parser.scorer, weights=scorer.weights)
     return replace(parser, scorer=scorer, labeller=fine_tuned_labeller(parser, usable, rng=rng))

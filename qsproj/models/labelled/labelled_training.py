@@ -48,7 +48,7 @@ class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]
     def __init__(
         self, relations: RelationScorer, support: NDArray[np.uint64], *, options: TrainingOptions
     ) -> None:
-        self._arcs = ArcTrainer(relations.template_set, support, rule=options.rule())
+        self._arcs = ArcTrainer(ArcScorer.untrained(relations.template_set), support, rule=options.rule())
         self._relations = relations
         self._rule = options.rule()(relations.weights.reshape(-1))
 
@@ -102,7 +102,7 @@ def train_labelled_parser(
     held_out, rest = kept[::HELD_OUT], [one for place, one in enumerate(kept) if place % HELD_OUT]
     others = [sentence for sentence, _ in rest]
     if len(kept) >= LEAST_SENTENCES and relations_in(others):
-        alike = options.with_shape(prepared.template_set, prepared.inference)
+        alike = options.with_shape(prepared.start.template_set, prepared.inference)
         again = prepare(others, options=alike, weights=[weight for _, weight in rest])
         unseeing, _ = _learned(again, rng=rng, dev=(), options=options)
         judged = calibrated(unseeing, [sentence for sentence, _ in held_out])
@@ -120,11 +120,11 @@ def _learned(
     words = zip(encoded, sentences, strict=True)
     seen = ((own, sentence.heads, known_relations(sentence, names).tolist()) for own, sentence in words)
     candidates = labelled_parser.Candidates.of_trees(seen, len(names))
-    scorer = RelationScorer.untrained(prepared.template_set, names, candidates)
+    templates = prepared.start.template_set
+    scorer = RelationScorer.untrained(templates, names, candidates)
     trees = (labelled_tree(sentence, names, inference, objective=options.objective) for sentence in sentences)
     rows = zip(encoded, trees, prepared.weights, strict=True)
     examples = [LabelledExample(own, tree, weight) for own, tree, weight in rows if tree]
-    templates = prepared.template_set
     known = ((one.encoded, one.tree.heads) for one in examples)
     support = supported_by(templates, known, cutoff=options.cutoff, criterion=options.support)
 
@@ -138,7 +138,7 @@ def _learned(
     what = "training arcs and relations"
     learned = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     (arcs, relations), records = learned
-    in_tree = untrained(f"{prepared.template_set}{IN_TREE}", relations.relations, ignored=prepared.ignored)
+    in_tree = untrained(f"{templates}{IN_TREE}", relations.relations, ignored=prepared.ignored)
     labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
     arcs = replace(arcs, ignored=prepared.ignored)
     return LabelledParser(arcs, labeller or in_tree, inference, relations), records

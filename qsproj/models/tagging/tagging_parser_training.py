@@ -160,7 +160,7 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
     def __init__(self, start: TaggingParser, options: TrainingOptions) -> None:
         rule = partial(AdaGrad, rate=RATE_SHARE * options.rate, l2=options.l2)
         self._rows = tagging_parser.trigram_rows(len(start.tagger.tags))
-        self._arcs = ArcTrainer(start.base.scorer.template_set, rule=options.rule(share=RATE_SHARE))
+        self._arcs = ArcTrainer(start.weights.arcs, rule=options.rule(share=RATE_SHARE))
         links, trigrams = start.weights.tag_links.copy(), start.weights.trigrams.copy()
         self._tag_links = rule(links, capacity=1 << 18, first_squares=INITIAL_SQUARES)
         self._trigrams = rule(trigrams, capacity=self._rows.size)

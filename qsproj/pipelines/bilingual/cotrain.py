@@ -97,9 +97,8 @@ def cotrain(
         if not annotated and not taught:
             raise NothingToLearnError(NOTHING)
         examples = [*annotated, *taught]
-        templates = monolingual.scorer.template_set
-        trees_of = monolingual.inference
-        scorer, _ = train_scorer(examples, templates, rng=rng, inference=trees_of, options=options.training)
+        start, trees_of = ArcScorer.untrained(monolingual.scorer.template_set), monolingual.inference
+        scorer, _ = train_scorer(examples, start, rng=rng, inference=trees_of, options=options.training)
         monolingual = replace(monolingual, scorer=scorer)
         bilingual = replace(bilingual, target=monolingual)
     if len(taught) < len(usable):

@@ -9,7 +9,7 @@ from numba import njit
 from qsproj.features.arc_templates import DELEXICALISED, MORPHOLOGY, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features import arc_features as kernels
-from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, bit_mask, supported_by
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, bit_mask, supported_by
 from qsproj.training.optimiser import AdaGrad
 from tests.oracles.arc_features import PlainAdaGrad, features_of
 from tests.sentences import make_sentence
@@ -99,7 +99,7 @@ def test_steps_and_averaging_equal_those_over_named_features():
     encoded = encode(SENTENCE, compile_templates(DELEXICALISED).attributes)
     examples = [(encoded, SENTENCE.heads)]
     supported = supported_by("delexicalised", examples, cutoff=1, criterion="trees")
-    trainer = ArcTrainer("delexicalised", supported, rule=RULE)
+    trainer = ArcTrainer(ArcScorer.untrained("delexicalised"), supported, rule=RULE)
     plain = PlainAdaGrad(0.3)
     supported = set().union(
         *(features_of(SENTENCE, DELEXICALISED, *arc) for arc in np.argwhere(gold).tolist())
@@ -129,8 +129,8 @@ def test_the_step_is_the_same_in_parts():
     encoded = encode(SENTENCE, compile_templates(DELEXICALISED).attributes)
     gradient = np.zeros((len(SENTENCE) + 1,) * 2)
     gradient[0, 8], gradient[8, 2] = -0.5, 0.25
-    whole = ArcTrainer("delexicalised", rule=RULE)
-    parts = ArcTrainer("delexicalised", rule=RULE)
+    whole = ArcTrainer(ArcScorer.untrained("delexicalised"), rule=RULE)
+    parts = ArcTrainer(ArcScorer.untrained("delexicalised"), rule=RULE)
     moves = []
     for trainer in (whole, parts):
         descent = trainer.rule

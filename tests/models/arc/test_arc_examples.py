@@ -130,7 +130,7 @@ class Constant:
 
 
 def test_an_objective_stays_for_an_epoch():
-    trainer = ArcTrainer("delexicalised", rule=TrainingOptions().rule())
+    trainer = ArcTrainer(ArcScorer.untrained("delexicalised"), rule=TrainingOptions().rule())
     encoded = trainer.live.encode(make_sentence("a b c", "X X X", HEADS[1:]))
     examples = [
         ArcExample(encoded, Annealed(Constant(1.0), 2, (Constant(2.0), Constant(3.0)))),

@@ -278,6 +278,7 @@ def cross_fitted(sentences, parser):
         sentences,
         rng=np.random.default_rng(1),
         template_set=parser.scorer.template_set,
+        folds=5,
         inference=parser.inference,
         options=OPTIONS,
     )

@@ -27,7 +27,7 @@ def examples(sentences):
 
 @pytest.fixture
 def loss(examples):
-    made = BatchLoss("delexicalised", l2=0.5)
+    made = BatchLoss(ArcScorer.untrained("delexicalised"), l2=0.5)
     made.prepare(examples)
     return made
 

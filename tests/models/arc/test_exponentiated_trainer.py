@@ -43,7 +43,7 @@ def missed_margins(trainer, sentences):
 
 
 def test_the_dual_objective_never_falls_and_meets_the_primal_one(sentences):
-    trainer = ExponentiatedTrainer("delexicalised", cost=COST)
+    trainer = ExponentiatedTrainer(ArcScorer.untrained("delexicalised"), cost=COST)
     examples = dual_examples(sentences)
     duals, gaps = [], []
     for _ in range(60):
@@ -62,7 +62,7 @@ def test_the_dual_objective_never_falls_and_meets_the_primal_one(sentences):
 @pytest.mark.parametrize("cost", [0.1, 1.0, 10.0, 100.0])
 def test_steps_fit_however_much_a_missed_margin_costs(sentences, cost):
     """Steps of full size threw the dual objective to minus millions, and training ended in bad trees."""
-    trainer = ExponentiatedTrainer("delexicalised", cost=cost)
+    trainer = ExponentiatedTrainer(ArcScorer.untrained("delexicalised"), cost=cost)
     examples = dual_examples(sentences)
     duals = []
     for _ in range(20):
@@ -84,7 +84,7 @@ def test_steps_fit_however_much_a_missed_margin_costs(sentences, cost):
 
 
 def test_weights_are_what_the_distributions_put_in(sentences):
-    trainer = ExponentiatedTrainer("delexicalised", cost=COST)
+    trainer = ExponentiatedTrainer(ArcScorer.untrained("delexicalised"), cost=COST)
     encoded = trainer.live.encode(sentences[0])
     (example,) = dual_examples(sentences[:1])
     change = example.objective.ascend(trainer.live.scores(trainer.live.features(encoded)), share=1.0)
@@ -114,7 +114,7 @@ def test_a_step_multiplies_the_probability_of_a_tree_by_the_exponential_of_its_l
 def test_an_epoch_that_lowers_the_dual_objective_halves_the_steps(sentences):
     """The dual objective of no sentence at all is 0, which is less than it was."""
     for halvings in range(3):
-        trainer = ExponentiatedTrainer("delexicalised", cost=COST)
+        trainer = ExponentiatedTrainer(ArcScorer.untrained("delexicalised"), cost=COST)
         for _ in range(halvings):
             trainer.dual = 1.0
             trainer.regularise()
@@ -132,7 +132,7 @@ def test_a_tree_that_is_not_whole_is_left_out():
 @pytest.mark.parametrize("cost", [1.0, 10.0])
 def test_weights_hear_of_all_that_counts(sentences, cost):
     """With C = 10, changes too small for the weights once made up half of the dual objective."""
-    trainer = ExponentiatedTrainer("delexicalised", cost=cost)
+    trainer = ExponentiatedTrainer(ArcScorer.untrained("delexicalised"), cost=cost)
     examples = dual_examples(sentences)
     for _ in range(20):
         for example in examples:
@@ -148,7 +148,7 @@ def test_weights_hear_of_all_that_counts(sentences, cost):
 def test_steps_that_do_not_fit_are_told(sentences):
     """With C = 100 a parser of 400 sentences was as good as chance, and nothing said so."""
     told = []
-    trainer = ExponentiatedTrainer("delexicalised", cost=COST)
+    trainer = ExponentiatedTrainer(ArcScorer.untrained("delexicalised"), cost=COST)
     with notices(told.append):
         for example in dual_examples(sentences):
             trainer.step(example)

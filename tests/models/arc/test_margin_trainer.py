@@ -11,7 +11,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.arc_features import list_arcs
 from qsproj.models.arc.arc_examples import GoldTrees, gold_trees, right_heads, tree_objective
 from qsproj.models.arc.arc_learners import MarginTrainer
-from qsproj.models.arc.arc_scorer import ArcExample, ArcTrainer, LossExample
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, LossExample
 from qsproj.models.arc.arc_training import scaled_to_likelihood, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
@@ -36,7 +36,7 @@ def sample():
 @pytest.mark.parametrize("margins", [lambda right: right.margins(k=7), GoldTrees.arc_margins])
 def test_after_a_step_the_margins_hold(margins):
     for seed in range(5):
-        trainer = MarginTrainer("words", rule=LeastChange)
+        trainer = MarginTrainer(ArcScorer.untrained("words"), rule=LeastChange)
         noise = np.random.default_rng(seed).normal(scale=0.1, size=len(trainer.rule.weights))
         trainer.rule.weights[:] = noise
         example = LossExample(trainer.live.encode(SENTENCE), margins(gold_trees(SENTENCE.heads, TREES)))
@@ -56,7 +56,7 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
     What rounds before have moved may become too much: it has to be taken back.
     """
     limit = 0.05
-    trainer = MarginTrainer("delexicalised", rule=partial(LeastChange, limit=limit))
+    trainer = MarginTrainer(ArcScorer.untrained("delexicalised"), rule=partial(LeastChange, limit=limit))
     start = np.random.default_rng(seed).normal(scale=0.3, size=len(trainer.rule.weights)).astype(np.float32)
     trainer.rule.weights[:] = start
     example = LossExample(trainer.live.encode(sentence), gold_trees(sentence.heads, TREES).arc_margins())
@@ -86,7 +86,7 @@ def test_of_many_margins_too_the_change_is_the_least(sentence, seed):
 
 
 def test_next_to_nothing_is_asked_of_weights_that_keep_all_margins():
-    trainer = MarginTrainer("words", rule=LeastChange)
+    trainer = MarginTrainer(ArcScorer.untrained("words"), rule=LeastChange)
     example = LossExample(trainer.live.encode(SENTENCE), gold_trees(SENTENCE.heads, TREES).arc_margins())
     assert trainer.step(example) > 0.0
     reached = trainer.rule.weights.copy()
@@ -95,7 +95,7 @@ def test_next_to_nothing_is_asked_of_weights_that_keep_all_margins():
 
 
 def test_the_perceptron_is_the_mean_of_all_weights_passed_through():
-    trainer, past = ArcTrainer("words", rule=PlainSteps), []
+    trainer, past = ArcTrainer(ArcScorer.untrained("words"), rule=PlainSteps), []
     encoded = trainer.live.encode(SENTENCE)
     for heads in (SENTENCE.heads, frozen_heads([-1, *range(11)]), SENTENCE.heads):
         before = trainer.rule.weights.copy()
@@ -147,5 +147,5 @@ def test_the_scale_is_the_one_under_which_held_out_trees_are_most_probable(sampl
 
 
 def test_weights_without_any_spread_keep_their_scale():
-    trainer = ArcTrainer("words", rule=PlainSteps)
+    trainer = ArcTrainer(ArcScorer.untrained("words"), rule=PlainSteps)
     assert not scaled_to_likelihood(trainer.averaged(), [SENTENCE], TREES).weights.any()

@@ -11,6 +11,7 @@ import qsproj
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import DataError, UsageError
+from qsproj.models.arc.arc_scorer import zero_weights
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.clusters import cluster_parser
@@ -19,7 +20,6 @@ from qsproj.models.clusters.cluster_parser import (
     ClusterScorer,
     random_start,
     train_cluster_parser,
-    zero_rows,
 )
 from qsproj.models.storage import load_model, save_model
 from qsproj.models.tree_decoder import TreeDecoder
@@ -48,7 +48,7 @@ def parser(sentences):
 def test_trees_are_the_best_of_all(projective):
     """Of most probability, of most with its best clusters, of most expected right heads."""
     inference = TreeDecoder(projective=projective, single_root=True)
-    parser = ClusterParser(ClusterScorer("words", zero_rows(64, 3)), None, inference)
+    parser = ClusterParser(ClusterScorer("words", zero_weights(64, 3)), None, inference)
     trees = all_trees(4, projective=projective, single_root=True)
     words, found = np.arange(1, 5), []
     for seed in range(20):

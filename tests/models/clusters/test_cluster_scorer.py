@@ -117,7 +117,9 @@ def test_clusters_that_are_alike_learn_what_likelihood_does(examples, clusters):
     l2 = 5.0
     rule = partial(AdaGrad, rate=0.1)
     hidden = trainer_with(partial(rule, l2=l2 / clusters), clusters=clusters, deviation=0.0)
-    plain = ArcTrainer("delexicalised", hidden.support, rule=partial(rule, l2=l2))
+    plain = ArcTrainer(
+        ArcScorer.untrained("delexicalised", hash_bits=BITS), hidden.support, rule=partial(rule, l2=l2)
+    )
     for trainer in (hidden, plain):
         for _ in range(3):
             for example in examples:
