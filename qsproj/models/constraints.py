@@ -200,6 +200,16 @@ class Constraints:
 Given = Constraints | None
 
 
+def candidate_arcs(marginals: Scores, inference: TreeDecoder, *, threshold: float) -> Mask:
+    """Return bool[n+1, n+1], the arcs of probability ``threshold`` or more and those of the best tree."""
+    candidates = marginals >= threshold
+    if isinstance(inference, ConstrainedInference):
+        candidates &= inference.allowed
+    heads = inference.best(marginals)
+    candidates[heads[1:], np.arange(1, len(heads))] = True
+    return candidates
+
+
 def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
     """Return the heads int32[k+1] of ascending words ``kept`` int64[k], renumbered; -1 for others."""
     places = np.full(len(heads), NO_HEAD, dtype=np.int32)

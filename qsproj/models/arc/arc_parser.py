@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self
 
 import numpy as np
 
@@ -11,15 +11,13 @@ from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_pr
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence, columns_read
 from qsproj.models import parser
-from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, ArcWeights
+from qsproj.models.arc.arc_scorer import IGNORABLE, ArcScorer, Scorer
 from qsproj.models.arc.labeller import Labeller, unlabelled
 from qsproj.models.arc.punctuation import with_marks_attached
 from qsproj.models.constraints import Given, decode_blocks
 from qsproj.models.packing import joined
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number, optional
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
-
-Scorer = TypeVar("Scorer", bound=ArcWeights)
 
 
 @dataclass(frozen=True)
@@ -56,8 +54,7 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
         if given is None or given.leave_trees_free:
             return self.inference
         inference = given.within(self.inference)
-        words = given.without_head(self.labeller.relations) if self.labeller else []
-        if not words or self.labeller is None:
+        if self.labeller is None or not (words := given.without_head(self.labeller.relations)):
             return inference
         encoded = self.encode(sentence)
         heads = inference.decode(self.scorer.scores(self.scorer.features(encoded)), "mbr")
@@ -74,7 +71,6 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
         sentence: Sentence,
         heads: Heads,
         *,
-        encoded: EncodedSentence | None = None,
         probabilities: Scores | None = None,
         evidence: Scores | None = None,
         given: Given = None,
@@ -87,8 +83,7 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
         if self.labeller is None:
             relations = unlabelled(heads)
         else:
-            encoded = self.scorer.encode(sentence) if encoded is None else encoded
-            relations = self.labeller.label(encoded, heads, evidence)
+            relations = self.labeller.label(self.scorer.encode(sentence), heads, evidence)
         if given is not None:
             relations = given.keep_relations(relations)
         parsed = with_predicted_heads(sentence, heads, relations)
@@ -129,10 +124,9 @@ def parts_from(
 class ArcParser(FirstOrderParser[ArcScorer]):
     """A trained first-order dependency parser.
 
-    Reported probabilities are those of arc scores divided by ``temperature``, which is 1 after training.
-    Trees are decoded from the undivided scores, as in training. ``attaches_marks``: whether punctuation is
-    also attached by the guidelines in trees sampled at the temperature, see
-    :mod:`qsproj.models.arc.punctuation`.
+    Reported probabilities are those of arc scores divided by ``temperature``, 1 after training; trees are
+    decoded from the undivided scores. ``attaches_marks``: whether punctuation is also attached by the
+    guidelines in trees sampled at the temperature, see :mod:`qsproj.models.arc.punctuation`.
     """
 
     temperature: float = 1.0
@@ -174,34 +168,33 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         Each table of weights is read while it is in the cache.
         """
         block = self.scorer.encode_block(sentences)
-        scores = self.scorer.score_block(block)
+        sizes, scores = block.sizes, self.scorer.score_block(block)
         inferences = list(map(self.constrained, sentences, given))
+        parts = np.split(scores, np.cumsum(sizes**2)[:-1])
+        squares = [part.reshape(size, size) for part, size in zip(parts, sizes, strict=True)]
         if self.attaches_marks:
-            of_sentences = np.split(scores, np.cumsum(block.sizes**2)[:-1])
-            squares = (one.reshape(size, size) for one, size in zip(of_sentences, block.sizes, strict=True))
-            marked = map(self.with_marks, squares, sentences, inferences)
-            scores = np.concatenate([one.reshape(-1) for one in marked])
-        heads, chances = decode_blocks(inferences, scores, block.sizes, decode)
-        trees = np.split(heads, np.cumsum(block.sizes)[:-1])
+            squares = list(map(self.with_marks, squares, sentences, inferences))
+            scores = np.concatenate([square.reshape(-1) for square in squares])
+        heads, chances = decode_blocks(inferences, scores, sizes, decode)
+        ends = np.cumsum(sizes)[:-1]
+        trees, stated = np.split(heads, ends), np.split(chances, ends)
         labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, trees)
-        end, end_of_scores = 0, 0
-        rows = zip(sentences, trees, labels, given, inferences, block.sizes.tolist(), strict=True)
-        for sentence, tree, found, own_part, inference, size in rows:
-            end, end_of_scores = end + size, end_of_scores + size * size
-            relations = found if own_part is None else own_part.keep_relations(found)
+        rows = zip(sentences, trees, stated, labels, given, inferences, squares, strict=True)
+        for sentence, tree, own, relations, known, inference, square in rows:
+            if known is not None:
+                relations = known.keep_relations(relations)
             parsed = with_tree(sentence, tree, relations)
             if confidence:
-                stated = chances[end - size + 1 : end]
-                if self.temperature != 1.0 or np.isnan(stated).any():
-                    own = scores[end_of_scores - size * size : end_of_scores].reshape(size, size)
-                    stated = of_tree(inference.infer(own / self.temperature)[1], parsed.heads)
-                parsed = with_probabilities(parsed, ARC_PROBABILITY, stated.tolist())
+                own = own[1:]
+                if self.temperature != 1.0 or np.isnan(own).any():
+                    own = of_tree(inference.infer(square / self.temperature)[1], parsed.heads)
+                parsed = with_probabilities(parsed, ARC_PROBABILITY, own.tolist())
             yield parsed
 
     def fine_tuned(self, trees: Sequence[parser.Lesson], *, rng: np.random.Generator) -> "ArcParser":
-        from qsproj.models.arc.residual import fine_tuned
+        from qsproj.models.arc.residual import tuned_and_judged
 
-        return fine_tuned(self, parser.trees_of(trees), rng=rng)
+        return tuned_and_judged(self, parser.trees_of(trees), rng=rng)[0]
 
     def to_archive(self) -> Archive:
         header, arrays = super().to_archive()

@@ -72,7 +72,10 @@ def train_arc_parser(
     """
     options = options or TrainingOptions()
     objective = objective_named(options.objective)
-    training_options.check_unclustered(objective)
+    if objective.clustered:
+        others = ", ".join(training_options.names_of(lambda one: not one.clustered))
+        what = "trains another kind of first-order parser"
+        raise UsageError(f"the objective {objective.name} {what}; choose one of: {others}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     dev, trees = prepared.readable(dev), prepared.inference
     lessons, start, support = prepared.lessons, prepared.start, prepared.support
@@ -269,10 +272,8 @@ def cross_fitted_parsers(
     """Train parsers on all folds of some sentences but one, and yield each for the sentences of that fold.
 
     A parser is overconfident on its own training trees: joint weights trained with its scores there would
-    find no errors to correct, and pruning that does not occur on other text.
-
-    ``again``: the same sentences with other tags, as further training data. One of the ``folds`` parsers is
-    in memory at a time.
+    find no errors to correct, and pruning that does not occur on other text. ``again``: the same sentences
+    with other tags, as further training data. One parser is in memory at a time.
     """
 
     def fit(others: list[int]) -> Trained:
@@ -281,22 +282,12 @@ def cross_fitted_parsers(
     return cross_fit(len(sentences), fit, lambda parser, _: parser, folds=folds, rng=rng)
 
 
-def cross_fitted_scorers(
-    sentences: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
-    template_set: str,
-    inference: TreeDecoder,
-    options: TrainingOptions,
-    folds: int,
-) -> Iterator[tuple[int, ArcScorer]]:
-    """Train scorers by :func:`cross_fitted_parsers`; the sentences, at least two, have whole trees."""
-    shape = options.with_shape(template_set, inference)
-
-    def train(rest: list[Sentence]) -> ArcScorer:
-        return train_arc_parser(rest, rng=rng, options=shape, label_epochs=0)[0].scorer
-
-    return cross_fitted_parsers(train, sentences, folds=folds, rng=rng)
+def training_like(
+    parser: ArcParser, options: TrainingOptions, rng: np.random.Generator
+) -> Callable[[Sequence[Sentence]], ArcParser]:
+    """Return a function that trains a parser of the features and trees of another, without relations."""
+    shape = options.with_shape(parser.scorer.template_set, parser.inference)
+    return lambda trees: train_arc_parser(trees, rng=rng, options=shape, label_epochs=0)[0]
 
 
 def cross_fitted_relations(

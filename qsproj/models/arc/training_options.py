@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.errors import UsageError, check_name, pluralise, unknown_name
+from qsproj.errors import UsageError, check_name, pluralise
 from qsproj.models.spec import option_field
 
 if TYPE_CHECKING:
@@ -154,8 +154,9 @@ def names_of(which: Callable[[ArcObjective], bool] = lambda _: True) -> list[str
 
 
 def objective_named(name: str) -> ArcObjective:
-    check_name("objective", name, names_of())
-    return next(objective for objective in OBJECTIVES if objective.name == name)
+    named = {objective.name: objective for objective in OBJECTIVES}
+    check_name("objective", name, named)
+    return named[name]
 
 
 def margin_of(name: str, parser: str) -> float:
@@ -163,13 +164,6 @@ def margin_of(name: str, parser: str) -> float:
     summed = {objective.name: objective.margin for objective in OBJECTIVES if objective.margin is not None}
     check_name(f"objective of {parser}", name, summed)
     return summed[name]
-
-
-def check_unclustered(objective: ArcObjective) -> None:
-    if objective.clustered:
-        others = ", ".join(names_of(lambda one: not one.clustered))
-        what = "trains another kind of first-order parser"
-        raise UsageError(f"the objective {objective.name} {what}; choose one of: {others}")
 
 
 def objectives_explained() -> str:
@@ -244,8 +238,7 @@ def check_optimizer(options: TrainingOptions) -> None:
     from qsproj.models.arc.arc_learners import METHODS
 
     objective = objective_named(options.objective)
-    if options.optimizer not in ("sgd", *METHODS):
-        raise unknown_name("optimizer", options.optimizer, ["sgd", *METHODS])
+    check_name("optimizer", options.optimizer, ("sgd", *METHODS))
     if options.optimizer == "sgd":
         return
     if options.l1:

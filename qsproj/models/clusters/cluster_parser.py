@@ -138,12 +138,10 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         return inference.decode(summed_out(cluster_scores)[0], decode)
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
-        encoded = self.encode(sentence)
-        scores = self.scorer.cluster_scores(self.scorer.features(encoded))
-        inference = self.constrained(sentence, given)
+        scores, inference = self.cluster_scores(sentence), self.constrained(sentence, given)
         marginals = inference.infer(summed_out(scores)[0])[1] if confidence else None
         heads = self.heads(scores, decode=decode, inference=inference)
-        return self.attached(sentence, heads, encoded=encoded, probabilities=marginals, given=given)
+        return self.attached(sentence, heads, probabilities=marginals, given=given)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ClusterParser":
         return fine_tuned_clusters(self, trees_of(trees), rng=rng)

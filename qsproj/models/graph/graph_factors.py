@@ -14,14 +14,14 @@ from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, va
 from qsproj.bp.factors.trees import Forest, Tree, forest, projective_tree, tree
 from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph, rescored
 from qsproj.bp.run import Beliefs, BPOptions, probability, run
-from qsproj.conventions import Floats, Mask, Scores
+from qsproj.conventions import Floats, Mask
 from qsproj.features import second_order
 from qsproj.features.arc_templates import TEMPLATE_SETS as ARC_TEMPLATE_SETS
 from qsproj.features.arc_templates import compile_templates
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.second_order_features import FactorFeatures, score_factors
 from qsproj.models.arc.arc_scorer import HashedWeights
-from qsproj.models.constraints import ConstrainedInference, span_arcs
+from qsproj.models.constraints import span_arcs
 from qsproj.models.tree_decoder import TreeDecoder
 
 # Index of the first family's group in a sentence's graph: LINK precedes the families, and the hard constraint
@@ -116,8 +116,7 @@ def sentence_graph(
 ) -> SentenceGraph:
     links, size = link_tables.chosen_links(candidates), len(candidates)
     heads, dependents, _ = link_tables.arcs_of(links)
-    before, after = np.full(size, -1, np.int32), np.full(size, size, np.int32)
-    arcs = Arcs(heads, dependents, before, after)
+    arcs = Arcs(heads, dependents, np.full(size, -1, np.int32), np.full(size, size, np.int32))
     hard = CONSTRAINTS[constraint](links, inference)
     if spans:
         hard = [exactly_one(span_arcs(links, spans)), *hard]
@@ -139,11 +138,14 @@ def _graph_of(
     return SentenceGraph(links, heads, dependents, built, graph)
 
 
+def _pairs(name: str, variables: Table, words: Table, places: second_order.Places) -> FamilyFactors:
+    group = pair(variables, np.zeros(len(words)))
+    return FamilyFactors(name, words + np.int32(1), places, np.arange(len(words)), group)
+
+
 def _grand(arcs: Arcs) -> FamilyFactors:
     variables, words = link_tables.grandparents(*arcs.ends)
-    group = pair(variables, np.zeros(len(words)))
-    places = second_order.grand_places(words)
-    return FamilyFactors("grand", words + np.int32(1), places, np.arange(len(words)), group)
+    return _pairs("grand", variables, words, second_order.grand_places(words))
 
 
 def _childseq(arcs: Arcs) -> FamilyFactors:
@@ -181,9 +183,7 @@ def _nocross(arcs: Arcs) -> FamilyFactors:
     # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 include
     # EXACTLY1 once for every pair of words, in addition to TREE; messages that count it repeatedly diverge.
     variables, words = link_tables.crossing_pairs(*arcs.ends)
-    places = np.ones(len(words), dtype=np.uint64)
-    group = pair(variables, np.zeros(len(words)))
-    return FamilyFactors("nocross", words + np.int32(1), places, np.arange(len(words)), group)
+    return _pairs("nocross", variables, words, np.ones(len(words), dtype=np.uint64))
 
 
 def _with_arcs(chains: link_tables.Chains) -> link_tables.Chains:
@@ -200,15 +200,12 @@ FAMILIES: dict[str, Callable[[Arcs], FamilyFactors]] = {
 }
 
 
-def _tree(links: Table, inference: TreeDecoder) -> list[FactorGroup]:
-    make = projective_tree if inference.projective else tree
-    return [make(links, single_root=inference.single_root)]
-
-
 # Hard constraints on the arcs (thesis 3.4.4): a tree (PTREE where arcs may not cross, else TREE), or weaker
 # necessary conditions, with the tree found in decoding.
 CONSTRAINTS: dict[str, Callable[[Table, TreeDecoder], list[FactorGroup]]] = {
-    "tree": _tree,
+    "tree": lambda links, trees: [
+        (projective_tree if trees.projective else tree)(links, single_root=trees.single_root)
+    ],
     "exactly1": lambda links, _: [exactly_one(link_tables.candidate_heads(links))],
     "exactly1+no2cycle": lambda links, _: [no2cycle(links), exactly_one(link_tables.candidate_heads(links))],
     "atmost1": lambda links, _: [at_most_one(link_tables.candidate_heads(links))],
@@ -246,16 +243,6 @@ class FactorScorer(HashedWeights):
 DAMPING = 0.3
 
 Expectations = tuple[Floats, list[Floats]]
-
-
-def candidate_arcs(marginals: Scores, inference: TreeDecoder, *, threshold: float) -> Mask:
-    """Return bool[n+1, n+1], the arcs of probability ``threshold`` or more and those of the best tree."""
-    candidates = marginals >= threshold
-    if isinstance(inference, ConstrainedInference):
-        candidates &= inference.allowed
-    heads = inference.best(marginals)
-    candidates[heads[1:], np.arange(1, len(heads))] = True
-    return candidates
 
 
 def propagate(

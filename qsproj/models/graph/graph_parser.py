@@ -17,12 +17,12 @@ from qsproj.conventions import Heads, Mask, Scores
 from qsproj.corpus.editing import with_misc, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.features.atoms import EncodedBlock, EncodedSentence
+from qsproj.features.atoms import EncodedBlock
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import unlabelled
-from qsproj.models.constraints import ConstrainedInference, Given
+from qsproj.models.constraints import ConstrainedInference, Given, candidate_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import BLOCK, ArcPosterior, Parser, Posterior, Wrapper, always, is_plain
@@ -77,12 +77,13 @@ class ArcBeliefs:
         After max-product: exp of the differences of max-marginals. Where ``order`` is 1, those of the
         first-order parser at its temperature.
     ``order``: 2, or 1 where the graph was too large or messages ended in a contradiction.
-    ``status``: how message passing ended; None where it did not start.
+    ``status``: how message passing ended; None where it did not start. ``inference``: the possible trees.
     """
 
     probabilities: Scores
     order: int
     status: Status | None
+    inference: TreeDecoder
 
 
 @dataclass(frozen=True)
@@ -111,26 +112,15 @@ class GraphParser(Wrapper[ArcParser]):
     def check_input(self, sentence: Sentence) -> None:
         self.base.scorer.check_tagged(sentence)
 
-    def arc_beliefs(self, sentence: Sentence, *, given: Given = None) -> ArcBeliefs:
+    def arc_beliefs(self, sentence: Sentence, *, given: Given = None, maximise: bool = False) -> ArcBeliefs:
         """Return beliefs about the arcs; raise SentenceLengthError, or SentenceError for a known part."""
-        inference = self.base.constrained(sentence, given)
-        spans = () if given is None else given.spans
-        return self._beliefs(self.base.encode(sentence), inference, spans=spans, maximise=False)
-
-    def _beliefs(
-        self,
-        encoded: EncodedSentence,
-        inference: TreeDecoder,
-        *,
-        spans: Sequence[tuple[int, int]] = (),
-        maximise: bool,
-    ) -> ArcBeliefs:
-        options = self.options
+        options, inference = self.options, self.base.constrained(sentence, given)
+        encoded = self.base.encode(sentence)
         features = self.base.scorer.features(encoded)
         first_order = self.base.scorer.scores(features)
         marginals = inference.infer(first_order)[1]
-        candidates = graph_factors.candidate_arcs(marginals, inference, threshold=options.threshold)
-        graph = options.layout(candidates, inference, spans=spans)
+        candidates = candidate_arcs(marginals, inference, threshold=options.threshold)
+        graph = options.layout(candidates, inference, spans=() if given is None else given.spans)
         beliefs = None
         if graph.n_factors <= options.max_factors:
             scores = self.factors.scores(self.factors.features(encoded, graph.families))
@@ -141,11 +131,11 @@ class GraphParser(Wrapper[ArcParser]):
             beliefs = graph_factors.propagate(graph, links, scores, iterations=most, maximise=maximise)
         if beliefs is None or beliefs.status is Status.CONTRADICTION:
             reported = inference.infer(first_order / self.base.temperature)[1]
-            return ArcBeliefs(reported, 1, None if beliefs is None else beliefs.status)
+            return ArcBeliefs(reported, 1, beliefs.status if beliefs else None, inference)
         probabilities = np.zeros_like(marginals)
         chances = probability(np.clip(graph_factors.arc_log_odds(beliefs), -CERTAIN, CERTAIN))
         probabilities[graph.heads, graph.dependents] = chances
-        return ArcBeliefs(probabilities, 2, beliefs.status)
+        return ArcBeliefs(probabilities, 2, beliefs.status, inference)
 
     def parsed_block(
         self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool
@@ -154,12 +144,10 @@ class GraphParser(Wrapper[ArcParser]):
         plain = is_plain(given, decode=decode, confidence=confidence)
         block = self.base.scorer.encode_block(sentences)
         heads = self._block_heads(block) if plain else None
-        if heads is None and plain and len(sentences) > 1:
-            for sentence in sentences:
-                yield from self.parsed_block([sentence], [None], decode=decode, confidence=confidence)
-            return
         if heads is None:
-            yield from super().parsed_block(sentences, given, decode=decode, confidence=confidence)
+            one_by_one = self.parsed_block if plain and len(sentences) > 1 else super().parsed_block
+            for sentence, known in zip(sentences, given, strict=True):
+                yield from one_by_one([sentence], [known], decode=decode, confidence=confidence)
             return
         labeller, trees = self.base.labeller, np.split(heads, np.cumsum(block.sizes)[:-1])
         labels = labeller.label_block(block, heads) if labeller else map(unlabelled, trees)
@@ -167,11 +155,11 @@ class GraphParser(Wrapper[ArcParser]):
             yield with_tree(sentence, own, relations)
 
     def _block_heads(self, block: EncodedBlock) -> Heads | None:
-        options, inference, sizes = self.options, self.inference, block.sizes
-        families = options.families_for(inference)
-        if not inference.projective or options.constraint != "tree" or "nocross" in families:
+        options, sizes, single_root = self.options, block.sizes, self.inference.single_root
+        families = options.families_for(self.inference)
+        if not self.inference.projective or options.constraint != "tree" or "nocross" in families:
             return None
-        scores, single_root = self.base.scorer.score_block(block), inference.single_root
+        scores = self.base.scorer.score_block(block)
         found = possible_arcs(scores, block.starts, sizes, single_root, options.threshold)
         heads_in_block, dependents, _, counts, exact = found
         if not exact:
@@ -206,19 +194,15 @@ class GraphParser(Wrapper[ArcParser]):
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         check_decoder(decode)
-        encoded, inference = self.base.encode(sentence), self.base.constrained(sentence, given)
-        spans = () if given is None else given.spans
-        believed = self._beliefs(encoded, inference, spans=spans, maximise=False)
+        believed = self.arc_beliefs(sentence, given=given)
         if believed.order == 1:
             noted = with_misc(sentence, "Order", ["1"] * len(sentence))
             known = None if given is None else partial(always, given)
             return next(self.base.parse_all([noted], decode=decode, confidence=confidence, known=known))
-        decoded = believed
-        if decode == "map":
-            decoded = self._beliefs(encoded, inference, spans=spans, maximise=True)
-        heads = inference.most_right(decoded.probabilities)
+        decoded = self.arc_beliefs(sentence, given=given, maximise=True) if decode == "map" else believed
+        heads = believed.inference.most_right(decoded.probabilities)
         probabilities = believed.probabilities if confidence else None
-        return self.base.attached(sentence, heads, encoded=encoded, probabilities=probabilities, given=given)
+        return self.base.attached(sentence, heads, probabilities=probabilities, given=given)
 
     def allowing_crossings(self) -> ArcParser | None:
         return self.base.allowing_crossings()

@@ -16,8 +16,9 @@ from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.models.arc.arc_examples import check_finite, dev_score, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser, training_like
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
+from qsproj.models.constraints import candidate_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.tree_decoder import agreeing_arcs
@@ -53,12 +54,12 @@ def graph_examples(
     for sentence, pruner in zip(track(sentences, "pruning", total=len(sentences)), pruners, strict=True):
         scores = pruner.scores(sentence)
         agreeing = agreeing_arcs(sentence.heads, inference)
-        candidates = graph_factors.candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
+        candidates = candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
         partial = not is_whole(sentence.heads)
         if partial:
             # A partial tree agrees with many arcs; they are reduced to the likely ones.
             within = inference.infer(np.where(agreeing, scores, -np.inf))[1]
-            agreeing = graph_factors.candidate_arcs(within, inference, threshold=threshold)
+            agreeing = candidate_arcs(within, inference, threshold=threshold)
         graph = graph_options.layout(candidates | agreeing, inference)
         agrees = agreeing[graph.heads, graph.dependents]
         observed = None
@@ -82,12 +83,7 @@ def train_pruners(
     """Return the pruner of each sentence, trained on the other folds; of few sentences, ``base``."""
     if len(sentences) < 2 * FOLDS:
         return [base] * len(sentences)
-    shape = replace(options, epochs=min(options.epochs, PRUNING_EPOCHS))
-    shape = shape.with_shape(base.scorer.template_set, base.inference)
-
-    def train(others: list[Sentence]) -> ArcParser:
-        return train_arc_parser(others, rng=rng, options=shape, label_epochs=0)[0]
-
+    train = training_like(base, replace(options, epochs=min(options.epochs, PRUNING_EPOCHS)), rng)
     return in_order(cross_fitted_parsers(train, sentences, folds=FOLDS))
 
 

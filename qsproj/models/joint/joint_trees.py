@@ -26,7 +26,8 @@ from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parse
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import reporting_damage
 from qsproj.models.checkpoint import Checkpoint, checksum
-from qsproj.models.graph.graph_factors import FamilyFactors, candidate_arcs
+from qsproj.models.constraints import candidate_arcs
+from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
 from qsproj.models.joint.joint_graph import FamilyScores

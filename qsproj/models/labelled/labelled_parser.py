@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -24,13 +25,11 @@ from qsproj.kernels.trees.eisner_block import decode_labelled_block, possible_ar
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, RelationWeights
-from qsproj.models.constraints import LEAST_LOG, Given
+from qsproj.models.constraints import LEAST_LOG, Given, candidate_arcs
 from qsproj.models.parser import BLOCK, Lesson, is_plain
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.training.objectives import LabelledScores
-
-HASH_BITS = 17
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,6 @@ class RelationScorer(RelationWeights):
 
     candidates: Candidates
     prefix = "relation_"
-
-    @staticmethod
-    def untrained(template_set: str, relations: tuple[str, ...], candidates: Candidates) -> RelationScorer:
-        weights = np.zeros((1 << HASH_BITS, len(relations)), dtype=np.float32)
-        return RelationScorer(template_set, relations, weights, candidates)
 
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
         return arc_features(encoded, self.templates, len(self.weights))
@@ -225,14 +219,10 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return LabelledPosterior(clamped, log_z, marginals, chances, inference, scores, columns)
 
     def _possible(self, arcs: Scores, inference: TreeDecoder) -> Mask:
+        every = all_arcs(len(arcs) - 1)
         if self.least == 0.0:
-            return all_arcs(len(arcs) - 1)
-        marginals = inference.infer(arcs)[1]
-        possible = marginals >= self.least
-        heads = inference.best(marginals)
-        possible[heads[1:], np.arange(1, len(heads))] = True
-        possible[:, 0] = False
-        return possible
+            return every
+        return every & candidate_arcs(inference.infer(arcs)[1], inference, threshold=self.least)
 
     def posterior(self, sentence: Sentence, given: Given = None) -> LabelledPosterior:
         return self._tempered(self.beliefs(sentence, given))
@@ -278,8 +268,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         The mean of the beliefs before decoding and of the scores of the labeller, which reads the tree.
         """
         words = np.arange(1, len(heads), dtype=np.int32)
-        features = self.labeller.features(encoded, heads)
-        scores = self.relations.candidates.scores
+        features, scores = self.labeller.features(encoded, heads), self.relations.candidates.scores
         after = scores(features, heads[1:].copy(), words, self.labeller.weights)
         return mean_scores(posterior.chances_of(heads), after)
 
@@ -297,20 +286,19 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         features = self.labeller.features(block.words, trees, block.inside)
         after = self.relations.candidates.scores(features, trees[words], words, self.labeller.weights)
         best = mean_scores(before, after).argmax(axis=1)
-        names: list[str] = np.array(self.relations.relations, dtype=np.object_).take(best).tolist()
-        parsed, first = [], 0
+        names = iter(np.array(self.relations.relations, dtype=np.object_).take(best).tolist())
+        parsed = []
         for sentence, start in zip(sentences, block.starts.tolist(), strict=True):
             heads = trees[start : start + len(sentence) + 1] - np.int32(start)
             heads[0] = NO_HEAD
-            parsed.append(with_tree(sentence, heads, tuple(names[first : first + len(sentence)])))
-            first += len(sentence)
+            parsed.append(with_tree(sentence, heads, tuple(islice(names, len(sentence)))))
         return parsed
 
     def _block_trees(self, block: EncodedBlock) -> tuple[NDArray[np.int32], Floats] | None:
         sizes, single_root = block.sizes, self.inference.single_root
         arcs = self.scorer.score_block(block)
-        possible = possible_arcs(arcs, block.starts, sizes, single_root, self.least)
-        heads, dependents, _, counts, exact = possible
+        found = possible_arcs(arcs, block.starts, sizes, single_root, self.least)
+        heads, dependents, _, counts, exact = found
         if not exact:
             return None
         features = self.relations.features(block.words)
@@ -355,10 +343,10 @@ def with_relations(scores: LabelledScores, columns: Mapping[int, int]) -> Labell
     relations = scores.relations.copy()
     for word, column in columns.items():
         own = scores.dependents == word
-        values = relations[own, column]
         least = np.logaddexp.reduce(relations[own], axis=1) + LEAST_LOG
+        kept = np.maximum(relations[own, column], least)
         relations[own] = -np.inf
-        relations[own, column] = np.maximum(values, least)
+        relations[own, column] = kept
     return replace(scores, relations=relations)
 
 

@@ -16,12 +16,17 @@ from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import NEGLIGIBLE
 from qsproj.kernels.features.label_features import gather_relations
 from qsproj.models.arc.arc_examples import right_heads, tree_objective
-from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, supported_by
+from qsproj.models.arc.arc_scorer import ArcTrainer, supported_by
 from qsproj.models.arc.arc_training import Prepared, prepare
-from qsproj.models.arc.labeller import known_relations, relations_in, train_labeller, untrained
+from qsproj.models.arc.labeller import HASH_BITS, known_relations, relations_in, train_labeller, untrained
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of, names_of
-from qsproj.models.labelled import labelled_parser
-from qsproj.models.labelled.labelled_parser import LabelledParser, RelationScorer, best_chances
+from qsproj.models.labelled.labelled_parser import (
+    Candidates,
+    LabelledParser,
+    RelationScorer,
+    all_arcs,
+    best_chances,
+)
 from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
 from qsproj.training.cross_fitting import best_scale
 from qsproj.training.loop import EpochRecord, Trainer, learn
@@ -39,30 +44,27 @@ class LabelledExample:
 
     encoded: EncodedSentence
     tree: LabelledTree
-    weight: float = 1.0
+    weight: float
 
 
-class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]):
+class LabelledTrainer(Trainer[LabelledExample, LabelledParser]):
     """Trainer of weights of arcs and of their relations, one sentence a step. Mutable; final."""
 
     def __init__(
-        self, relations: RelationScorer, support: NDArray[np.uint64], *, options: TrainingOptions
+        self, start: LabelledParser, support: NDArray[np.uint64], *, options: TrainingOptions
     ) -> None:
-        self._arcs = ArcTrainer(ArcScorer.untrained(relations.template_set), support, rule=options.rule())
-        self._relations = relations
-        self._rule = options.rule()(relations.weights.reshape(-1))
+        self._start = start
+        self._arcs = ArcTrainer(start.scorer, support, rule=options.rule())
+        self._rule = options.rule()(start.relations.weights.reshape(-1))
 
     def step(self, example: LabelledExample) -> float:
-        features = self._arcs.live.features(example.encoded)
-        of_relations = self._relations.features(example.encoded)
-        possible = labelled_parser.all_arcs(len(example.encoded))
-        scores = self._relations.scores(of_relations, self._arcs.live.scores(features), possible)
+        features, relations = self._arcs.live.features(example.encoded), self._start.relations
+        of_relations, possible = relations.features(example.encoded), all_arcs(len(example.encoded))
+        scores = relations.scores(of_relations, self._arcs.live.scores(features), possible)
         loss, arc_slopes, slopes = example.tree.value_and_gradient(scores)
         self._arcs.descend(features, example.weight * arc_slopes)
-        heads = scores.heads
-        dependents = scores.dependents
-        weighed = example.weight * slopes
-        self._rule.gather(gather_relations, of_relations, heads, dependents, weighed, NEGLIGIBLE)
+        arcs, weighed = (scores.heads, scores.dependents), example.weight * slopes
+        self._rule.gather(gather_relations, of_relations, *arcs, weighed, NEGLIGIBLE)
         self._rule.step()
         return example.weight * loss
 
@@ -70,9 +72,10 @@ class LabelledTrainer(Trainer[LabelledExample, tuple[ArcScorer, RelationScorer]]
         self._arcs.regularise()
         self._rule.regularise()
 
-    def averaged(self) -> tuple[ArcScorer, RelationScorer]:
-        weights = self._rule.mean().reshape(self._relations.weights.shape)
-        return self._arcs.averaged(), replace(self._relations, weights=weights.astype(np.float32))
+    def averaged(self) -> LabelledParser:
+        relations = self._start.relations
+        mean = self._rule.mean().reshape(relations.weights.shape).astype(np.float32)
+        return replace(self._start, scorer=self._arcs.averaged(), relations=replace(relations, weights=mean))
 
 
 def train_labelled_parser(
@@ -98,14 +101,14 @@ def train_labelled_parser(
     if not relations_in(prepared.sentences):
         raise NothingToLearnError("no word of the training data has a relation; leave --labels joint out")
     parser, records = _learned(prepared, rng=rng, dev=prepared.readable(dev), options=options)
-    kept = list(zip(prepared.sentences, prepared.weights, strict=True))
-    held_out, rest = kept[::HELD_OUT], [one for place, one in enumerate(kept) if place % HELD_OUT]
-    others = [sentence for sentence, _ in rest]
+    kept, kept_weights = prepared.sentences, prepared.weights
+    rest = [place for place in range(len(kept)) if place % HELD_OUT]
+    others = [kept[place] for place in rest]
     if len(kept) >= LEAST_SENTENCES and relations_in(others):
         alike = options.with_shape(prepared.start.template_set, prepared.inference)
-        again = prepare(others, options=alike, weights=[weight for _, weight in rest])
+        again = prepare(others, options=alike, weights=[kept_weights[place] for place in rest])
         unseeing, _ = _learned(again, rng=rng, dev=(), options=options)
-        judged = calibrated(unseeing, [sentence for sentence, _ in held_out])
+        judged = calibrated(unseeing, kept[::HELD_OUT])
         of_arcs, of_relations = judged.temperature, judged.relation_temperature
         parser = replace(parser, temperature=of_arcs, relation_temperature=of_relations)
     return parser, TrainingReport(tuple(records), prepared.skipped)
@@ -114,34 +117,29 @@ def train_labelled_parser(
 def _learned(
     prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
 ) -> tuple[LabelledParser, list[EpochRecord]]:
-    sentences, inference = prepared.sentences, prepared.inference
+    sentences, inference, ignored = prepared.sentences, prepared.inference, prepared.ignored
     encoded = [lesson.encoded for lesson in prepared.lessons]
     names = tuple(sorted(relations_in(sentences)))
     words = zip(encoded, sentences, strict=True)
     seen = ((own, sentence.heads, known_relations(sentence, names).tolist()) for own, sentence in words)
-    candidates = labelled_parser.Candidates.of_trees(seen, len(names))
-    templates = prepared.start.template_set
-    scorer = RelationScorer.untrained(templates, names, candidates)
+    templates, weights = prepared.start.template_set, np.zeros((1 << HASH_BITS, len(names)), np.float32)
+    relations = RelationScorer(templates, names, weights, Candidates.of_trees(seen, len(names)))
     trees = (labelled_tree(sentence, names, inference, objective=options.objective) for sentence in sentences)
     rows = zip(encoded, trees, prepared.weights, strict=True)
     examples = [LabelledExample(own, tree, weight) for own, tree, weight in rows if tree]
     known = ((one.encoded, one.tree.heads) for one in examples)
     support = supported_by(templates, known, cutoff=options.cutoff, criterion=options.support)
+    in_tree = untrained(f"{templates}{IN_TREE}", names, ignored=ignored)
+    start = LabelledParser(replace(prepared.start, ignored=ignored), in_tree, inference, relations)
 
-    def right_on_dev(learned: tuple[ArcScorer, RelationScorer]) -> float:
-        own = untrained(f"{learned[0].template_set}{IN_TREE}", learned[1].relations)
-        parser = LabelledParser(learned[0], own, inference, learned[1])
+    def right_on_dev(parser: LabelledParser) -> float:
         return right_heads(dev, (parser.heads(parser.beliefs(sentence)) for sentence in dev))
 
-    trainer = LabelledTrainer(scorer, support, options=options)
-    score = right_on_dev if dev else None
+    trainer, score = LabelledTrainer(start, support, options=options), right_on_dev if dev else None
     what = "training arcs and relations"
-    learned = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
-    (arcs, relations), records = learned
-    in_tree = untrained(f"{templates}{IN_TREE}", relations.relations, ignored=prepared.ignored)
+    parser, records = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)
-    arcs = replace(arcs, ignored=prepared.ignored)
-    return LabelledParser(arcs, labeller or in_tree, inference, relations), records
+    return replace(parser, labeller=labeller or in_tree), records
 
 
 def labelled_tree(

@@ -30,7 +30,7 @@ from qsproj.kernels.features.second_order_features import FactorFeatures, score_
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.constraints import ConstrainedInference, Constraints, Given, span_arcs
+from qsproj.models.constraints import ConstrainedInference, Constraints, Given, candidate_arcs, span_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import Lesson, Parser
@@ -331,7 +331,7 @@ class TaggingParser(Parser):
         ``inference``, ``spans``: the trees to choose from, where they are constrained.
         """
         inference = inference or self.inference
-        candidates = graph_factors.candidate_arcs(marginals, inference, threshold=self.options.arc_threshold)
+        candidates = candidate_arcs(marginals, inference, threshold=self.options.arc_threshold)
         possible = distribution >= self.options.tag_threshold
         possible[np.arange(len(possible)), distribution.argmax(axis=1)] = True
         if required_arcs is not None:

@@ -18,7 +18,7 @@ from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import check_finite, dev_score
 from qsproj.models.arc.arc_scorer import ArcTrainer
-from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser, training_like
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.tagging import tagging_parser
 from qsproj.models.tagging.tagger import Tagger
@@ -91,7 +91,6 @@ def tagging_examples(
     """Build the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
     inference = start.inference
-    templates = start.base.scorer.template_set
     usable = (i for i, one in enumerate(sentences) if len(one) <= MAX_WORDS and is_whole(one.heads))
     whole = [i for i in usable if inference.admits(agreeing_arcs(sentences[i].heads, inference))]
     if len(whole) < PARSER_FOLDS:
@@ -99,10 +98,9 @@ def tagging_examples(
         raise NothingToLearnError(f"found {len(whole)} whole trees, expected {expected}")
     trees = [tagged[i] for i in whole]
     options = replace(options, epochs=min(options.epochs, PRUNING_EPOCHS))
-    scorers = cross_fitted_scorers(
-        trees, rng=rng, template_set=templates, inference=inference, options=options, folds=PARSER_FOLDS
-    )
-    scores = {whole[i]: scorer.scores(scorer.features(scorer.encode(trees[i]))) for i, scorer in scorers}
+    train = training_like(start.base, options, rng)
+    parsers = cross_fitted_parsers(train, trees, folds=PARSER_FOLDS, rng=rng)
+    scores = {whole[i]: parser.scores(trees[i]) for i, parser in parsers}
     return [_example(sentences[i], tagged[i], distributions[i], scores[i], start) for i in whole]
 
 

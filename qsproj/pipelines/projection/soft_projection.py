@@ -23,7 +23,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
-from qsproj.models.arc.residual import fine_tuned, train_residual, with_weights
+from qsproj.models.arc.residual import train_residual, with_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection import soft_evidence
 from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, TEMPLATE_SET, join_priors
@@ -127,7 +127,7 @@ def project_soft(
     warning = (FEW_PAIRS_WARNING,) if len(labelled) < FEW_PAIRS else ()
     projected = replace(parser, labeller=labeller, temperature=temperature, attaches_marks=True)
     if annotated:
-        projected = fine_tuned(projected, annotated, rng=rng)
+        projected = projected.fine_tuned(annotated, rng=rng)
     report = (
         *warning,
         f"{pluralise(len(priors), 'prior parser')}; trained on {pluralise(len(labelled), 'pair')} "

@@ -17,7 +17,7 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_factors import candidate_arcs
+from qsproj.models.constraints import candidate_arcs
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
 from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_pruners
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in

@@ -19,6 +19,7 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import exact_paired_test
 from qsproj.features.second_order import LARGEST_COUNT
+from qsproj.models.constraints import candidate_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.graph.graph_parser import CERTAIN, GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
@@ -97,7 +98,7 @@ def relaxed(parser: GraphParser, sentence: Sentence, gain: float) -> tuple[Heads
     base, inference, encoded = parser.base, parser.inference, parser.base.encode(sentence)
     features = base.scorer.features(encoded)
     marginals = inference.infer(base.scorer.scores(features))[1]
-    candidates = graph_factors.candidate_arcs(marginals, inference, threshold=parser.options.threshold)
+    candidates = candidate_arcs(marginals, inference, threshold=parser.options.threshold)
     graph = parser.options.layout(candidates, inference)
     scores = parser.factors.scores(parser.factors.features(encoded, graph.families))
     if gain > 0.0:

@@ -18,7 +18,6 @@ import numpy as np
 
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
-from qsproj.models.arc.residual import fine_tuned
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.suggest import Candidate, rank, word_uncertainties
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -64,7 +63,7 @@ def from_trees(trees: Trees) -> ArcParser:
 
 
 def tuned(parser: ArcParser, trees: Trees) -> ArcParser:
-    return fine_tuned(parser, trees, rng=np.random.default_rng(1))
+    return parser.fine_tuned(trees, rng=np.random.default_rng(1))
 
 
 def measure(setting: Setting, name: str, tags: str) -> dict[str, ByWay]:

@@ -15,7 +15,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_examples import right_heads, tree_objective, usable_sentences
-from qsproj.models.arc.arc_training import cross_fitted_scorers, train_arc_parser
+from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser, training_like
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions
 from qsproj.models.labelled.labelled_training import train_labelled_parser
 from qsproj.models.tree_decoder import TreeDecoder
@@ -274,15 +274,9 @@ def parser(sentences):
 
 
 def cross_fitted(sentences, parser):
-    scorers = cross_fitted_scorers(
-        sentences,
-        rng=np.random.default_rng(1),
-        template_set=parser.scorer.template_set,
-        folds=5,
-        inference=parser.inference,
-        options=OPTIONS,
-    )
-    scores = {i: scorer.scores(scorer.features(scorer.encode(sentences[i]))) for i, scorer in scorers}
+    rng = np.random.default_rng(1)
+    others = cross_fitted_parsers(training_like(parser, OPTIONS, rng), sentences, folds=5, rng=rng)
+    scores = {i: other.scores(sentences[i]) for i, other in others}
     return [scores[i] for i in range(len(sentences))]
 
 

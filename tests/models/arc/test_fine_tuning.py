@@ -15,7 +15,7 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc import residual
 from qsproj.models.arc.arc_training import cross_fitted_relations, train_arc_parser
 from qsproj.models.arc.labeller import train_labeller
-from qsproj.models.arc.residual import annotated_examples, fine_tuned, train_residual
+from qsproj.models.arc.residual import annotated_examples, train_residual
 from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence
 
@@ -33,7 +33,7 @@ def german():
 
 
 def tuned(parser, trees):
-    return fine_tuned(parser, trees, rng=np.random.default_rng(1))
+    return parser.fine_tuned(trees, rng=np.random.default_rng(1))
 
 
 def scores(parser, trees):

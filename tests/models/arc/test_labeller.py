@@ -91,7 +91,7 @@ def test_sure_evidence_teaches_what_labels_do(german):
     """Infinite evidence for one relation is the relation; the steps are the same."""
     first = untrained("words-in-tree", {name for tree in german for name in tree.deprels})
     numbers = {name: number for number, name in enumerate(first.relations)}
-    steps = [label_trainer(first, kernel, rate=0.1) for kernel in (step_labels, step_label_evidence)]
+    steps = [label_trainer(first, kernel) for kernel in (step_labels, step_label_evidence)]
     for tree in german[:5]:
         labels = np.array([-1, *(numbers[name] for name in tree.deprels)], dtype=np.int32)
         evidence = np.where(np.arange(len(numbers)) == labels[:, None], 0.0, -1e6)

@@ -48,7 +48,8 @@ def test_lists_say_the_same():
 
 
 def test_candidates_come_back_from_a_file():
-    scorer = RelationScorer.untrained("words", ("det", "obj", "root", "subj"), learned())
+    weights = np.zeros((64, 4), dtype=np.float32)
+    scorer = RelationScorer("words", ("det", "obj", "root", "subj"), weights, learned())
     back = RelationScorer.from_archive(*scorer.to_archive())
     assert np.array_equal(back.candidates.seen, learned().seen)
 
