@@ -22,7 +22,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, check_name, listed_reasons, pluralise
 from qsproj.models.arc.arc_examples import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.arc_scorer import ArcExample
+from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
 from qsproj.models.arc.arc_training import train_scorer
 from qsproj.models.arc.residual import train_residual
 from qsproj.models.arc.training_options import TrainingOptions
