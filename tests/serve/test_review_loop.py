@@ -14,7 +14,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.errors import UsageError
-from qsproj.pipelines.bootstrap.worth import Passed
+from qsproj.pipelines.bootstrap.suggestions import Passed
 from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence

@@ -38,10 +38,8 @@ from qsproj.models.tagging.tagger_training import (
 )
 from qsproj.models.text.text_parser import Readings, TextParser
 from qsproj.pipelines.tagging.linked_text import Words
-from qsproj.pipelines.tagging.raw_text import RawText
-from qsproj.pipelines.tagging.self_training import as_tagged, with_temperature
+from qsproj.pipelines.tagging.self_training import RawText, as_tagged, with_temperature
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, is_number
-from qsproj.pipelines.tagging.votes import Sets
 from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
 
@@ -336,7 +334,7 @@ def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvide
 def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> LogEvidence:
     """Return 0 for the tags that a word may have, -inf for others, float32[n, T]."""
     # A single sentence does not show which script is foreign, nor how the language tags numbers.
-    possible: Sets = allowed_tags(sentence.forms, tags, lexicon, latin_is_foreign=False, of_numbers=tags)
+    possible = allowed_tags(sentence.forms, tags, lexicon, latin_is_foreign=False, of_numbers=tags)
     for row, tag in zip(possible, sentence.upos, strict=True):
         if tag != UNSPECIFIED:
             row[:] = [one == tag for one in tags]

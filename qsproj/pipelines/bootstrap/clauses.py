@@ -18,8 +18,9 @@ from qsproj.corpus.characters import INVISIBLE
 from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import pluralise
 
-# Name, source line, target line.
+# Name, source line, target line; source and target of the parts of a pair.
 Named = tuple[str, str, str]
+Parts = tuple[tuple[str, str], ...]
 
 # Ends of clauses: Latin, Greek, Armenian, Arabic, Devanagari, Ethiopic; in Chinese without a space.
 _SPACED, _UNSPACED = ".!?;:·։؟؛۔।॥።፤", "。！？；："
@@ -33,8 +34,7 @@ _COSTS = {sizes: -math.log(share) for sizes, share in _BEADS.items()}
 # Variance of the target letters for each source letter.
 _VARIANCE = 6.8
 # Minimum length of a piece of its own, and largest factor between agreeing lengths.
-LEAST_LETTERS = 8
-MOST_RATIO = 2.0
+LEAST_LETTERS, MOST_RATIO = 8, 2.0
 
 
 def pieces_of(line: str) -> list[str]:
@@ -54,21 +54,18 @@ def pieces_of(line: str) -> list[str]:
     return pieces
 
 
-def cut_pair(source: str, target: str, *, ratio: float) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a pair, or the whole pair if the lengths of any two parts do not agree.
+def cut_pair(source: str, target: str, *, ratio: float) -> Parts:
+    """Return the parts of a pair, or the whole pair if the lengths of any two parts do not agree.
 
     ``ratio``: mean number of target letters for each source letter.
     """
     sides = pieces_of(source), pieces_of(target)
-    if min(map(len, sides)) < 2:
-        yield source, target
-        return
-    beads = _aligned([[len(piece) for piece in side] for side in sides], ratio)
-    cut = [(" ".join(sides[0][i:k]), " ".join(sides[1][j:m])) for (i, j), (k, m) in beads]
-    if all(1 / MOST_RATIO <= len(other) / (ratio * len(one)) <= MOST_RATIO for one, other in cut):
-        yield from cut
-    else:
-        yield source, target
+    if min(map(len, sides)) > 1:
+        beads = _aligned([[len(piece) for piece in side] for side in sides], ratio)
+        cut = tuple((" ".join(sides[0][i:k]), " ".join(sides[1][j:m])) for (i, j), (k, m) in beads)
+        if all(1 / MOST_RATIO <= len(other) / (ratio * len(one)) <= MOST_RATIO for one, other in cut):
+            return cut
+    return ((source, target),)
 
 
 def _aligned(lengths: Sequence[Sequence[int]], ratio: float) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -106,14 +103,9 @@ def _misfit(
 
 # With fewer pairs to split, links do not show where clauses belong.
 FEWEST_TO_ALIGN = 50
-# Minimum weight of a link that counts.
-LIKELY = 0.5
-# Largest share of its links that a pair may lose at its cuts.
-MOST_LOST = 0.2
-# Largest share of links lost at the cuts of all verses. Ten New Testaments lose 1 to 4%.
-MOST_LOST_OF_ALL = 0.08
-
-Parts = tuple[tuple[str, str], ...]
+# Minimum weight of a link that counts; largest share of its links that a pair may lose at its cuts, and all
+# verses together, of which ten New Testaments lose 1 to 4%.
+LIKELY, MOST_LOST, MOST_LOST_OF_ALL = 0.5, 0.2, 0.08
 _WORD, _LETTER = re.compile(r"[^\W_]+"), re.compile(r"[^\W_]")
 
 
@@ -125,8 +117,7 @@ class Cuts:
     reason: str = ""
 
     def pieces(self, named: Iterable[Named]) -> Iterator[Named]:
-        for name, *pair in named:
-            source, target = pair
+        for name, source, target in named:
             parts = self.parts.get((source, target), ((source, target),))
             for number, (one, other) in enumerate(parts, start=1):
                 yield (name if len(parts) == 1 else f"{name}.{number}"), one, other
@@ -143,12 +134,9 @@ def find_cuts(
     """
     letters = [sum(len(pair[side]) for pair in named) for side in (1, 2)]
     ratio = letters[1] / max(letters[0], 1)
-    found: dict[tuple[str, str], Parts] = {}
-    for _, source, target in named:
-        if source and target and source not in whole:
-            parts = tuple(cut_pair(source, target, ratio=ratio))
-            if len(parts) > 1:
-                found[source, target] = parts
+    both = (pair for _, *pair in named if all(pair) and pair[0] not in whole)
+    cut = {(source, target): cut_pair(source, target, ratio=ratio) for source, target in both}
+    found = {pair: parts for pair, parts in cut.items() if len(parts) > 1}
     if not check_links or len(found) < FEWEST_TO_ALIGN:
         return Cuts(found, f"{pluralise(len(found), 'long pair')} split at clauses")
     shares, share = _lost_links(found, languages)

@@ -65,11 +65,8 @@ def read_verses(path: str) -> Verses:
 @lru_cache(2)
 def _verses(path: str, stamp: tuple[int, int] | None) -> Verses:
     del stamp
-    texts: dict[Verse, str] = {}
-    merged: dict[Verse, Verse] = {}
-    repeated: set[Verse] = set()
-    parts = defaultdict[Verse, dict[str, str]](dict)
-    unreadable = list[DataError]()
+    texts, merged, repeated = dict[Verse, str](), dict[Verse, Verse](), set[Verse]()
+    parts, unreadable = defaultdict[Verse, dict[str, str]](dict), list[DataError]()
     count = cleaned = quoted = 0
     before: Verse | None = None
     for number, line in _lines(path):
@@ -95,7 +92,7 @@ def _verses(path: str, stamp: tuple[int, int] | None) -> Verses:
             plain = plain.replace(mark, quotation_mark)
         known = parts[first]
         part = scripture.VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold()
-        part = part if part.isalpha() else ""
+        part *= part.isalpha()
         if known.setdefault(part, plain) != plain or ("" in known and len(known) > 1):
             repeated.add(first)
         texts[first] = " ".join(known[part] for part in sorted(known))
@@ -184,21 +181,21 @@ def _paired(
     repeated = {first_of.get(verse, verse) for side in sides for verse in side.repeated}
     pairs = []
     left_out = Counter({UNREADABLE: sum(len(side.unreadable) for side in sides)})
-    left_out[ALONE] += len(set(texts[0]) ^ set(texts[1]))
+    left_out[ALONE] += len(texts[0].keys() ^ texts[1].keys())
     for verse in common:
-        chapter, number = verse
+        (book, chapter), number = verse
         if verse in repeated:
             left_out[REPEATED] += 1
-        elif chapter in otherwise:
+        elif verse[0] in otherwise:
             left_out[OTHERWISE] += 1
         else:
-            pairs.append((f"{chapter[0].upper()}_{chapter[1]}:{number}", texts[0][verse], texts[1][verse]))
+            pairs.append((f"{book.upper()}_{chapter}:{number}", texts[0][verse], texts[1][verse]))
     return pairs, left_out
 
 
 def _groups(sides: tuple[Verses, Verses]) -> dict[Verse, Verse]:
     """Return the first verse of its group, over both sides, for each merged verse."""
-    first_of: dict[Verse, Verse] = {}
+    first_of = dict[Verse, Verse]()
 
     def first(verse: Verse) -> Verse:
         while verse in first_of:
@@ -218,13 +215,9 @@ def numbered_otherwise(source: Mapping[Verse, str], target: Mapping[Verse, str])
     last: dict[Chapter, int] = {}
     for chapter, verse in (*source, *target):
         last[chapter] = max(last.get(chapter, 0), verse)
-    found = set()
-    for chapter, verses in last.items():
-        numbers = [(chapter, verse) for verse in range(1, verses + 1)]
-        pairs = [(source.get(one, ""), target.get(one, "")) for one in numbers]
-        if fit_of(pairs, clear=CLEAR_IN_CHAPTER).shift:
-            found.add(chapter)
-    return found
+    numbers = {one: [(one, verse) for verse in range(1, verses + 1)] for one, verses in last.items()}
+    pairs = {one: [(source.get(at, ""), target.get(at, "")) for at in numbers[one]] for one in numbers}
+    return {one for one in pairs if fit_of(pairs[one], clear=CLEAR_IN_CHAPTER).shift}
 
 
 def said_of_verses(path: str, verses: Verses) -> list[str]:

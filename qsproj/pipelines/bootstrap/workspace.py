@@ -20,8 +20,6 @@ KEY_LENGTH = 16
 RECORD_SUFFIX = ".json"
 _STAGE_FILE = re.compile(rf"[a-z]+-[0-9a-f]{{{KEY_LENGTH}}}(\.\w+)+")
 
-Figures = Mapping[str, Any]
-
 
 class InputPath(str):
     """A path of a user's file; keys depend on its content, not on its name."""
@@ -48,7 +46,7 @@ class StageReport:
     """Report of a stage: one line for the user, and its figures."""
 
     line: str
-    figures: Figures
+    figures: Mapping[str, Any]
 
 
 # A function that writes files: it takes their paths, each written atomically, and its arguments by name.
@@ -68,10 +66,9 @@ M = TypeVar("M", bound=Make)
 
 
 def stage(name: str, *, version: int, files: Sequence[str] = (".model",)) -> Callable[[M], M]:
-    """Declare a function as a kind of stage.
+    """Declare a function as a kind of stage, with the suffixes of its ``files``.
 
-    ``name``: in the workspace and the report. ``version``: to be raised whenever the same arguments make
-    other files, so that kept ones are no longer used; a test detects this. ``files``: suffixes of its files.
+    ``version``: to be raised whenever the same arguments make other files; a test detects this.
     """
 
     def declare(make: M) -> M:
@@ -138,12 +135,9 @@ class Workspace:
                 raise UsageError(f"{folder}: found a file, expected a folder, or an unused name")
             folder.mkdir(parents=True, exist_ok=True)
         remove_stale(folder)
-        self.folder = folder
-        self.stages: list[StageResult] = []
-        self.run = run
-        self._used: set[str] = set()
-        self._digests: dict[str, str] = {}
-        self._say = say
+        self.folder, self.run, self._say = folder, run, say
+        self.stages = list[StageResult]()
+        self._used, self._digests = set[str](), dict[str, str]()
         self.begun: Callable[[str], None] = lambda _: None
         self.ended: Callable[[str, float], None] = lambda *_: None
         self.line_of: Callable[[StageResult], str] = StageResult.in_full
@@ -170,10 +164,13 @@ class Workspace:
         settled = json.dumps([name, version, self._settled(arguments)], sort_keys=True)
         key = hashlib.sha256(settled.encode("utf-8")).hexdigest()[:KEY_LENGTH]
         start = self.folder / f"{name}-{key}"
-        outputs = tuple(StageOutput(f"{start}{end}", f"{key}{end}") for end in files or suffixes)
-        record = Path(f"{start}{RECORD_SUFFIX}")
-        arguments = {**arguments, **(aside or {})}
-        return Stage(name=name + label, make=make, arguments=arguments, files=outputs, record=record)
+        return Stage(
+            name=name + label,
+            make=make,
+            arguments={**arguments, **(aside or {})},
+            files=tuple(StageOutput(f"{start}{end}", f"{key}{end}") for end in files or suffixes),
+            record=Path(f"{start}{RECORD_SUFFIX}"),
+        )
 
     def state(self, stage: Stage) -> StageResult:
         """Return a stage as an earlier run made it, or with an empty report.
@@ -200,16 +197,13 @@ class Workspace:
         Errors of their functions are passed on, and nothing is recorded.
         """
         missing = {stage.record: stage for stage in stages if not self.state(stage).kept}
-        made: dict[Path, StageResult] = {}
+        made = dict[Path, StageResult]()
         if len(missing) > 1 and workers.several_processes:
             results = map_in_order(_make, missing.values(), workers=workers)
             for stage, result in zip(missing.values(), results, strict=True):
                 self._write_record(stage, result)
                 made[stage.record] = result
         return [self._complete(stage, made.get(stage.record)) for stage in stages]
-
-    def stage(self, make: Make, **given: Any) -> StageResult:
-        return self.complete(self.declare(make, **given))[0]
 
     def _complete(self, stage: Stage, made: StageResult | None) -> StageResult:
         """Return a stage that was just ``made`` or is kept; else make it."""
@@ -250,7 +244,7 @@ class Workspace:
 
     def _left(self) -> dict[str, list[Path]]:
         """Return the files that this run did not request, by the other languages whose runs did."""
-        found: dict[str, list[Path]] = {}
+        found = dict[str, list[Path]]()
         for path in sorted(self.folder.iterdir()):
             if _STAGE_FILE.fullmatch(path.name) and path.name not in self._used and path.is_file():
                 record = self.folder / f"{path.name.partition('.')[0]}{RECORD_SUFFIX}"
@@ -279,12 +273,8 @@ class Workspace:
         return self._digests[path]
 
     def _write_record(self, stage: Stage, result: StageResult) -> None:
-        known = {
-            "line": result.report.line,
-            "figures": dict(result.report.figures),
-            "seconds": result.seconds,
-        }
-        files = {path.name: digest_of(str(path)) for path in stage.paths}
+        report, files = result.report, {path.name: digest_of(str(path)) for path in stage.paths}
+        known = {"line": report.line, "figures": dict(report.figures), "seconds": result.seconds}
         write_json(stage.record, known | {"files": files, "runs": [self.run]})
 
 

@@ -23,10 +23,9 @@ from qsproj.models.morphology.morphology import Morphology
 from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
-from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks, numbered
+from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks, normalised, numbered, summed
 from qsproj.pipelines.tagging.options import BARELY, ENDING, FEW, HALF, PRIOR_VOTES, FeatureProjectionOptions
 from qsproj.pipelines.tagging.source_features import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
-from qsproj.pipelines.tagging.votes import normalised, summed
 
 Counts = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -12,11 +12,7 @@ import numpy as np
 from qsproj.conventions import Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
-from qsproj.corpus.contractions import (
-    Contractions,
-    learn_contractions,
-    merge_contractions,
-)
+from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
@@ -26,7 +22,7 @@ from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import SetExample, train_tagger
-from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.linked_text import LinkedText, Words
 from qsproj.pipelines.tagging.options import HALF
 
 # Minimum number of tagged sentences to set some aside for testing.
@@ -35,7 +31,6 @@ FEWEST = 50
 SURELY = 1.64
 # Tagged words needed to learn the features of a tag.
 FEWEST_WORDS = 5
-Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,17 @@ from qsproj.conventions import Mask
 from qsproj.corpus.characters import lower_form
 from qsproj.features.tagging import BOUNDARY_CLASS, RARE_CLASS, Classes
 from qsproj.models.tagging.tagger import TagWords
-from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.linked_text import (
+    LinkedText,
+    Sets,
+    Shares,
+    WordVotes,
+    normalised,
+    summed,
+    word_votes,
+)
 from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.type_dictionary import type_shares
-from qsproj.pipelines.tagging.votes import Sets, Shares, Words, normalised, summed, words_of
 
 # Most untranslated words have one of these tags.
 UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})
@@ -41,14 +48,14 @@ class Voted(NamedTuple):
     """
 
     text: LinkedText
-    words: Words
+    words: WordVotes
     rare: Mask
     auxiliary: Mask
     unregistered: Mask
 
     @classmethod
     def of(cls, text: LinkedText, auxiliaries: frozenset[str], options: TagProjectionOptions) -> "Voted":
-        words = words_of(text, options.frequent)
+        words = word_votes(text, options.frequent)
         rare = rarely_linked(text, words, options)
         registered = np.zeros_like(rare)
         registered[words.of_types] = [lower_form(form) in auxiliaries for form in text.vocabulary]
@@ -210,7 +217,7 @@ def _of_company(
     return weights[of_types]
 
 
-def rarely_linked(text: LinkedText, words: Words, options: TagProjectionOptions) -> Mask:
+def rarely_linked(text: LinkedText, words: WordVotes, options: TagProjectionOptions) -> Mask:
     """Return the frequent words with few votes per occurrence and no majority tag, bool[W]; no signs."""
     # In 600 pairs of news all words are rarely linked: .15 to .23 votes a word, in Testaments .49 to .71.
     enough_links = words.votes.sum() >= options.rarely_linked * len(text.types)
@@ -227,7 +234,7 @@ def _few_votes(votes: NDArray[np.float64], counts: NDArray[np.int64], options: T
     return votes.sum(axis=1) * counts.sum() < options.rarely_linked * votes.sum() * counts
 
 
-def _next_tags(text: LinkedText, words: Words) -> NDArray[np.int64]:
+def _next_tags(text: LinkedText, words: WordVotes) -> NDArray[np.int64]:
     """Return the tag after each word, int64[N]: the likeliest by that word's links, else by its form.
 
     T at the end of a sentence.
@@ -273,7 +280,7 @@ def contradictions(
     text: LinkedText, tag_words: TagWords, sentences: Sequence[int], options: TagProjectionOptions
 ) -> list[Contradiction]:
     """Return frequent words whose tags in ``sentences`` contradict their links, the commonest first."""
-    words = words_of(text, options.frequent)
+    words = word_votes(text, options.frequent)
     given: dict[int, Counter[str]] = {}
     for sentence in sentences:
         of_sentence = words.of_types[text.types[text.words_of(sentence)]]

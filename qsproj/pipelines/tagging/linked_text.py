@@ -19,6 +19,8 @@ from qsproj.pipelines.tagging.options import BARELY, TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
 Words = tuple[str, ...]
+Shares = NDArray[np.float64]
+Sets = NDArray[np.bool_]
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
@@ -287,3 +289,34 @@ def numbered(names: Iterable[Hashable]) -> tuple[NDArray[np.int64], int]:
     """Return the number of each name in order of first appearance, and the count of distinct names."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64), len(numbers)
+
+
+class WordVotes(NamedTuple):
+    """The W lower-cased words of a text."""
+
+    of_types: NDArray[np.int64]  # int64[V], the word of each type
+    counts: NDArray[np.int64]  # int64[W]
+    votes: NDArray[np.float64]  # float64[W, T]
+    frequent: NDArray[np.bool_]  # bool[W]
+
+
+def word_votes(text: LinkedText, frequent: float) -> WordVotes:
+    """Sum the votes of lower-cased words; ``frequent``: least share of the text of a frequent word."""
+    of_types, n_words = numbered(map(lower_form, text.vocabulary))
+    at = of_types[text.types]
+    counts = np.bincount(at, minlength=n_words)
+    return WordVotes(of_types, counts, summed(text.votes, at, n_words), counts >= frequent * len(at))
+
+
+def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
+    """Return the sum of the rows, [N, T], of each group, float64[n_groups, T]: faster than add.at."""
+    sums = np.empty((n_groups, rows.shape[1]))
+    for column in range(rows.shape[1]):
+        sums[:, column] = np.bincount(groups, rows[:, column], minlength=n_groups)
+    return sums
+
+
+def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows divided by their sums; rows of zeros are unchanged."""
+    sums = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0.0)

@@ -24,10 +24,9 @@ from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import LogEvidence
+from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.treebank_weights import Treebank
 from qsproj.training.loop import learn
-
-Words = tuple[str, ...]
 
 ENDINGS = ("ending1", "ending2", "ending3", "ending4")
 ATTRIBUTES = ("any", "capital", "length", "tag", *ENDINGS)

@@ -1,10 +1,13 @@
 """Rounds of training: from the type dictionary, from links, then from the taggers' own probabilities.
 
+A New Testament lacks most modern words; raw text has them in context, so each tagger labels it for the next.
+
 Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013) for the first two; Fang and Cohn (2016), "Learning
 when to trust distant supervision", for the noise of links, which they learn from tagged sentences.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -12,6 +15,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.corpus.characters import lower_form, plain_form
+from qsproj.corpus.contractions import Contractions, split_contractions
+from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import (
     FIGURES,
@@ -23,12 +29,10 @@ from qsproj.models.tagging.tagger_training import (
 )
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.function_words import WeighedVotes
-from qsproj.pipelines.tagging.linked_text import LinkedText, Words
+from qsproj.pipelines.tagging.linked_text import LinkedText, Sets, Shares, Words, normalised, sampled
 from qsproj.pipelines.tagging.options import FEW, TagProjectionOptions
-from qsproj.pipelines.tagging.raw_text import RawText
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
-from qsproj.pipelines.tagging.type_dictionary import corrected, type_evidence, type_weights
-from qsproj.pipelines.tagging.votes import Sets, Shares, normalised
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected, type_evidence, type_weights
 
 # float64[T, T]: p(tag of a link | tag of its word), axes [tag of the word, tag of the link]. The first tagger
 # has not seen the links of a word itself: two witnesses, whose agreement shows how far to believe a link.
@@ -65,6 +69,56 @@ def channel_evidence(
         logs = np.log(weights[text.types[places]] * ((1.0 - certainty) + certainty * likelihood / highest))
     evidence: LogEvidence = (logs - logs.max(axis=1, keepdims=True)).astype(np.float32)
     return evidence
+
+
+def share_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> float:
+    """Return the share of words with letters that are not in a vocabulary in any case; 0 without words."""
+    known = set(map(lower_form, vocabulary))
+    words = [lower_form(form) for form in forms if any(map(str.isalpha, form))]
+    return sum(word not in known for word in words) / max(len(words), 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawText:
+    """Raw sentences of the target language."""
+
+    sentences: tuple[Words, ...]  # plain forms of each sentence; none is empty
+    allowed: Mapping[str, Sets]  # bool[T] of each word: tags that script and lexicon allow
+
+    @classmethod
+    def of(
+        cls,
+        sentences: Iterable[Sequence[str]],
+        *,
+        tags: Sequence[str],
+        lexicon: WordTags,
+        contractions: Contractions,
+        most: int,
+        rng: np.random.Generator,
+        of_numbers: Iterable[str] = (),
+    ) -> "RawText":
+        """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``."""
+        words, _ = sampled(
+            filter(len, sentences),
+            lambda tokens: tuple(map(plain_form, split_contractions(tokens, contractions)[0])),
+            most=most,
+            rng=rng,
+        )
+        rows = dict.fromkeys(form for forms in words for form in forms)
+        allowed = allowed_tags(tuple(rows), tags, lexicon, of_numbers=of_numbers)
+        return cls(tuple(words), dict(zip(rows, allowed, strict=True)))
+
+    def frequent(self, share: float) -> list[str]:
+        counts = Counter(lower_form(form) for forms in self.sentences for form in forms)
+        least = share * counts.total()
+        return [word for word, count in counts.items() if count >= least]
+
+    def sets_of(self, forms: Words) -> Sets:
+        return np.array([self.allowed[form] for form in forms])
+
+    def drawn(self, most: int, rng: np.random.Generator) -> list[Words]:
+        chosen = np.sort(rng.permutation(len(self.sentences))[:most])
+        return [self.sentences[number] for number in chosen.tolist()]
 
 
 # Lower bound of a tag's frequency where probabilities are divided by it.

@@ -29,11 +29,12 @@ from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
-from qsproj.pipelines.tagging.raw_text import RawText, share_unknown
 from qsproj.pipelines.tagging.relatives import relative_voter
 from qsproj.pipelines.tagging.self_training import (
+    RawText,
     SelfTraining,
     deal_out,
+    share_unknown,
     with_temperature,
 )
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, with_seen_tags

@@ -17,9 +17,8 @@ from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.corpus.language.recognition import commonest_script, count_scripts
 from qsproj.models.tagging.tagger_training import LogEvidence
-from qsproj.pipelines.tagging.linked_text import LinkedText, numbered
+from qsproj.pipelines.tagging.linked_text import LinkedText, Sets, Shares, normalised, numbered, summed
 from qsproj.pipelines.tagging.options import ENDING, HALF, PRIOR_VOTES
-from qsproj.pipelines.tagging.votes import Sets, Shares, normalised, summed
 
 LATIN = "LATIN"
 # Scripts of texts in which words in Latin letters are not foreign.

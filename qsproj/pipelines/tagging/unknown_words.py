@@ -19,9 +19,8 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import class_sets_of, templates_with, word_kind
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.linked_text import LinkedText, word_votes
 from qsproj.pipelines.tagging.options import FEW
-from qsproj.pipelines.tagging.votes import words_of
 
 CLOSED = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ"})
 # Name of the feature of known words.
@@ -58,7 +57,7 @@ def prior_of_unknown(text: LinkedText) -> NDArray[np.float64]:
 
     It is the share of votes of words that occur once over the share of votes of all words.
     """
-    words = words_of(text, 0.0)
+    words = word_votes(text, 0.0)
     once, every = (votes.sum(axis=0) + 1.0 for votes in (words.votes[words.counts == 1], words.votes))
     log_ratio = np.log(once / once.sum()) - np.log(every / every.sum())
     return np.where(np.isin(text.tags, list(CLOSED)), np.minimum(log_ratio, 0.0), 0.0)

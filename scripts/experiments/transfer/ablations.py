@@ -24,11 +24,10 @@ from qsproj.pipelines.tagging import (
     tags_through_links,
     type_dictionary,
 )
-from qsproj.pipelines.tagging.linked_text import LinkedText
+from qsproj.pipelines.tagging.linked_text import LinkedText, normalised
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.self_training import Channel, SelfTraining
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.votes import normalised
 from qsproj.pipelines.translated_trees import MissingWords, WordOrder
 
 

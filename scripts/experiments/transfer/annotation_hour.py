@@ -31,6 +31,7 @@ from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -39,22 +40,23 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import TextParser, load_text_parser, text_parser
 from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
+from qsproj.pipelines.bootstrap.suggestions import WORDS as NEXT_WORDS
 from qsproj.pipelines.bootstrap.suggestions import (
     Asked,
     LinkedTags,
+    Passed,
     SuggestedWord,
     asked_questions,
     by_the_second,
     suggested_sentences,
     suggested_words,
     targets_with_links,
+    worth_a_minute,
 )
 from qsproj.pipelines.bootstrap.training import TAG_READINGS
 from qsproj.pipelines.bootstrap.workspace import Workspace
-from qsproj.pipelines.bootstrap.worth import WORDS as NEXT_WORDS
-from qsproj.pipelines.bootstrap.worth import Passed, worth_a_minute
 from qsproj.pipelines.suggest import Costs
-from qsproj.pipelines.tagging.raw_text import share_unknown
+from qsproj.pipelines.tagging.self_training import share_unknown
 from qsproj.serve.review.inference import Fixed, infer_rest
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -282,7 +284,7 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
     for sentence in trees:
         for form, tag in zip(sentence.forms, sentence.upos, strict=True):
             tags.setdefault(lower_form(form), set()).add(tag)
-    bitext, linked = targets_with_links(made.corpora)
+    bitext, linked = targets_with_links(join_same_targets(made.corpora))
     known = {form for one in bitext for form in one.forms}
     return Start(
         model=model,

@@ -274,7 +274,8 @@ def _train_sources(lab: Lab, ways: Sequence[str]) -> None:
         for source in {source for way in ways for source in Way.of(way).sources}:
             paths = tuple(InputPath(lab.data / f"{name}.conllu.gz") for name in TREEBANKS[source])
             for seed in lab.options.seeds:
-                workspace.stage(train_source, treebanks=paths, language=source, seed=seed)
+                stage = workspace.declare(train_source, treebanks=paths, language=source, seed=seed)
+                workspace.complete(stage)
 
 
 def value(row: Row, column: str) -> float | None:

@@ -14,10 +14,10 @@ from qsproj.corpus.language.questions import QUESTIONS, practice, share_of_langu
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap.suggestions import (
-    LinkedTags,
     SuggestedWord,
     asked_questions,
     by_the_second,
+    targets_with_links,
 )
 
 
@@ -55,7 +55,7 @@ GOOD = ("good", "ADJ", "amod", "Degree=Pos")
 def asked(pairs, text=()):
     bitext = [one.target for one in pairs]
     return asked_questions(
-        FixedTagger(), text=list(text), bitext=bitext, linked=LinkedTags.of(zip(pairs, strict=True))
+        FixedTagger(), text=list(text), bitext=bitext, linked=targets_with_links(zip(pairs, strict=True))[1]
     )
 
 
@@ -93,7 +93,7 @@ def test_words_of_a_lexicon_are_not_in_question():
     how = {
         "text": [],
         "bitext": [one.target for one in pairs],
-        "linked": LinkedTags.of(zip(pairs, strict=True)),
+        "linked": targets_with_links(zip(pairs, strict=True))[1],
     }
     (one,) = asked_questions(FixedTagger(), **how, known={"ton"})
     assert one.words == ("mon",)

@@ -10,7 +10,12 @@ import pytest
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.pipelines.bootstrap.suggestions import LinkedTags, suggested_words, write_words
+from qsproj.pipelines.bootstrap.suggestions import (
+    LinkedTags,
+    suggested_words,
+    targets_with_links,
+    write_words,
+)
 
 
 class FixedTagger:
@@ -77,7 +82,7 @@ def linked_pair(count, tag, tail="VERB"):
 
 @pytest.mark.parametrize(("count", "tag", "share"), [(30, "VERB", 1.0), (30, "NOUN", 0.0), (5, "VERB", 0.0)])
 def test_frequent_words_with_other_tags_than_their_links_bring(count, tag, share):
-    linked = LinkedTags.of(zip(linked_pair(count, tag), strict=True))
+    linked = targets_with_links(zip(linked_pair(count, tag), strict=True))[1]
     assert linked.share_against("de", "NOUN") == share
     found = words_of({"de": SURE, "some": UNSURE}, ["de some"], linked=linked)
     assert (found[0].form == "de") == (share > 0)
@@ -85,7 +90,7 @@ def test_frequent_words_with_other_tags_than_their_links_bring(count, tag, share
 
 def test_a_target_sentence_of_two_bitexts_counts_once():
     (pair,) = linked_pair(1, "VERB")
-    once, twice = (LinkedTags.of([(pair,) * count]) for count in (1, 2))
+    once, twice = (targets_with_links([(pair,) * count])[1] for count in (1, 2))
     assert once == twice
     assert twice.counts == {"de": 1, "sure": 1}
 

@@ -119,7 +119,8 @@ def test_all_arguments_count_wherever_they_stand_but_for_those_aside(tmp_path, t
 
     def asked(path=text, number=1, more=(), aside=None):
         bundles = [Bundle(InputPath(path), number)]
-        return workspace.stage(recipe, bundles=bundles, more=more, aside=aside).files
+        stage_asked = workspace.declare(recipe, bundles=bundles, more=more, aside=aside)
+        return workspace.complete(stage_asked)[0].files
 
     before = asked()
     other = tmp_path / "other"
@@ -218,7 +219,7 @@ def test_what_other_runs_left_is_told_and_removed(tmp_path, text):
     first, _ = run(folder, Maker(), text, options=1)
     (folder / "notes.txt").write_text("mine")
     workspace = Workspace(folder, run="de")
-    workspace.stage(stage("first", version=1)(Maker()), text=InputPath(text), options=2)
+    workspace.complete(workspace.declare(stage("first", version=1)(Maker()), text=InputPath(text), options=2))
     assert first.file in map(str, workspace.unused())
     assert len(workspace.unused()) == 4
     workspace.remove_unused()
@@ -270,7 +271,7 @@ def test_a_plan_tells_what_is_kept_and_makes_nothing(tmp_path, text):
 
 def test_what_is_left_to_do_is_told_by_what_was_done(tmp_path, text):
     workspace, make = Workspace(tmp_path / "work"), Maker()
-    workspace.stage(stage("second", version=1)(make), first=1)
+    workspace.complete(workspace.declare(stage("second", version=1)(make), first=1))
     planned = plan(workspace, make, text)
     estimate = Estimate(planned, {"first": 60.0, "second": 300.0})
     assert estimate.whole() == "2 stages, 0 of them kept; about 6 min left on one core"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qsproj.pipelines.bootstrap.worth import SENTENCES, WORDS, Passed, expected_gain, worth_a_minute
+from qsproj.pipelines.bootstrap.suggestions import SENTENCES, WORDS, Passed, expected_gain, worth_a_minute
 
 
 def passed(first, last, minutes=40, count=40, words=20):

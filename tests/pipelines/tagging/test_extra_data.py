@@ -6,8 +6,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import FIGURES, SetExample, accuracy
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.raw_text import RawText, share_unknown
-from qsproj.pipelines.tagging.self_training import as_tagged, balanced, in_digits
+from qsproj.pipelines.tagging.self_training import RawText, as_tagged, balanced, in_digits, share_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 

@@ -17,7 +17,7 @@ from qsproj.models.storage import load_model
 from qsproj.models.tagging.tagger import FeatureExtractor
 from qsproj.pipelines.bootstrap.suggestions import counts_of
 from qsproj.pipelines.suggest import word_kinds
-from qsproj.pipelines.tagging.raw_text import share_unknown
+from qsproj.pipelines.tagging.self_training import share_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.treebank_weights import Treebank
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
