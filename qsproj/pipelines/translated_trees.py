@@ -29,7 +29,7 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.pipelines.tagging.unknown_words import CLOSED
+from qsproj.pipelines.tagging.type_dictionary import CLOSED
 
 # Prior count of the next wider kind of arcs in the share of a kind; without observations nothing moves.
 SEEN = 5.0

@@ -154,7 +154,7 @@ def link_words(
     pairs = ((one.forms, other.forms) for one, other in pair_files(source, target))
     alignments = align_words(pairs, threshold=LEAST_LINK, unspaced=unspaced, workers=workers)
     write_alignments(counts.counted(alignments), paths[0], with_weights=True)
-    return counts.report(f"{counts.a_word:.2f} links a word are expected")
+    return counts.report()
 
 
 @stage("links", version=1, files=(".pharaoh",))
@@ -181,7 +181,7 @@ def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: s
             yield make_alignment(len(one), len(other), links.links, weights=links.shares)
 
     write_alignments(counts.counted(of_pairs()), paths[0], with_weights=True)
-    return counts.report(f"as {name} has them")
+    return counts.report(given=name)
 
 
 @stage("trees", version=1, files=(".conllu",))

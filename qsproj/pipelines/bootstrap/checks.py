@@ -1,6 +1,6 @@
 """Check inputs before training."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,8 @@ from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.contractions import Contractions
 from qsproj.corpus.editing import comment_value, misc_values
 from qsproj.corpus.formats import open_raw_text, read_all, read_sentences
-from qsproj.corpus.language.recognition import are_swapped, check_language, commonest_script, recognise
+from qsproj.corpus.language import recognition
+from qsproj.corpus.language.recognition import LOOKED_AT, check_language, commonest_script
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree
@@ -30,8 +31,6 @@ from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
-# Number of pairs sampled by the checks.
-LOOKED_AT = 1000
 LIKELY_LINK = 0.5
 # Least ratio of linked words between the pairs and the same pairs with one side shifted by a line, tested
 # where lengths are inconclusive, to recognise translations. In news, speeches and verses, 1.9 to 7 times as
@@ -78,12 +77,11 @@ def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
         sentences = list(read_tagged([path]))
         if path in annotated and not any(map(has_tree, sentences)):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
-        drafts = ["Yes" not in misc_values(one, "Reviewed") for one in sentences].count(True)
+        drafts = sum("Yes" not in misc_values(one, "Reviewed") for one in sentences)
         if path in annotated and 0 < drafts < len(sentences):
-            found = (
-                f"{drafts:,} of {len(sentences):,} sentences are not confirmed, and are learned nevertheless"
-            )
-            notice(f"{path}: {found}; leave them out: qsproj search misc.Reviewed=Yes {path} -o FILE")
+            found = f"{drafts:,} of {len(sentences):,} sentences are not confirmed"
+            remedy = f"leave them out: qsproj search misc.Reviewed=Yes {path} -o FILE"
+            notice(f"{path}: {found}, and are learned nevertheless; {remedy}")
 
 
 def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:
@@ -117,17 +115,14 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
     Returns the number of pairs with two different sides, and estimates of the words on either side.
     """
     for path in text.bitext:
-        if is_scripture(path) and text.paired_by == texts.LINE:
-            raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
-    if text.paired_by == texts.VERSE:
-        for path in text.bitext:
+        if text.paired_by == texts.VERSE:
             for line in said_of_verses(path, read_verses(path)):
                 notice(line)
-    elif len(text.bitext) > 1:
+        elif is_scripture(path):
+            raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
+    if len(text.bitext) > 1 and text.paired_by == texts.LINE:
         check_no_pairs(text)
-    whole = 0
-    left_out: Counter[str] = Counter()
-    letters = [0, 0]
+    whole, letters, left_out = 0, [0, 0], Counter[str]()
     for _, *sides in text.named(left_out):
         if not all(sides):
             left_out[texts.BLANK_SIDE] += 1
@@ -154,16 +149,14 @@ def check_lines(text: texts.SourceText) -> None:
         if shift := fit_of(block).shift:
             shifted.append((max(1, 1 - shift) + first, shift))
         blocks, first = blocks + 1, first + len(block)
-    if not shifted:
-        return
-    line, shift = shifted[0]
-    where = f"line {line:,} of the source side on, which fits line {line + shift:,} of the target side"
-    found = f"lines that are shifted from {where}"
-    remedy = "look for a line that is missing, doubled or cut in two on one side, there or before"
-    if len(shifted) < SHIFTED_SHARE * blocks:
+    if shifted:
+        line, shift = shifted[0]
+        where = f"line {line:,} of the source side on, which fits line {line + shift:,} of the target side"
+        found = f"lines that are shifted from {where}"
+        remedy = "look for a line that is missing, doubled or cut in two on one side, there or before"
+        if len(shifted) >= SHIFTED_SHARE * blocks:
+            raise DataError(text.bitext[-1], None, found, "line i to translate line i", remedy)
         notice(f"{text.bitext[-1]}: found {found}, in {len(shifted)} of {blocks} blocks; {remedy}")
-        return
-    raise DataError(text.bitext[-1], None, found=found, expected="line i to translate line i", remedy=remedy)
 
 
 def check_no_pairs(text: texts.SourceText) -> None:
@@ -193,12 +186,9 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
         is_treebank = is_treebank or has_tree(one)
     names = ", ".join(map(str, text.treebanks)) or "treebank"
     if not is_treebank:
-        remedy = "parse it first (qsproj parse)"
-        raise DataError(names, None, "no head", "trees after --treebank", remedy)
-    if old := sorted(relations & OLD_RELATIONS):
-        notice(
-            f"{names}: has relations of UD 1 ({', '.join(old)}), which other treebanks lack; take a newer one"
-        )
+        raise DataError(names, None, "no head", "trees after --treebank", "parse it first (qsproj parse)")
+    if old := ", ".join(sorted(relations & OLD_RELATIONS)):
+        notice(f"{names}: has relations of UD 1 ({old}), which other treebanks lack; take a newer one")
     sides = words_of_sides(text)
     source, target = (known_share(words, counts) for words in sides)
     if target > source:
@@ -241,13 +231,12 @@ class LinkCounts:
     def share_linked(self) -> float:
         return self.linked / max(self.target_words, 1)
 
-    @property
-    def a_word(self) -> float:
-        return self.links / max(self.target_words, 1)
-
-    def report(self, more: str) -> StageReport:
+    def report(self, given: str | None = None) -> StageReport:
+        """Report the share of linked words, and the expected links a word or the file they are from."""
+        a_word = self.links / max(self.target_words, 1)
+        more = f"{a_word:.2f} links a word are expected" if given is None else f"as {given} has them"
         line = f"{100 * self.share_linked:.0f}% of the target words have a likely link, {more}"
-        return StageReport(line=line, figures={"linked": self.share_linked, "links a word": self.a_word})
+        return StageReport(line=line, figures={"linked": self.share_linked, "links a word": a_word})
 
 
 def check_translations(source: str, target: str, *, name: str) -> None:
@@ -279,17 +268,16 @@ def check_translations(source: str, target: str, *, name: str) -> None:
 def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
     """Align these pairs alone and return the share of target words with a likely link."""
     counts = LinkCounts()
-    for _ in counts.counted(align_words(pairs, threshold=LIKELY_LINK)):
-        pass
+    deque(counts.counted(align_words(pairs, threshold=LIKELY_LINK)), maxlen=0)
     return counts.share_linked
 
 
 def check_languages(text: texts.SourceText) -> None:
     """Raise DataError when the first pairs show that language codes are swapped or wrong."""
     pairs = list(islice(text.pairs(), LOOKED_AT))
-    sides = recognise(pair[0] for pair in pairs), recognise(pair[1] for pair in pairs)
+    sides = recognition.recognise(pair[0] for pair in pairs), recognition.recognise(pair[1] for pair in pairs)
     source, target = text.languages
-    if are_swapped(sides, text.languages):
+    if recognition.are_swapped(sides, text.languages):
         found = f"text in {target} on the source side and in {source} on the target side"
         expected, remedy = f"{source} and {target}, as --languages says", "swap the codes"
         raise DataError(text.bitext[0], None, found, expected, remedy)

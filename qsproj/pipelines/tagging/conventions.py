@@ -10,10 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
-from qsproj.conventions import ROOT
+from qsproj.conventions import ROOT, Floats
 from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns, with_heads
@@ -72,12 +69,8 @@ def registered_auxiliaries(language: str | None) -> frozenset[str]:
 
 
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
-MODALS = Convention(
-    tag="AUX",
-    relation="aux",
-    forms=frozenset({"can", "could", "must"}),
-    becomes=("AUX", "aux"),
-)
+_MODALS = frozenset({"can", "could", "must"})
+MODALS = Convention(tag="AUX", relation="aux", forms=_MODALS, becomes=("AUX", "aux"))
 # ``conventions.tsv`` has the practice of languages: published, by the statistics of UD, which ``python -m
 # scripts.conventions`` reads; or counted, which holds, in the treebanks themselves. In Danish and Dutch a
 # tenth of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where most of them are
@@ -160,8 +153,8 @@ def names_of(sentence: Sentence) -> list[str]:
 
 
 def settled_conventions(
-    vocabulary: Iterable[str],
-    shares: Mapping[str, NDArray[np.float64]],
+    vocabulary: Sequence[str],
+    shares: Mapping[str, Floats],
     known: Mapping[str, Mapping[str, int]],
     *,
     language: str | None = None,
@@ -172,7 +165,6 @@ def settled_conventions(
     ``known``: tag counts of each word of the tagged sentences. ``language``: code of the target; other
     languages decide where neither tagged sentences nor the target's own treebanks do.
     """
-    forms = tuple(vocabulary)
     settled = {}
     for one in CONVENTIONS:
         if one.name not in shares:
@@ -180,14 +172,11 @@ def settled_conventions(
         annotations = list(one.languages.values())
         of_languages = PRIOR_VOTES * annotations.count(one.becomes) / len(annotations)
         counts = {one.becomes: of_languages, one.own: PRIOR_VOTES - of_languages}
-        practice = one.languages.get(language or "")
-        if practice:
+        if practice := one.languages.get(language or ""):
             counts = {**dict.fromkeys(counts, 0.0), practice: PRIOR_VOTES}
-        for form, share in zip(forms, shares[one.name].tolist(), strict=True):
-            if share:
-                found = known.get(form, {})
-                for annotation in counts:
-                    counts[annotation] += share * found.get(annotation[0], 0)
+        for form, share in zip(vocabulary, shares[one.name].tolist(), strict=True):
+            for annotation in counts if share else ():
+                counts[annotation] += share * known.get(form, {}).get(annotation[0], 0)
         settled[one.name] = max(counts, key=lambda annotation: counts[annotation])
     return settled
 
@@ -202,14 +191,12 @@ def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]
         of_words = names_of(pair.source)
         links, chances = pair.alignment.links.tolist(), pair.alignment.shares.tolist()
         for (source, target), chance in zip(links, chances, strict=True):
-            if (name := of_words[source - 1]) in OWN:
-                found[name, pair.target.upos[target - 1]] += chance
+            found[of_words[source - 1], pair.target.upos[target - 1]] += chance
     unshared = {}
     for one in CONVENTIONS:
         ways = tuple(dict.fromkeys((one.own, one.becomes, *one.languages.values())))
-        numbers = [found[one.name, tag] for tag, _ in ways]
-        way = ways[numbers.index(max(numbers))]
-        if one.in_trees and way != one.own and max(numbers) >= ENOUGH:
+        way = max(ways, key=lambda way: found[one.name, way[0]])
+        if one.in_trees and way != one.own and found[one.name, way[0]] >= ENOUGH:
             unshared[one.name] = way
     return unshared
 
@@ -240,10 +227,8 @@ def conventional(
     own = list(zip(sentence.upos, sentence.deprels, strict=True))
     found = list(map(unshared.get, names, own))
     heads = sentence.heads.tolist()
-    deprels = [
-        "",
-        *(old if new in {HEAD, ANY} else new for (_, old), (_, new) in zip(own, found, strict=True)),
-    ]
+    kept = (old if new in {HEAD, ANY} else new for (_, old), (_, new) in zip(own, found, strict=True))
+    deprels = ["", *kept]
     for word, (_, relation) in enumerate(found, start=1):
         if relation == HEAD and heads[word] > ROOT and (alignment is None or _is_linked(word, alignment)):
             _raise(word, heads, deprels, sentence.upos)

@@ -5,6 +5,7 @@ tag predict no better than the tag alone is not marked in the target and is not 
 attributes each word gets its likeliest combination; a model is then trained as on a treebank.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns
@@ -24,10 +26,9 @@ from qsproj.models.morphology.morphology_training import columns_shown, train_mo
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.few_tagged import FewTagged, with_tagged_features
 from qsproj.pipelines.tagging.linked_text import LinkedText, MarkedLinks, normalised, numbered, summed
-from qsproj.pipelines.tagging.options import BARELY, ENDING, FEW, HALF, PRIOR_VOTES, FeatureProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, ENDING, FEW, HALF, PRIOR_VOTES, TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import CARRIED, INFLECTED, NONE, SHARED, UNKNOWN
 
-Counts = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 # Tags that translations and treebanks confuse; features are projected between them.
@@ -66,15 +67,13 @@ class MarkedWords:
     types: Numbers
     names: tuple[tuple[str, str], ...]
     values: Mapping[str, tuple[str, ...]]
-    votes: Mapping[str, Counts]
+    votes: Mapping[str, Floats]
     together: Mapping[str, Collection[tuple[str, ...]]]
 
     @cached_property
     def groups(self) -> list[Numbers]:
-        return suffix_groups(self.names)
-
-    def of_types(self, attribute: str) -> Counts:
-        return summed(self.votes[attribute], self.types, len(self.names))
+        """Groups of the types by tag and suffix, from large to small; last, a group for each type."""
+        return [*suffix_groups(self.names), np.arange(len(self.names))]
 
 
 def marked_words(
@@ -94,8 +93,7 @@ def marked_words(
     of_marks = np.array([ALIKE.get(mark.upos, mark.upos) for mark in links.names])
     heard = (at >= 0) & (alike[types[at]] == of_marks[marks])
     at, marks, weights = at[heard], marks[heard], links.votes[heard]
-    values: dict[str, tuple[str, ...]] = {}
-    votes: dict[str, Counts] = {}
+    values, votes = dict[str, tuple[str, ...]](), dict[str, Floats]()
     for column, name in enumerate(CARRIED):
         found = {mark.values[column] for mark in links.names} - {NONE, UNKNOWN}
         if found:
@@ -104,10 +102,10 @@ def marked_words(
             brought = np.array([number.get(mark.values[column], -1) for mark in links.names])[marks]
             votes[name] = np.zeros((len(tagged), len(values[name])))
             np.add.at(votes[name], (at[brought >= 0], brought[brought >= 0]), weights[brought >= 0])
-    together: dict[str, set[tuple[str, ...]]] = {}
+    together = defaultdict[str, set[tuple[str, ...]]](set)
     for pair in np.unique(types[at] * len(links.names) + marks).tolist():
-        tag = names[pair // len(links.names)][0]
-        together.setdefault(tag, set()).add(links.names[pair % len(links.names)].values)
+        of_type, mark = divmod(pair, len(links.names))
+        together[names[of_type][0]].add(links.names[mark].values)
     return MarkedWords(types, names, values, votes, together)
 
 
@@ -120,8 +118,8 @@ def suffix_groups(names: Sequence[tuple[str, str]]) -> list[Numbers]:
 
 
 def leaning_chances(
-    counts: Counts, groups: Sequence[Numbers], leaning: float, *, others: bool = False
-) -> Counts:
+    counts: Floats, groups: Sequence[Numbers], leaning: float, *, others: bool = False
+) -> Floats:
     """Return the probabilities of the values of each type, float64[types, values], smoothed by its groups.
 
     ``groups``: from large to small. ``others``: leave out the counts of the type itself.
@@ -138,8 +136,7 @@ def leaning_chances(
 
 def judged_attributes(words: MarkedWords) -> Iterator[Judged]:
     """Test whether forms show an attribute, for each attribute and tag with enough votes."""
-    groups = words.groups
-    by_form = [*groups, np.arange(len(words.names))]
+    groups = words.groups[:-1]
     tags = np.array([tag for tag, _ in words.names])
     seen = np.arange(len(words.types)) // BLOCK_WORDS % 2 == 0
     for name, votes in words.votes.items():
@@ -149,7 +146,7 @@ def judged_attributes(words: MarkedWords) -> Iterator[Judged]:
         half = summed(votes[seen], words.types[seen], len(words.names))
         own = (
             counts - half,
-            leaning_chances(half, by_form, PRIOR_VOTES),
+            leaning_chances(half, words.groups, PRIOR_VOTES),
             leaning_chances(half, groups[:1], BARELY),
         )
         few = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
@@ -174,30 +171,27 @@ def written_attributes(judged: Sequence[Judged]) -> dict[str, list[str]]:
     Inflectional attributes must show in target words of open classes: *he* is third person, but Swedish
     verbs do not mark person. Adjectives share only attributes that nouns show, auxiliaries those of verbs.
     """
-    good = [one for one in judged if one.shown >= FEW and one.precision >= HALF]
-    shown = {(one.tag, one.attribute) for one in good}
+    good = [(one.tag, one.attribute) for one in judged if one.shown >= FEW and one.precision >= HALF]
     kept = [
-        one
-        for one in good
-        if one.attribute not in SHARED
-        or one.tag not in FIRST_OF
-        or (FIRST_OF[one.tag], one.attribute) in shown
+        (tag, name)
+        for tag, name in good
+        if name not in SHARED or tag not in FIRST_OF or (FIRST_OF[tag], name) in good
     ]
-    inflected = {one.attribute for one in kept if one.tag in OPEN}
-    written: dict[str, list[str]] = {}
-    for one in kept:
-        if one.attribute not in INFLECTED or one.attribute in inflected:
-            written.setdefault(one.tag, []).append(one.attribute)
+    inflected = {name for tag, name in kept if tag in OPEN}
+    written = dict[str, list[str]]()
+    for tag, name in kept:
+        if name not in INFLECTED or name in inflected:
+            written.setdefault(tag, []).append(name)
     return written
 
 
 def likeliest_features(words: MarkedWords, written: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the FEATS cell of each word: the likeliest combination found in source words of its tag."""
-    by_form = [*words.groups, np.arange(len(words.names))]
-    logs: dict[str, Counts] = {}
+    logs = dict[str, Floats]()
     for name in {name for names in written.values() for name in names}:
-        of_types = leaning_chances(words.of_types(name), by_form, PRIOR_VOTES)
-        logs[name] = np.log(normalised(words.votes[name] + HALF * of_types[words.types]))
+        votes = words.votes[name]
+        of_types = leaning_chances(summed(votes, words.types, len(words.names)), words.groups, PRIOR_VOTES)
+        logs[name] = np.log(normalised(votes + HALF * of_types[words.types]))
     tags = np.array([tag for tag, _ in words.names])[words.types]
     cells = np.full(len(words.types), UNSPECIFIED, dtype=object)
     for tag, names in written.items():
@@ -234,33 +228,21 @@ def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[In
         for tag, cell in zip(one.upos, one.feats, strict=True)
         for name, _ in feature_pairs(cell)
     }
-    readings: dict[tuple[str, str], list[dict[str, str]]] = {}
+    readings = dict[tuple[str, str], list[dict[str, str]]]()
     for form, _, tags, feats in inflections:
         for tag in tags if feats != UNSPECIFIED else ():
             pairs = {name: value for name, value in feature_pairs(feats) if (tag, name) in linked}
             readings.setdefault((tag, lower_form(form)), []).append(pairs)
-    return [
-        with_columns(
-            one,
-            feats=[
-                _listed_cell(cell, readings.get((tag, lower_form(form)), [{}]))
-                for tag, form, cell in zip(one.upos, one.forms, one.feats, strict=True)
-            ],
-        )
-        for one in sentences
-    ]
 
+    def listed(tag: str, form: str, cell: str) -> str:
+        """Return the values that the best readings share, and projected values of other attributes."""
+        linked, of_word = dict(feature_pairs(cell)), readings.get((tag, lower_form(form)), [{}])
+        shared = [len(linked.items() & one.items()) for one in of_word]
+        best = [one for one, count in zip(of_word, shared, strict=True) if count == max(shared)]
+        kept = {name: linked[name] for name in linked.keys() - set().union(*best)}
+        return feature_cell(kept | dict(set.intersection(*(set(one.items()) for one in best))))
 
-def _listed_cell(cell: str, readings: Sequence[Mapping[str, str]]) -> str:
-    """Return the values that the best readings share, and projected values of other attributes."""
-    linked = dict(feature_pairs(cell))
-    shared = [len(linked.items() & one.items()) for one in readings]
-    best = [one for one, count in zip(readings, shared, strict=True) if count == max(shared)]
-    names = {name for one in best for name in one}
-    return feature_cell(
-        {name: value for name, value in linked.items() if name not in names}
-        | dict(set.intersection(*(set(one.items()) for one in best)))
-    )
+    return [with_columns(one, feats=list(map(listed, one.upos, one.forms, one.feats))) for one in sentences]
 
 
 def learn_features(
@@ -272,7 +254,7 @@ def learn_features(
     lexicon: Lexicon,
     columns: Sequence[str],
     rng: np.random.Generator,
-    options: FeatureProjectionOptions,
+    options: TagProjectionOptions,
 ) -> tuple[Morphology | None, list[str]]:
     """Learn features and lemmas of words with the tags of a tagger, and return report lines.
 
@@ -287,13 +269,10 @@ def learn_features(
     with_lemmas = "lemma" in columns and bool(few.inflections or lexicon.has_lemmas)
     if not (links or tagged or with_lemmas):
         return None, []
-    drawn = np.sort(rng.permutation(sentences)[: options.sentences]).tolist()
+    drawn = np.sort(rng.permutation(sentences)[: options.feature_sentences]).tolist()
     tags = [tag_words(text.sentences[number]) for number in drawn]
-    lines: list[str] = []
-    made = [
-        Sentence.from_words(text.sentences[number], upos=upos)
-        for number, upos in zip(drawn, tags, strict=True)
-    ]
+    lines = list[str]()
+    made = [Sentence.from_words(text.sentences[at], upos=upos) for at, upos in zip(drawn, tags, strict=True)]
     if links:
         words = marked_words(text, links, drawn, tags)
         judged = list(judged_attributes(words))
@@ -309,16 +288,17 @@ def learn_features(
     inflections = [*few.inflections, *lexicon.inflections_of(made)] if with_lemmas else []
     shown = [name for name in columns_shown(made) if name == "feats"] + ["lemma"] * bool(inflections)
     morphology = train_morphology(
-        made, rng=rng, columns=shown, inflections=inflections, epochs=options.epochs
+        made, rng=rng, columns=shown, inflections=inflections, epochs=options.feature_epochs
     )
     if morphology is not None and (weights := morphology.weights) is not None:
-        cooled = replace(
+        temperature = options.feature_temperature
+        flat = replace(
             weights,
-            emissions=(weights.emissions / options.temperature).astype(np.float32),
-            transitions=weights.transitions / options.temperature,
-            support=weights.support / options.temperature,
+            emissions=(weights.emissions / temperature).astype(np.float32),
+            transitions=weights.transitions / temperature,
+            support=weights.support / temperature,
         )
-        morphology = replace(morphology, weights=cooled)
+        morphology = replace(morphology, weights=flat)
     return morphology, lines
 
 
@@ -330,6 +310,5 @@ def _report(judged: Sequence[Judged], written: Mapping[str, Sequence[str]]) -> I
     tags = {name: [tag for tag in sorted(written) if name in written[tag]] for name in names}
     of_tags = [f"{name} of {', '.join(tags[name])}" for name in names if tags[name]]
     yield f"features that forms show: {'; '.join(of_tags)}"
-    without = [name for name in names if not tags[name]]
-    if without:
-        yield f"features of the source that forms do not show, not written: {', '.join(without)}"
+    if without := ", ".join(name for name in names if not tags[name]):
+        yield f"features of the source that forms do not show, not written: {without}"

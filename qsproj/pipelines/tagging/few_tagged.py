@@ -3,7 +3,7 @@
 Their tags and contractions correct those of links; their features correct projected ones.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ class FewTagged:
     @classmethod
     def of(cls, sentences: Sequence[Sentence]) -> "FewTagged":
         """Count tags and contractions of the sentences; UsageError when a word has no UPOS."""
-        counts: dict[str, Counter[str]] = {}
+        counts = defaultdict[str, Counter[str]](Counter)
         for number, sentence in enumerate(sentences, start=1):
             if UNSPECIFIED in sentence.upos:
                 word = sentence.forms[sentence.upos.index(UNSPECIFIED)]
@@ -57,7 +57,7 @@ class FewTagged:
                 )
             for form, tag in zip(sentence.forms, sentence.upos, strict=True):
                 for known in {plain_form(form), lower_form(form)}:
-                    counts.setdefault(known, Counter())[tag] += 1
+                    counts[known][tag] += 1
         return cls(tuple(sentences), counts, learn_contractions(sentences))
 
     def split(self) -> "tuple[FewTagged, tuple[Sentence, ...]]":
@@ -86,9 +86,8 @@ class FewTagged:
         """Return training examples; multiword tokens give a split and an unsplit one, of half weight each."""
         examples = []
         for sentence in self.sentences:
-            versions: list[tuple[Words, Words]] = [(sentence.forms, sentence.upos)]
-            if multiword_tokens(sentence):
-                versions.append(merge_contractions(sentence))
+            merged = [merge_contractions(sentence)] if multiword_tokens(sentence) else []
+            versions = [(sentence.forms, sentence.upos), *merged]
             for forms, upos in versions:
                 wrong = np.array(upos)[:, None] != np.array(tags)
                 evidence = np.where(wrong, np.float32(-np.inf), np.float32(0.0))
@@ -109,7 +108,7 @@ def with_tagged_features(
     """
     learned = train_morphology(tagged, rng=rng, columns=["feats"])
     assert learned is not None
-    words: Counter[str] = Counter(tag for one in tagged for tag in one.upos)
+    words = Counter(tag for one in tagged for tag in one.upos)
     known = {(lower_form(form), tag) for one in tagged for form, tag in zip(one.forms, one.upos, strict=True)}
     values = {
         (tag, pair)
@@ -159,15 +158,12 @@ def compare_with_tagged_alone(
     """
     if not aside:
         return False, []
-    with_links = words_right(tagger, aside)
     without_links = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, self_training=0)
-    alone = words_right(without_links, aside)
-    differ = np.count_nonzero(alone != with_links)
-    wins = bool(alone.sum() - with_links.sum() > SURELY * np.sqrt(differ))
-    lines = [
-        f"{pluralise(len(aside), 'tagged sentence')} set aside: {100.0 * with_links.mean():.1f}% of words "
+    linked, alone = (words_right(one, aside) for one in (tagger, without_links))
+    wins = bool(alone.sum() - linked.sum() > SURELY * np.sqrt(np.count_nonzero(alone != linked)))
+    line = (
+        f"{pluralise(len(aside), 'tagged sentence')} set aside: {100.0 * linked.mean():.1f}% of words "
         f"right with links, {100.0 * alone.mean():.1f}% without"
-    ]
-    if wins:
-        lines.append("links do not help: learned from the tagged sentences and the raw text alone")
-    return wins, lines
+    )
+    verdict = "links do not help: learned from the tagged sentences and the raw text alone"
+    return wins, [line, verdict] if wins else [line]

@@ -3,7 +3,7 @@
 Function words without a translation are linked to whatever is left: Wolof *di*, an auxiliary, to *and*.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -11,19 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Mask
+from qsproj.conventions import Floats, Mask
 from qsproj.corpus.characters import lower_form
 from qsproj.features.tagging import BOUNDARY_CLASS, RARE_CLASS, Classes
 from qsproj.models.tagging.tagger import TagWords
-from qsproj.pipelines.tagging.linked_text import (
-    LinkedText,
-    Sets,
-    Shares,
-    WordVotes,
-    normalised,
-    summed,
-    word_votes,
-)
+from qsproj.pipelines.tagging.linked_text import LinkedText, WordVotes, normalised, summed, word_votes
 from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.type_dictionary import type_shares
 
@@ -72,6 +64,14 @@ class Voted(NamedTuple):
         return self._replace(text=text, words=self.words._replace(of_types=of_types))
 
 
+class WeighedVotes(NamedTuple):
+    """Votes of a text, the shares of tags in those of each type, and which are weights: of function words."""
+
+    text: LinkedText
+    shares: Floats  # float64[V, T]
+    weighted: Mask  # bool[V]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
     """A text with a type of its own for each rarely linked word before each tag."""
@@ -79,10 +79,6 @@ class Positions:
     every: Voted
     first: Voted | None  # with several translations
     after: NDArray[np.int64]  # int64[N], the tag after each word, T at the end of a sentence
-
-    @property
-    def text(self) -> LinkedText:
-        return self.every.text
 
     @classmethod
     def of(
@@ -97,17 +93,14 @@ class Positions:
         after = _next_tags(text, every.words)
         at = rare[every.words.of_types[text.types]]
         n_places = len(text.tags) + 1
-        named, numbers = np.unique(
-            text.types[at].astype(np.int64) * n_places + after[at], return_inverse=True
-        )
+        numbered = text.types[at].astype(np.int64) * n_places + after[at]
+        named, numbers = np.unique(numbered, return_inverse=True)
         types = text.types.copy()
         types[at] = len(text.vocabulary) + numbers
         old = named // n_places
         return cls(every.with_types(types, old), first and first.with_types(types, old), after)
 
-    def readings(
-        self, allowed: Sets, classes: Classes, options: TagProjectionOptions
-    ) -> "list[WeighedVotes]":
+    def readings(self, allowed: Mask, classes: Classes, options: TagProjectionOptions) -> list[WeighedVotes]:
         """Return a reading of all votes and, with several translations, one of the first alone.
 
         ``classes``: those of lower-cased words. Treebanks differ in the tags of function words, so that words
@@ -116,23 +109,13 @@ class Positions:
         """
         shares, weighted = with_function_tags(self.every, allowed, self.after, classes, options)
         if self.first is None:
-            return [WeighedVotes(self.text, shares, weighted)]
+            return [WeighedVotes(self.every.text, shares, weighted)]
         by_first, weighted_by_first = with_function_tags(self.first, allowed, self.after, classes, options)
         decided = _decided(self.first)[self.first.words.of_types] & by_first.any(axis=1)
         shares = np.where(decided[:, None], by_first, shares)
         weighted = np.where(decided, weighted_by_first, weighted)
-        return [
-            WeighedVotes(self.text, shares, weighted),
-            WeighedVotes(self.first.text, by_first, weighted_by_first),
-        ]
-
-
-class WeighedVotes(NamedTuple):
-    """Votes of a text, the shares of tags in those of each type, and which are weights: of function words."""
-
-    text: LinkedText
-    shares: Shares  # float64[V, T]
-    weighted: Mask  # bool[V]
+        of_first = WeighedVotes(self.first.text, by_first, weighted_by_first)
+        return [WeighedVotes(self.every.text, shares, weighted), of_first]
 
 
 def _decided(first: Voted) -> Mask:
@@ -141,12 +124,8 @@ def _decided(first: Voted) -> Mask:
 
 
 def with_function_tags(
-    voted: Voted,
-    allowed: Sets,
-    after: NDArray[np.int64],
-    classes: Classes,
-    options: TagProjectionOptions,
-) -> tuple[Shares, Mask]:
+    voted: Voted, allowed: Mask, after: NDArray[np.int64], classes: Classes, options: TagProjectionOptions
+) -> tuple[Floats, Mask]:
     """Return the shares of types, and which of them are weights: those of rarely linked words.
 
     ``after``: the tag after each word. Rarely linked words may be AUX, DET and PRON, beside the tags that
@@ -182,12 +161,12 @@ def with_function_tags(
 
 def _of_company(
     voted: Voted,
-    tags: Shares,
+    tags: Floats,
     place: NDArray[np.int64],
     enough: int,
     classes: Classes,
     options: TagProjectionOptions,
-) -> Shares:
+) -> Floats:
     """Return the weights of tags of rarely linked types, by similar words in a place: float64[V, T].
 
     0 without company. ``tags`` float64[W, T]: 1 for those that a word may have. ``place``: of each word of
@@ -229,7 +208,7 @@ def rarely_linked(text: LinkedText, words: WordVotes, options: TagProjectionOpti
     return words.frequent & spelled & few & ~agree & enough_links
 
 
-def _few_votes(votes: NDArray[np.float64], counts: NDArray[np.int64], options: TagProjectionOptions) -> Mask:
+def _few_votes(votes: Floats, counts: NDArray[np.int64], options: TagProjectionOptions) -> Mask:
     """Return which rows have few votes per occurrence, compared with all rows."""
     return votes.sum(axis=1) * counts.sum() < options.rarely_linked * votes.sum() * counts
 
@@ -246,7 +225,7 @@ def _next_tags(text: LinkedText, words: WordVotes) -> NDArray[np.int64]:
     return tags
 
 
-def _contexts(text: LinkedText, rows: NDArray[np.int64], classes: Classes) -> NDArray[np.float64]:
+def _contexts(text: LinkedText, rows: NDArray[np.int64], classes: Classes) -> Floats:
     """Return the roots of the chances of the classes of previous and next words, by row, float64[R, C].
 
     ``rows``: the row that each word of the text counts for; none if negative.
@@ -281,20 +260,20 @@ def contradictions(
 ) -> list[Contradiction]:
     """Return frequent words whose tags in ``sentences`` contradict their links, the commonest first."""
     words = word_votes(text, options.frequent)
-    given: dict[int, Counter[str]] = {}
+    given = defaultdict[int, Counter[str]](Counter)
     for sentence in sentences:
-        of_sentence = words.of_types[text.types[text.words_of(sentence)]]
-        for word, tag in zip(of_sentence.tolist(), tag_words(text.sentences[sentence]), strict=True):
+        of_sentence = words.of_types[text.types[text.words_of(sentence)]].tolist()
+        for word, tag in zip(of_sentence, tag_words(text.sentences[sentence]), strict=True):
             if words.frequent[word]:
-                given.setdefault(word, Counter())[tag] += 1
+                given[word][tag] += 1
     names = dict(zip(words.of_types.tolist(), map(lower_form, text.vocabulary), strict=True))
     shares = normalised(words.votes)
     found = []
     for word, counts in given.items():
-        best = int(shares[word].argmax())
+        linked, believed = text.tags[shares[word].argmax()], float(shares[word].max())
         tag, count = min(counts.items(), key=lambda one: (-one[1], one[0]))
-        if tag != text.tags[best] and shares[word, best] >= HALF and count > HALF * counts.total():
-            linked = text.tags[best], float(shares[word, best])
-            share = count / counts.total()
-            found.append(Contradiction(names[word], int(words.counts[word]), linked, (tag, share)))
+        share = count / counts.total()
+        if tag != linked and believed >= HALF and share > HALF:
+            both = (linked, believed), (tag, share)
+            found.append(Contradiction(names[word], int(words.counts[word]), *both))
     return sorted(found, key=lambda one: (-one.count, one.word))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Mask
+from qsproj.conventions import Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, split_contractions
@@ -19,8 +19,6 @@ from qsproj.pipelines.tagging.options import BARELY, TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
 Words = tuple[str, ...]
-Shares = NDArray[np.float64]
-Sets = NDArray[np.bool_]
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
@@ -31,7 +29,7 @@ class MarkedLinks:
 
     words: NDArray[np.int64]
     marks: NDArray[np.int64]
-    votes: NDArray[np.float64]
+    votes: Floats
     names: tuple[Mark, ...]
 
 
@@ -74,7 +72,7 @@ class _Links(NamedTuple):
     sources: NDArray[np.int64]
     marks: NDArray[np.int64]
     translations: NDArray[np.int64]  # of the target sentence
-    weights: NDArray[np.float64]
+    weights: Floats
 
 
 def read_linked_text(
@@ -132,7 +130,8 @@ def read_linked_text(
     trust = np.where(np.isin(relations, list(conventions.LOOSE)), BARELY, 1.0)
     weights = weights**power * trust[sourced]
 
-    def votes_of_links(chosen: Mask, groups: NDArray[np.integer]) -> NDArray[np.float64]:
+    def votes_of_links(chosen: Mask, groups: NDArray[np.integer]) -> Floats:
+        # Without any link the counts would be integers.
         return np.bincount(groups, weights * chosen, minlength=len(vocabulary)).astype(np.float64)
 
     # Links of MAJORITY get the second tag where the lower-cased type has more votes for it.
@@ -143,15 +142,9 @@ def read_linked_text(
             named = of_links == tags[name]
             most_other = votes_of_links(own_tags == other, lowered) > votes_of_links(named, lowered)
             of_links = np.where(named & most_other[lowered], tags[other], of_links)
-    # Without any link the counts would be integers.
-    sums = np.bincount(types[at], weights, minlength=len(vocabulary)).astype(np.float64)
+    sums = votes_of_links(of_links >= 0, types[at])
     shares = {
-        one.name: np.divide(
-            votes_of_links(of_links == tags[one.name], types[at]),
-            sums,
-            out=np.zeros_like(sums),
-            where=sums > 0.0,
-        )
+        one.name: votes_of_links(of_links == tags[one.name], types[at]) / np.where(sums > 0.0, sums, 1.0)
         for one in conventions.CONVENTIONS
         if one.name in tags
     }
@@ -160,7 +153,7 @@ def read_linked_text(
     names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
     column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
 
-    def votes_of(weights: NDArray[np.float64]) -> NDArray[np.float32]:
+    def votes_of(weights: Floats) -> NDArray[np.float32]:
         votes = np.zeros((len(types), len(names)), dtype=np.float32)
         np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
         for name, other in second.items():
@@ -201,8 +194,8 @@ def agreement(
     tags: NDArray[np.int64],
     sources: NDArray[np.int64],
     translations: NDArray[np.int64],
-    votes: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    votes: Floats,
+) -> Floats:
     """Return how far other translations agree with the tagged source word of each link, float64[L] in 0..1.
 
     It is the mean share of their votes that are for its tag, relative to that of all words of the tag; 1
@@ -211,7 +204,7 @@ def agreement(
     if not translations.any():
         return np.ones(len(votes))
 
-    def of_others(groups: NDArray[np.int64]) -> NDArray[np.float64]:
+    def of_others(groups: NDArray[np.int64]) -> Floats:
         own = np.unique(groups * (translations.max() + 1) + translations, return_inverse=True)[1]
         return np.maximum(np.bincount(groups, votes)[groups] - np.bincount(own, votes)[own], 0.0)
 
@@ -231,8 +224,7 @@ def sampled(
 
     *Source*: algorithm R of Vitter (1985).
     """
-    kept: list[tuple[int, Made]] = []
-    number = -1
+    kept, number = list[tuple[int, Made]](), -1
     for number, item in enumerate(items):
         if most is None or rng is None or number < most:
             place = number
@@ -250,7 +242,7 @@ def _linked(
 ) -> tuple[Words, _Links]:
     """Return a sentence with the links of its translations; adds to ``sources`` and ``marks``."""
     words, places = _split(translations[0].target.forms, contractions)
-    columns: list[tuple[NDArray[Any], ...]] = []
+    columns = list[tuple[NDArray[Any], ...]]()
     for number, pair in enumerate(translations):
         links, weight = pair.alignment.links, pair.alignment.shares
         source, place = links[:, 0] - 1, places[links[:, 1] - 1]
@@ -259,10 +251,9 @@ def _linked(
         word = np.array([sources.setdefault(one, len(sources)) for one in cells], dtype=np.int64)
         mark = np.zeros(len(word), dtype=np.int64)
         if marks is not None:
-            likeliest = np.full(len(word), NO_LINK, dtype=np.int64)
-            order = np.argsort(weight, kind="stable")
+            likeliest, order = np.full_like(word, NO_LINK), np.argsort(weight, kind="stable")
             likeliest[source[order]] = place[order]
-            mark[:] = [marks.setdefault(one, len(marks)) for one in marks_of(pair.source, likeliest.tolist())]
+            mark[:] = [marks.setdefault(one, len(marks)) for one in marks_of(own, likeliest.tolist())]
         kept = place >= 0
         every = (place, word[source], mark[source], np.full(len(place), number), weight)
         columns.append(tuple(column[kept] for column in every))
@@ -273,16 +264,14 @@ def _linked(
 def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np.int64]]:
     """Return the words of tokens, and the place of each token among them, -1 for split tokens."""
     words, ranges = split_contractions(tokens, contractions)
-    places = np.arange(len(tokens), dtype=np.int64)
-    if ranges:
-        parts = np.zeros(len(words), dtype=np.bool_)
-        first = np.zeros(len(words), dtype=np.bool_)
-        for span in ranges:
-            parts[span.first - 1 : span.last] = True
-            first[span.first - 1] = True
-        own = np.nonzero(~parts | first)[0]
-        places = np.where(parts[own], -1, own)
-    return tuple(words), places
+    if not ranges:
+        return tuple(words), np.arange(len(tokens))
+    last, word = {span.first: span.last for span in ranges}, 1
+    places = []
+    for _ in tokens:
+        places.append(-1 if word in last else word - 1)
+        word = last.get(word, word) + 1
+    return tuple(words), np.array(places)
 
 
 def numbered(names: Iterable[Hashable]) -> tuple[NDArray[np.int64], int]:
@@ -296,8 +285,8 @@ class WordVotes(NamedTuple):
 
     of_types: NDArray[np.int64]  # int64[V], the word of each type
     counts: NDArray[np.int64]  # int64[W]
-    votes: NDArray[np.float64]  # float64[W, T]
-    frequent: NDArray[np.bool_]  # bool[W]
+    votes: Floats  # float64[W, T]
+    frequent: Mask  # bool[W]
 
 
 def word_votes(text: LinkedText, frequent: float) -> WordVotes:
@@ -308,7 +297,7 @@ def word_votes(text: LinkedText, frequent: float) -> WordVotes:
     return WordVotes(of_types, counts, summed(text.votes, at, n_words), counts >= frequent * len(at))
 
 
-def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
+def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: int) -> Floats:
     """Return the sum of the rows, [N, T], of each group, float64[n_groups, T]: faster than add.at."""
     sums = np.empty((n_groups, rows.shape[1]))
     for column in range(rows.shape[1]):
@@ -316,7 +305,7 @@ def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: in
     return sums
 
 
-def normalised(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalised(counts: Floats) -> Floats:
     """Return the rows divided by their sums; rows of zeros are unchanged."""
     sums = counts.sum(axis=1, keepdims=True)
     return np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0.0)

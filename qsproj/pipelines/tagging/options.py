@@ -26,20 +26,6 @@ ENDING = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureProjectionOptions:
-    """Options of features learned through links; chosen on development files.
-
-    ``sentences``: maximum number of training sentences. ``epochs``: passes over them; with 4, features of
-    Wolof, Italian, Ukrainian, Armenian and Turkish were the same. ``temperature``: divisor of the potentials,
-    because the training data is more certain than links are correct.
-    """
-
-    sentences: int = SELF_TRAINING
-    epochs: int = 2
-    temperature: float = 2.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TagProjectionOptions:
     """Options of a tagger learned through links (docs/notes/tags-through-links.md)."""
 
@@ -82,4 +68,9 @@ class TagProjectionOptions:
     )
     # Divisor of the averaged potentials for each round of self-training, which makes taggers overconfident.
     temperature: float = 1.3
-    features: FeatureProjectionOptions = field(default_factory=FeatureProjectionOptions)
+    # Features: maximum number of training sentences; passes over them, of which 4 gave the same features of
+    # Wolof, Italian, Ukrainian, Armenian and Turkish; divisor of the potentials, because the training data is
+    # more certain than links are correct.
+    feature_sentences: int = SELF_TRAINING
+    feature_epochs: int = 2
+    feature_temperature: float = 2.0

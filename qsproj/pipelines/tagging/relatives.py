@@ -15,6 +15,7 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.corpus.characters import lower_case, plain_form
 from qsproj.corpus.language.recognition import commonest_script
 from qsproj.features.hashing import FeatureIndex, commonest, pair_templates, stable_hash
@@ -56,17 +57,17 @@ class RelativeVoter:
     latin: bool  # whether it reads words in basic Latin letters
     index: FeatureIndex
     weights: NDArray[np.float32]  # float32[R, T]
-    transitions: NDArray[np.float64]  # all 0: the words of a sentence are independent
-    shares: NDArray[np.float64]  # float64[T], of the tags in its treebanks
+    transitions: Floats  # all 0: the words of a sentence are independent
+    shares: Floats  # float64[T], of the tags in its treebanks
     power: float = 0.0  # of its probabilities, as evidence
 
-    def probabilities(self, sentences: Sequence[Words], given: Sequence[Words]) -> NDArray[np.float64]:
+    def probabilities(self, sentences: Sequence[Words], given: Sequence[Words]) -> Floats:
         """Return the probability of each tag of each word, [N, T], if the other words have the tags given."""
         keys, places = features_of(sentences, given, latin=self.latin)
         padded = np.empty((len(keys), len(self.tags)))
         add_emissions(self.index.rows(keys), self.weights, padded)
         emissions = np.concatenate([padded[place] for place in places])
-        found: NDArray[np.float64] = np.exp(emissions - emissions.max(axis=1, keepdims=True))
+        found: Floats = np.exp(emissions - emissions.max(axis=1, keepdims=True))
         return found / found.sum(axis=1, keepdims=True)
 
     def evidence(
@@ -91,7 +92,7 @@ class RelativeVoter:
 
 def distribution_with(
     voter: RelativeVoter | None, tagger: Tagger, sentences: Sequence[Words], evidence: LogEvidence
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the tagger's probabilities, [N, T], given evidence and that of the voter, if there is one."""
     scored = list(tagger.scored(sentences))
     if voter is not None:

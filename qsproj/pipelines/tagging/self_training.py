@@ -15,6 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats, Mask
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, split_contractions
 from qsproj.corpus.language.lexicon import WordTags
@@ -29,17 +30,17 @@ from qsproj.models.tagging.tagger_training import (
 )
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.function_words import WeighedVotes
-from qsproj.pipelines.tagging.linked_text import LinkedText, Sets, Shares, Words, normalised, sampled
+from qsproj.pipelines.tagging.linked_text import LinkedText, Words, normalised, sampled
 from qsproj.pipelines.tagging.options import FEW, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected, type_evidence, type_weights
 
 # float64[T, T]: p(tag of a link | tag of its word), axes [tag of the word, tag of the link]. The first tagger
 # has not seen the links of a word itself: two witnesses, whose agreement shows how far to believe a link.
-Channel = NDArray[np.float64]
+Channel = Floats
 
 
-def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Sequence[int]) -> Channel:
+def learn_channel(text: LinkedText, sets: Mask, tagger: Tagger, sentences: Sequence[int]) -> Channel:
     """Estimate the channel from a tagger's expected tags of linked words, within their sets."""
     n_tags = len(text.tags)
     # No link is impossible.
@@ -53,7 +54,7 @@ def learn_channel(text: LinkedText, sets: Sets, tagger: Tagger, sentences: Seque
 
 
 def channel_evidence(
-    text: LinkedText, weights: Shares | Sets, channel: Channel, sentences: Sequence[int]
+    text: LinkedText, weights: Floats | Mask, channel: Channel, sentences: Sequence[int]
 ) -> LogEvidence:
     """Return the link evidence of the words of sentences, float32[M, T], natural log.
 
@@ -83,7 +84,7 @@ class RawText:
     """Raw sentences of the target language."""
 
     sentences: tuple[Words, ...]  # plain forms of each sentence; none is empty
-    allowed: Mapping[str, Sets]  # bool[T] of each word: tags that script and lexicon allow
+    allowed: Mapping[str, Mask]  # bool[T] of each word: tags that script and lexicon allow
 
     @classmethod
     def of(
@@ -113,7 +114,7 @@ class RawText:
         least = share * counts.total()
         return [word for word, count in counts.items() if count >= least]
 
-    def sets_of(self, forms: Words) -> Sets:
+    def sets_of(self, forms: Words) -> Mask:
         return np.array([self.allowed[form] for form in forms])
 
     def drawn(self, most: int, rng: np.random.Generator) -> list[Words]:
@@ -130,13 +131,13 @@ class SelfTraining:
     """State shared by all rounds of training from one reading of the votes."""
 
     reading: WeighedVotes
-    allowed: Sets
+    allowed: Mask
     parts: Sequence[Sequence[int]]  # sentences of each tagger
     extractor: FeatureExtractor
     rng: np.random.Generator
     options: TagProjectionOptions
 
-    def weights(self, few: FewTagged) -> Shares:
+    def weights(self, few: FewTagged) -> Floats:
         """Return the weights of the type dictionary, corrected by tagged sentences."""
         text, shares, weighted = self.reading
         shares = corrected(shares, text, few.counts)

@@ -37,8 +37,13 @@ from qsproj.pipelines.tagging.self_training import (
     share_unknown,
     with_temperature,
 )
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, with_seen_tags
-from qsproj.pipelines.tagging.unknown_words import link_features, prior_of_unknown, with_prior_of_unknown
+from qsproj.pipelines.tagging.type_dictionary import (
+    allowed_tags,
+    link_features,
+    prior_of_unknown,
+    with_prior_of_unknown,
+    with_seen_tags,
+)
 from qsproj.pipelines.treebank_weights import Treebank, tagged_alone
 from qsproj.progress import track
 
@@ -116,7 +121,7 @@ def project_tags(
         sureness=options.sureness,
     )
     positions = function_words.Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
-    text = positions.text
+    text = positions.every.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(
         raw,
@@ -145,7 +150,7 @@ def project_tags(
         lexicon=lexicon,
         columns=columns,
         rng=rng,
-        options=options.features,
+        options=options,
     )
 
     learned_from, aside = few.split()

@@ -30,7 +30,7 @@ def weights_of(text, word, *, position=0, lexicon=(), tagged=(), auxiliaries=())
     classes = {form: number for number, form in enumerate(sorted(set(map(str.lower, text.vocabulary))), 2)}
     places = [at for at, number in enumerate(text.types) if text.vocabulary[number] == word]
     positions = Positions.of(text, OPTIONS, auxiliaries=frozenset(auxiliaries))
-    text = positions.text
+    text = positions.every.text
     allowed = allowed_tags(text.vocabulary, text.tags, dict(lexicon))
     _, shares, weighted = positions.readings(allowed, classes, OPTIONS)[0]
     shares = corrected(shares, text, dict(tagged))

@@ -10,7 +10,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.unknown_words import alike, prior_of_unknown, with_prior_of_unknown
+from qsproj.pipelines.tagging.type_dictionary import alike, prior_of_unknown, with_prior_of_unknown
 
 
 def test_words_that_occur_once_show_how_rare_closed_classes_are():
