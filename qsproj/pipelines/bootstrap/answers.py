@@ -105,13 +105,13 @@ def learn_answers(
     if not answers.sentences and not answers.lexicon:
         return model
     tagger, own = learned_tagger(model.tagger, answers, raw=raw, rng=rng)
-    places = [at for at, one in enumerate(answers.sentences) if has_tree(one)]
-    trees = [with_known_tags(tagger, answers.sentences[at], answers.lexicon) for at in places]
+    trees = {at: one for at, one in enumerate(answers.sentences) if has_tree(one)}
+    tagged = [with_known_tags(tagger, one, answers.lexicon) for one in trees.values()]
     parser = model.base
     if not parser.refuses_training:
         # Trees none of which the parser can build teach it nothing.
         with suppress(NothingToLearnError):
-            parser = tuned_parser(parser, trees, [own.get(at) for at in places], rng=rng)
+            parser = tuned_parser(parser, tagged, list(map(own.get, trees)), rng=rng)
     return replace(model, tagger=tagger, base=parser)
 
 
@@ -181,9 +181,9 @@ def learned_tagger(
     contractions = {**tagger.contractions, **learn_contractions(known)}
     text = RawText.of(
         raw,
-        tags=current.tags,
-        lexicon=lexicon,
-        contractions=contractions,
+        current.tags,
+        lexicon,
+        contractions,
         most=RAW_SENTENCES,
         rng=rng,
         of_numbers={tag for one in known for form, tag in zip(one.forms, one.upos) if is_number(form)},
@@ -217,15 +217,9 @@ def learned_tagger(
     if text.sentences:
         right = (1.0 - judged) * (1.0 - undoubted) * _sureness(before, text) + judged * _sureness(flat, text)
         undoubted = max(1.0 - right / _sureness(sharp, text), 0.0)
-    found = replace(
-        tagger,
-        tags=sharp.tags,
-        index=sharp.index,
-        weights=sharp.weights,
-        transitions=sharp.transitions,
-        undoubted=undoubted,
-        contractions=tagger.contractions if tagger.tokenizer else contractions,
-    )
+    potentials = {name: getattr(sharp, name) for name in ("tags", "index", "weights", "transitions")}
+    divided = tagger.contractions if tagger.tokenizer else contractions
+    found = replace(tagger, **potentials, undoubted=undoubted, contractions=divided)
     return found, {places[at]: _own_tags(found, one, share, sharper * temperature) for at, one in held_out}
 
 
@@ -256,9 +250,8 @@ def _taught(
     train = partial(train_on_sets, tags=tagger.tags, extractor=tagger.extractor, rng=rng)
 
     def corrected(strength: float) -> list[SetExample]:
-        return [
-            SetExample(one.forms, _believed(current, one, lexicon), strength, trusted=True) for one in known
-        ]
+        evidence = [_believed(current, one, lexicon) for one in known]
+        return [SetExample(one.forms, of, strength, trusted=True) for one, of in zip(known, evidence)]
 
     current = tagger
     if known:

@@ -45,12 +45,10 @@ def shown_cuts(
     tagged sentences rarely change them, so that kept words, links and source trees stay valid.
     """
     sentences = list(read_all(tagged))
+    learned = learns_to_cut(sentences, language)
+    contractions = {} if learned else known_contractions(language, sentences)
     cuts: list[dict[str, Any]]
-    if learned := learns_to_cut(sentences, language):
-        cuts = [{"tagged": tagged, "contractions": {}} for _ in texts]
-    else:
-        contractions = known_contractions(language, sentences)
-        cuts = [{"tagged": (), "contractions": contractions} for _ in texts]
+    cuts = [{"tagged": tagged if learned else (), "contractions": contractions} for _ in texts]
     if not raw or language in UNSPACED_LANGUAGES:
         return cuts
     with ExitStack() as files:
@@ -65,8 +63,7 @@ def shown_cuts(
         if learned:
             continue
         found, too_short = attached_words(lines, map(spelling.respell, of_text), cut=cut)
-        attached = {token: found[token] for token in found if token not in contractions}
-        if attached:
+        if attached := {token: found[token] for token in found if token not in contractions}:
             shown["attached"] = attached
         if too_short:
             notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
@@ -82,14 +79,10 @@ def _cut_at_spaces(line: str) -> Sentence | None:
     return Sentence.from_words(words) if (words := line.split()) else None
 
 
-def _cut_line(read: Callable[[Iterable[str]], Iterator[Sentence]], line: str) -> Sentence | None:
-    return next(read([line]), None)
-
-
-def _respelling(
-    read: Callable[[Iterable[str]], Iterator[Sentence]], spelling: Spelling, lines: Iterable[str]
-) -> Iterator[Sentence]:
-    return read(map(spelling.respell, lines))
+def _cut_line(
+    read: Callable[[Iterable[str]], Iterator[Sentence]], line: str, *, spelling: Spelling | None = None
+) -> Sentence | None:
+    return next(read([spelling.respell(line) if spelling else line]), None)
 
 
 @stage("words", version=7, files=(".source.conllu", ".target.conllu"))
@@ -123,18 +116,16 @@ def cut_words(
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
     divided = {**contractions, **(attached or {})}
     target = target_reader(tokenizer, divided, language=language, name=text.bitext[-1])
-    if spelling:
-        target = partial(_respelling, target, spelling)
     cut: tuple[Cut, Cut] = (_cut_at_spaces, _cut_at_spaces)
     if not at_spaces:
-        cut = partial(_cut_line, tagger.reader(split_contractions=True)), partial(_cut_line, target)
+        source = partial(_cut_line, tagger.reader(split_contractions=True))
+        cut = source, partial(_cut_line, target, spelling=spelling)
     report = write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
     remarks = [report.line]
     for table, side, like in ((apart, "source", "treebank"), (attached, "target", "raw text")):
         if table:
-            remarks.append(
-                f"{pluralise(len(table), 'kind')} of {side} tokens divided like words of the {like}"
-            )
+            tokens = f"{pluralise(len(table), 'kind')} of {side} tokens"
+            remarks.append(f"{tokens} divided like words of the {like}")
     if spelling:
         rules = ", ".join(f"{old} > {new}" for old, new in spelling.rules)
         respelled = pluralise(len(spelling.words), "target word")
@@ -159,12 +150,8 @@ def link_words(
 
 @stage("links", version=1, files=(".pharaoh",))
 def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: str, name: str) -> StageReport:
-    """Use the links of a file, one line for each pair of the bitext, for the words of two CoNLL-U files.
-
-    ``name``: the file of links in messages.
-    """
-    lines = list(read_alignments(alignment))
-    counts = LinkCounts()
+    """Use the links of a file, ``name`` in messages, one line for each pair of the bitext."""
+    lines, counts = list(read_alignments(alignment)), LinkCounts()
 
     def of_pairs() -> Iterator[Alignment]:
         for one, other in pair_files(source, target):

@@ -45,24 +45,19 @@ def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> tuple[list[
     ends = list(accumulate(map(len, letters)))
     found = dict(_places("".join(letters), trees))
     line_at = {end: number for number, end in enumerate(ends)}
-    pairs: list[Named] = []
-    given: dict[str, Sentence] = {}
-    number = 0
+    pairs, given, number = list[Named](), dict[str, Sentence](), 0
     while number < len(named):
-        start = ends[number] - len(letters[number])
-        chain, end = [], start
-        while end in found:
+        chain, end = list[Sentence](), ends[number] - len(letters[number])
+        while end in found and not (chain and end in line_at):
             end, tree = found[end]
             chain.append(tree)
-            if end in line_at:
-                break
-        last = line_at[end] if chain and end in line_at else number
-        lines = named[number : last + 1]
+        is_covered = bool(chain) and end in line_at
+        lines = named[number : line_at[end] + 1 if is_covered else number + 1]
         source, target = (" ".join(filter(None, (line[side] for line in lines))) for side in (1, 2))
-        if chain and end in line_at:
+        if is_covered:
             given[source] = joined(chain)
         pairs.append((lines[0][0], source, target))
-        number = last + 1
+        number += len(lines)
     return pairs, given
 
 
@@ -74,10 +69,8 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
         if not own or not is_whole(tree.heads):
             continue
         place = text.find(own, before, before + REACH + len(own))
-        if place < 0 and len(own) >= LEAST_ALONE:
+        if place < 0 and len(own) >= LEAST_ALONE and text.find(own) == text.rfind(own):
             place = text.find(own)
-            if text.find(own, place + 1) >= 0:
-                place = -1
         if place >= 0:
             before = place + len(own)
             yield place, (before, tree)
@@ -168,15 +161,11 @@ def write_words(
 
     Raises DataError when fewer than FEWEST_PAIRS pairs are left.
     """
-    left_out: Counter[str] = Counter()
-    seen: set[bytes] = set()
-    kept = 0
-    words = [0, 0]
-    named, given = text.named(left_out), dict[str, Sentence]()
+    left_out, seen, kept, words = Counter[str](), set[bytes](), 0, [0, 0]
+    named, given, cuts = text.named(left_out), dict[str, Sentence](), Cuts()
     if of_source := list(trees):
         joint, given = find_trees(list(named), of_source)
         named, cut = iter(joint), (partial(_given_or_cut, given, cut[0]), cut[1])
-    cuts = Cuts()
     if text.cut or (text.cut is None and text.paired_by == VERSE):
         named = iter(every := list(named))
         cuts = find_cuts(every, text.languages, check_links=not text.cut, whole=given)
@@ -185,8 +174,7 @@ def write_words(
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
         for name, lines, sides in done:
-            reason = _why_not(lines, sides, seen)
-            if reason:
+            if reason := _why_not(lines, sides, seen):
                 left_out[reason] += 1
                 continue
             kept += 1

@@ -137,10 +137,10 @@ def relative_voter(
 
 def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: int) -> RelativeVoter:
     """Train a classifier of each word by its ending and the tags around it; treebanks have weights."""
-    usable = [(one, strength) for treebank, strength in treebanks for one in treebank.sentences]
-    tags = sorted({tag for one, _ in usable for tag in one.upos})
-    known = [np.array([tags.index(tag) for tag in one.upos], dtype=np.int32) for one, _ in usable]
-    sentences = [one for one, _ in usable]
+    sentences = [one for treebank, _ in treebanks for one in treebank.sentences]
+    strengths = [strength for treebank, strength in treebanks for _ in treebank.sentences]
+    tags = sorted({tag for one in sentences for tag in one.upos})
+    known = [np.array([tags.index(tag) for tag in one.upos], dtype=np.int32) for one in sentences]
     keys, places = features_of([one.forms for one in sentences], [one.upos for one in sentences], latin=latin)
     index = FeatureIndex(commonest(keys, keys.size))
     counts = np.bincount(np.concatenate(known), minlength=len(tags)) + 1.0
@@ -153,10 +153,7 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
         shares=counts / counts.sum(),
     )
     rows = index.rows(keys)
-    examples = [
-        ChainExample(rows[place], gold, strength)
-        for place, gold, (_, strength) in zip(places, known, usable, strict=True)
-    ]
+    examples = list(map(ChainExample, (rows[place] for place in places), known, strengths))
     # Transitions stay 0: the tags around a word are among its features.
     trainer = ChainTrainer(start, rate=RATE, faintest=0.0, kernel=FROM_TAGS, fixed=True)
     rng = np.random.default_rng(seed)

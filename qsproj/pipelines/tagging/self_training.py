@@ -90,10 +90,10 @@ class RawText:
     def of(
         cls,
         sentences: Iterable[Sequence[str]],
-        *,
         tags: Sequence[str],
         lexicon: WordTags,
         contractions: Contractions,
+        *,
         most: int,
         rng: np.random.Generator,
         of_numbers: Iterable[str] = (),
@@ -144,9 +144,8 @@ class SelfTraining:
         return type_weights(shares, self.allowed, weighted, least=self.options.least)
 
     def from_types(self, few: FewTagged) -> Tagger:
-        return self.fit(
-            partial(type_evidence, self.reading.text, self.weights(few)), few, "learning from types"
-        )
+        evidence_of = partial(type_evidence, self.reading.text, self.weights(few))
+        return self.fit(evidence_of, few, "learning from types")
 
     def from_links(
         self, without_links: Tagger, learned_from: FewTagged, few: FewTagged, sentences: Sequence[int]

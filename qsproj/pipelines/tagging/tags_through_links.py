@@ -93,13 +93,12 @@ def project_tags(
     """Train a tagger of the target language on words and links of translations whose sources have UPOS.
 
     ``corpus``: of several sources the first should be that with the largest treebank: taggers also learn from
-    its votes alone.
-    ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens determine how those of
-    the corpus are split. ``raw``: tokenised sentences, best with the text to be tagged among them; most
-    useful where the pairs lack modern words, least with many pairs. ``lexicon``: allowed tags of words, or
-    lemmas of forms. ``relatives``: treebanks of other languages. ``language``: kept in the model for
-    tokenising plain text, and used to decide which conventions of the source hold. ``columns``: some of
-    PROJECTED_COLUMNS: FEATS are learned where the sources have them
+    its votes alone. ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens
+    determine how those of the corpus are split. ``raw``: tokenised sentences, best with the text to be tagged
+    among them; most useful where the pairs lack modern words, least with many pairs. ``lexicon``: allowed
+    tags of words, or lemmas of forms. ``relatives``: treebanks of other languages. ``language``: kept in the
+    model for tokenising plain text, and used to decide which conventions of the source hold. ``columns``:
+    some of PROJECTED_COLUMNS: FEATS are learned where the sources have them
     (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where lexicon or tagged sentences do.
 
     Raises UsageError when the target is empty, the source or a relative has no UPOS, or no word has a link.
@@ -123,14 +122,7 @@ def project_tags(
     positions = function_words.Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
     text = positions.every.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
-    raw_text = RawText.of(
-        raw,
-        tags=text.tags,
-        lexicon=lexicon.tags,
-        contractions=few.contractions,
-        most=options.sentences,
-        rng=rng,
-    )
+    raw_text = RawText.of(raw, text.tags, lexicon.tags, few.contractions, most=options.sentences, rng=rng)
     allowed = with_seen_tags(allowed_tags(text.vocabulary, text.tags, lexicon.tags), text, few.counts)
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
@@ -143,29 +135,19 @@ def project_tags(
         for reading in positions.readings(allowed, classes, options)
     ]
     learn = partial(
-        learn_features,
-        text,
-        chosen,
-        few=few,
-        lexicon=lexicon,
-        columns=columns,
-        rng=rng,
-        options=options,
+        learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns, rng=rng, options=options
     )
-
     learned_from, aside = few.split()
     without_links = [one.from_types(learned_from) for one in learners]
     alone_wins, judged = compare_with_tagged_alone(
         mean_tagger(without_links), text, learned_from, aside, rng=rng
     )
     if alone_wins:
-        tagger = train_tagger(
-            few.sentences, rng=rng, raw=(*text.sentences, *raw_text.sentences), language=language
-        )
+        every = (*text.sentences, *raw_text.sentences)
+        tagger = train_tagger(few.sentences, rng=rng, raw=every, language=language)
         morphology, lines = learn(tagger.tag_words)
-        return ProjectedTagger(
-            replace(tagger, morphology=morphology), (summary(text), *judged, *lines), text.unshared, unknown
-        )
+        report = [summary(text), *judged, *lines]
+        return ProjectedTagger(replace(tagger, morphology=morphology), tuple(report), text.unshared, unknown)
 
     linked = [
         one.from_links(tagger, learned_from, few, chosen)
@@ -173,9 +155,8 @@ def project_tags(
     ]
     first = mean_tagger([tagger for tagger, _ in linked])
     drawn = raw_text.drawn(options.raw_sentences, rng) if learns_raw else []
-    voter, of_relatives = relative_voter(
-        relatives, first, [text.sentences[number] for number in chosen], rng=rng
-    )
+    forms = [text.sentences[number] for number in chosen]
+    voter, of_relatives = relative_voter(relatives, first, forms, rng=rng)
     prior = prior_of_unknown(text)
 
     def adapted(tagger: Tagger, more: Iterable[str]) -> Tagger:
@@ -202,19 +183,10 @@ def project_tags(
             )
     tagger = with_temperature(tagger, options.temperature ** (options.rounds_of_raw if drawn else 1))
     tagger = adapted(tagger, chain.from_iterable(drawn))
-    report = [
-        summary(text) + on_raw,
-        *judged,
-        *of_relatives,
-        f"trained on {len(chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
-        + (f" and {len(few.sentences)} tagged" if few.sentences else "")
-        + (
-            f", and from {pluralise(len(drawn), 'sentence')} of raw text as earlier taggers read them"
-            if drawn
-            else ""
-        ),
-    ]
-    forms = [text.sentences[number] for number in chosen]
+    trained = f"trained on {len(chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
+    trained += f" and {len(few.sentences)} tagged" if few.sentences else ""
+    and_raw = f", and from {pluralise(len(drawn), 'sentence')} of raw text as earlier taggers read them"
+    report = [summary(text) + on_raw, *judged, *of_relatives, trained + (and_raw if drawn else "")]
     tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
     contradicted = function_words.contradictions(text, tag_words, chosen, options)
     if contradicted:
@@ -248,17 +220,14 @@ def choose_sentences(
     linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
     covered = np.diff(linked[text.starts]) >= HALF * np.diff(text.starts)
     held_out = np.arange(len(covered)) % HELD_OUT == HELD_OUT - 1
-    usable = np.nonzero(covered & ~held_out)[0]
-    if not len(usable):
-        usable = np.nonzero(~held_out)[0]
+    usable = np.nonzero(covered & ~held_out if (covered & ~held_out).any() else ~held_out)[0]
     chosen = np.sort(rng.permutation(usable)[: options.sentences])
     return chosen.tolist(), np.nonzero(covered & held_out)[0].tolist()
 
 
 def summary(text: LinkedText) -> str:
-    words = len(text.types)
+    words, kept = len(text.types), len(text.sentences)
     evident = np.mean(text.votes.sum(axis=1) >= HALF)
-    kept = len(text.sentences)
     drawn = f"{kept:,} of {kept + text.left_out:,} sentences drawn by chance: " if text.left_out else ""
     return drawn + (
         f"{pluralise(words, 'target word')} of {pluralise(len(set(text.vocabulary)), 'type')}: "

@@ -22,15 +22,13 @@ from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenize
 from qsproj.progress import track
 
 # Minimum number of tagged sentences to learn a tokenizer; with fewer, rules are better, which take from them
-# the contractions missing in a table.
-SENTENCES_TO_CUT = 200
-# Number of sentences with spaces between words to learn segmentation for a script without spaces.
-SENTENCES_OF_WORDS = 2000
+# the contractions missing in a table. Number of sentences with spaces between words to learn segmentation for
+# a script without spaces.
+SENTENCES_TO_CUT, SENTENCES_OF_WORDS = 200, 2000
 
 
 def learns_to_cut(tagged: Sequence[Sentence], language: str | None) -> bool:
-    enough = len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES
-    return enough and shows_tokens(tagged)
+    return (len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES) and shows_tokens(tagged)
 
 
 def target_tokenizer(tagged: Sequence[Sentence], *, language: str | None, seed: int) -> Tokenizer | None:
@@ -83,12 +81,7 @@ def raw_sentences(
 
 
 def with_target_words(
-    tagger: Tagger,
-    tagged: Sequence[Sentence],
-    *,
-    shown: Sequence[Sentence],
-    language: str | None,
-    seed: int,
+    tagger: Tagger, tagged: Sequence[Sentence], *, shown: Sequence[Sentence], language: str | None, seed: int
 ) -> Tagger:
     """Return the tagger with the words of its language: a trained tokenizer, or contractions for the rules.
 

@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -61,12 +62,10 @@ def allowed_tags(
     """
     if latin_is_foreign is None:
         latin_is_foreign = has_foreign_latin(vocabulary)
+    by_script = partial(allowed_by_script, latin_is_foreign=latin_is_foreign, of_numbers=of_numbers)
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
-        listed = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form))
-        found = listed or allowed_by_script(
-            form, tags, latin_is_foreign=latin_is_foreign, of_numbers=of_numbers
-        )
+        found = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form)) or by_script(form, tags)
         row[:] = [tag in found for tag in tags] if found else True
     return allowed
 
