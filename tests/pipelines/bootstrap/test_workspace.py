@@ -191,7 +191,7 @@ def test_the_record_can_be_read(tmp_path, text):
 def test_what_cannot_be_read_is_named(tmp_path):
     recipe = stage("first", version=1)(Maker())
     with pytest.raises(UsageError, match=r"missing\.txt: cannot be read"):
-        Workspace(tmp_path / "work").stage(recipe, text=InputPath(tmp_path / "missing.txt"))
+        Workspace(tmp_path / "work").declare(recipe, text=InputPath(tmp_path / "missing.txt"))
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path, text):
