@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -124,17 +124,14 @@ def pack(
     heads: Sequence[Heads] | None = None,
 ) -> TagCorpus:
     """Pack sentences, without stripped punctuation; ``heads`` int32[n+1] are known heads."""
-    tags, known = [], []
-    for place, sentence in enumerate(sentences):
-        kept = kept_words(sentence.upos, punctuation=punctuation)
-        tags.append(number(sentence.upos)[kept - 1])
-        if heads is None:
-            known.append(np.full(len(kept), NO_HEAD, dtype=np.int16))
-        else:
-            known.append(strip_heads(heads[place], kept)[1:].astype(np.int16))
-    empty = np.zeros(0, dtype=np.int16)
-    lengths = np.array([len(one) for one in tags], dtype=np.int64)
-    return TagCorpus(np.concatenate([empty, *tags]), offsets(lengths), np.concatenate([empty, *known]))
+    kept = [kept_words(sentence.upos, punctuation=punctuation) for sentence in sentences]
+    empty, lengths = np.zeros(0, dtype=np.int16), np.array(list(map(len, kept)), dtype=np.int64)
+    tags = [number(sentence.upos)[words - 1] for sentence, words in zip(sentences, kept, strict=True)]
+    known = np.full(lengths.sum(), NO_HEAD, dtype=np.int16)
+    if heads is not None:
+        stripped = (strip_heads(own, words)[1:] for own, words in zip(heads, kept, strict=True))
+        known = np.concatenate([empty, *stripped]).astype(np.int16)
+    return TagCorpus(np.concatenate([empty, *tags]), offsets(lengths), known)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,11 +157,9 @@ class DmvParameters:
         child, root = self.child[places][:, :, places], self.root[places]
         return DmvParameters(self.stop[places], normalised(child, 0.0), normalised(root, 0.0))
 
-    def log_prior(self, smoothing: float) -> float:
-        return log_dirichlet(smoothing, self.stop, self.child, self.root)
-
 
 def log_dirichlet(smoothing: float, stop: Floats, *others: Floats) -> float:
+    """Return the log density, up to a constant, of probabilities of stopping and of other decisions."""
     if smoothing == 0.0:
         return 0.0
     logs = [np.log(stop), np.log1p(-stop), *map(np.log, others)]
@@ -182,8 +177,10 @@ class Counts:
 
     def frequencies(self, smoothing: float) -> dict[str, Floats]:
         """Return relative frequencies after adding ``smoothing``; uniform ones where all counts are 0."""
-        named = ((one.name, getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
-        return {name: (stopping if name == "stop" else normalised)(own, smoothing) for name, own in named}
+        names = [one.name for one in fields(self)]  # type: ignore[arg-type]
+        found = {name: normalised(getattr(self, name), smoothing) for name in names}
+        # Laid out as arrays from files.
+        return found | {"stop": np.ascontiguousarray(found["stop"][..., 0])}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,10 +203,7 @@ def summed(
     count: Callable[[Part], tuple[Summed, float]], parts: Iterable[Part], workers: Workers
 ) -> tuple[Summed, float]:
     results = map_in_order(count, parts, workers=workers)
-    total, log_likelihood = next(results)
-    for more, log in results:
-        total, log_likelihood = total + more, log_likelihood + log
-    return total, log_likelihood
+    return reduce(lambda total, more: (total[0] + more[0], total[1] + more[1]), results)
 
 
 def check_possible(logs: Floats, what: str = "sentences") -> None:
@@ -225,11 +219,6 @@ def normalised(counts: Floats, smoothing: float) -> Floats:
     totals = smoothed.sum(axis=-1, keepdims=True)
     empty = totals == 0.0
     return np.where(empty, 1.0 / counts.shape[-1], smoothed / np.where(empty, 1.0, totals))
-
-
-def stopping(counts: Floats, smoothing: float) -> Floats:
-    """Return the probability of stopping from counts {stop, go on}, laid out as arrays from files."""
-    return np.ascontiguousarray(normalised(counts, smoothing)[..., 0])
 
 
 def uniform_parameters(tags: int) -> DmvParameters:
@@ -341,9 +330,10 @@ class Dmv(Parser):
         kept, inference = self._constrained(sentence, given)
         grammar = self._of_sentence(sentence, kept)
         probabilities = grammar.probabilities(inference)
-        heads = (
-            grammar.best_within(inference) if decode == "map" else (inference or TREES).best(probabilities)
-        )
+        if decode == "map":
+            heads = grammar.best_within(inference)
+        else:
+            heads = (inference or TREES).best(probabilities)
         whole = attach_stripped(heads, kept, len(sentence))
         relations = self.relations(sentence, whole)
         relations = relations if given is None else given.keep_relations(relations)
@@ -441,8 +431,7 @@ class Dmv(Parser):
         chances = partial(shaped, arrays, least=0.0, most=1.0)
         child, root = chances("child", (tags, 2, tags)), chances("root", (tags,))
         parameters = DmvParameters(chances("stop", (tags, 2, 2)), child, root)
-        siblings = None
-        relations = header.get("labeller")
+        siblings, relations = None, header.get("labeller")
         if "sibling_stop" in arrays:
             child = chances("sibling_child", (tags, 2, tags + 1, tags))
             siblings = SiblingParameters(chances("sibling_stop", (tags, 2, tags + 1)), child)

@@ -52,7 +52,7 @@ def train_dmv(
         tolerance=options.tolerance,
         e_step=lambda parameters: dmv.summed(partial(e_step, parameters=parameters), free, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
-        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+        log_prior=lambda own: dmv.log_dirichlet(options.smoothing, own.stop, own.child, own.root),
     )
     crc = checksum(array for part in parts for array in (part.tags, part.starts, part.heads))
     # All options but the number of iterations.

@@ -27,18 +27,6 @@ from qsproj.parallel import THIS_PROCESS, Workers
 LEAST_PRIOR = 1e-3
 
 
-def pair_nodes(
-    pair: SentencePair, inventory: Sequence[str], source_inventory: Sequence[str], *, punctuation: str
-) -> QgCorpus:
-    """Return the nodes of one pair: one for each linked source word, or one for NULL (thesis 4.6.3.1).
-
-    Stripped target punctuation has no nodes; that of the source stays in its tree.
-    """
-    tags = dmv.tag_numbers(pair.target.upos, inventory)
-    source_tags = dmv.tag_numbers(pair.source.upos, source_inventory)
-    return nodes_of(pair, tags, source_tags, null_tag=len(source_inventory), punctuation=punctuation)
-
-
 def nodes_of(
     pair: SentencePair,
     tags: NDArray[np.int16],
@@ -47,7 +35,11 @@ def nodes_of(
     null_tag: int,
     punctuation: str,
 ) -> QgCorpus:
-    """Return the nodes of one pair, given tags int16[n], int16[m], and the number of the tag of NULL."""
+    """Return the nodes of one pair: one for each linked source word, or one for NULL (thesis 4.6.3.1).
+
+    ``tags``, ``source_tags`` int16[n], int16[m]; ``null_tag``: the number of the tag of NULL. Stripped target
+    punctuation has no nodes; that of the source stays in its tree.
+    """
     kept = dmv.kept_words(pair.target.upos, punctuation=punctuation)
     words, senses, priors = _candidates(pair.alignment, kept, null=len(pair.source) + 1)
     table = configurations(pair.source.heads)
@@ -109,9 +101,6 @@ class QgParameters:
     child: Floats
     root: Floats
 
-    def log_prior(self, smoothing: float) -> float:
-        return dmv.log_dirichlet(smoothing, self.stop, self.configuration, self.child, self.root)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QgStep(QgParameters):
@@ -124,14 +113,6 @@ class QgStep(QgParameters):
     monolingual_stop: Floats
     monolingual_child: Floats
     monolingual_root: Floats
-
-    @property
-    def has_counts(self) -> bool:
-        return bool(self.monolingual_stop.any())
-
-    @property
-    def monolingual(self) -> dmv.DmvCounts:
-        return dmv.DmvCounts(self.monolingual_stop, self.monolingual_child, self.monolingual_root)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +128,7 @@ class QgCounts(dmv.Counts):
         return QgParameters(**self.frequencies(smoothing))
 
     def step(self, smoothing: float) -> QgStep:
-        return QgStep(*[*arrays_of(self.estimate(smoothing)), *arrays_of(self.without_source())])
+        return QgStep(*arrays_of(self.estimate(smoothing)), *arrays_of(self.without_source()))
 
     def without_source(self) -> dmv.DmvCounts:
         """Return the counts of the monolingual decisions, the source summed out (thesis 4.6).
@@ -164,7 +145,7 @@ def arrays_of(numbers: QgParameters | dmv.DmvCounts) -> list[NDArray[Any]]:
 def before_first_step(parameters: QgParameters) -> QgStep:
     tags = len(parameters.stop)
     nothing = np.zeros((tags, 2, 2, 2)), np.zeros((tags, 2, tags)), np.zeros(tags)
-    return QgStep(*[*arrays_of(parameters), *nothing])
+    return QgStep(*arrays_of(parameters), *nothing)
 
 
 def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
@@ -176,15 +157,13 @@ def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child:
 def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:
     """Return uniform parameters with a preference for parent-child (thesis 4.6.2, 4.6.3.4)."""
     if not 0.0 < parent_child < 1.0:
-        expected = "a probability between 0 and 1"
-        raise UsageError(f"the prior of parent-child is {parent_child}, expected {expected}")
+        found = f"the prior of parent-child is {parent_child}"
+        raise UsageError(f"{found}, expected a probability between 0 and 1")
     kinds = len(CONFIGURATION_NAMES)
     configuration = np.full(kinds, (1.0 - parent_child) / (kinds - 1))
     configuration[PARENT_CHILD] = parent_child
-    child, root = (
-        np.full(shape, 1.0 / tags) for shape in ((tags, 2, source_tags, tags), (source_tags, tags))
-    )
-    return QgParameters(np.full((tags, 2, 2), 0.5), configuration, child, root)
+    child = np.full((tags, 2, source_tags, tags), 1.0 / tags)
+    return QgParameters(np.full((tags, 2, 2), 0.5), configuration, child, child[0, 0].copy())
 
 
 @dataclass(frozen=True)
@@ -209,7 +188,10 @@ class QgDmv(Wrapper[dmv.Dmv]):
         one head, by rule. UsageError for a pair of probability 0 (possible only without smoothing).
         """
         base = self.base
-        nodes = pair_nodes(pair, base.inventory, self.source_inventory, punctuation=base.punctuation)
+        tags = dmv.tag_numbers(pair.target.upos, base.inventory)
+        source_tags = dmv.tag_numbers(pair.source.upos, self.source_inventory)
+        null_tag = len(self.source_inventory)
+        nodes = nodes_of(pair, tags, source_tags, null_tag=null_tag, punctuation=base.punctuation)
         *_, logs, arcs, root_arcs = expectation(nodes, self.parameters)
         if logs[0] == -np.inf:
             raise UsageError("a sentence pair has probability 0 under the model; train with smoothing")
@@ -244,8 +226,8 @@ class QgDmv(Wrapper[dmv.Dmv]):
 
 
 def expectation(corpus: QgCorpus, parameters: QgParameters) -> tuple[Floats, ...]:
-    own = [getattr(parameters, one.name) for one in fields(QgParameters)]
-    return qg_expectation(corpus, *own)
+    own = parameters.configuration, parameters.child, parameters.root
+    return qg_expectation(corpus, parameters.stop, *own)
 
 
 def expected_counts(

@@ -61,9 +61,11 @@ def train_qg_dmv(
         began = start()
         result, log_likelihood = _run_em(packed, began, options, run)
     parameters, tags = result.parameters, packed.inventory
+    counts = parameters.monolingual_stop, parameters.monolingual_child, parameters.monolingual_root
+    learned = bool(counts[0].any())
     # The parser of new text: from the counts of EM, or the initial one if EM returns its start.
-    if parameters.has_counts:
-        alone = parameters.monolingual.estimate(options.monolingual_smoothing)
+    if learned:
+        alone = dmv.DmvCounts(*counts).estimate(options.monolingual_smoothing)
     elif began is None:
         alone = dmv.uniform_parameters(len(tags))
     else:
@@ -73,7 +75,7 @@ def train_qg_dmv(
         iterations=result.records,
         log_likelihood=log_likelihood,
         converged=result.converged,
-        learned=parameters.has_counts,
+        learned=learned,
         pairs=packed.pairs,
         configurations=dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True)),
         skipped=skipped,
@@ -97,7 +99,9 @@ def _run_em(
         tolerance=options.tolerance,
         e_step=lambda parameters: qg_dmv.expected_counts(packed, parameters, workers=run.workers),
         m_step=lambda counts: counts.step(options.smoothing),
-        log_prior=lambda parameters: parameters.log_prior(options.smoothing),
+        log_prior=lambda own: dmv.log_dirichlet(
+            options.smoothing, own.stop, own.configuration, own.child, own.root
+        ),
     )
     fingerprint = f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}"
     begin = partial(qg_dmv.before_first_step, initial)

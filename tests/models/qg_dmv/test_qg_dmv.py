@@ -13,7 +13,7 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised
+from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised, tag_numbers
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv import (
@@ -23,8 +23,8 @@ from qsproj.models.qg_dmv.qg_dmv import (
     biased_parameters,
     expectation,
     expected_counts,
+    nodes_of,
     pack_pairs,
-    pair_nodes,
     parameters_like,
 )
 from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
@@ -98,6 +98,11 @@ def oracle_pair(pair):
         [SOURCE_TAGS.index(tag) for tag in pair.source.upos],
         candidates,
     )
+
+
+def pair_nodes(pair, inventory, source_inventory, *, punctuation):
+    tags = tag_numbers(pair.target.upos, inventory), tag_numbers(pair.source.upos, source_inventory)
+    return nodes_of(pair, *tags, null_tag=len(source_inventory), punctuation=punctuation)
 
 
 def packed(*pairs, punctuation="keep"):

@@ -9,7 +9,7 @@ import pytest
 
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv.dmv import DmvParameters
+from qsproj.models.dmv.dmv import DmvParameters, log_dirichlet
 from qsproj.models.qg_dmv.qg_dmv import QgCounts, biased_parameters, parameters_like
 
 TAGS, SENSES, KINDS = 3, 4, len(CONFIGURATION_NAMES)
@@ -74,8 +74,9 @@ def test_the_prior_is_the_sum_of_the_logs_of_all_probabilities(counts):
     logs = [math.log(p) + math.log(1 - p) for p in parameters.stop.ravel()]
     for table in (parameters.configuration, parameters.child, parameters.root):
         logs += map(math.log, table.ravel())
-    assert parameters.log_prior(0.3) == pytest.approx(0.3 * sum(logs))
-    assert parameters.log_prior(0.0) == 0.0
+    own = parameters.stop, parameters.configuration, parameters.child, parameters.root
+    assert log_dirichlet(0.3, *own) == pytest.approx(0.3 * sum(logs))
+    assert log_dirichlet(0.0, *own) == 0.0
 
 
 def test_dependents_without_a_sense_do_not_count_for_new_text(counts):
