@@ -18,15 +18,14 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Heads, Scores, frozen_heads
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
-from qsproj.errors import MissingTreeError, UsageError
+from qsproj.errors import MissingTreeError
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.constraints import Given
-from qsproj.models.converter.converter_relations import RelationAdapter
-from qsproj.models.converter.converter_turns import TurnModel
+from qsproj.models.converter.converter_parts import RelationAdapter, TurnModel
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
-from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, Wrapper
+from qsproj.models.parser import ArcPosterior, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
 from qsproj.models.storage import KINDS, described, kind_of, load_model_of, model_from
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
@@ -219,23 +218,23 @@ SOURCE_PREFIX = "source_"
 
 
 @dataclass(frozen=True)
-class AdaptedParser(Wrapper[Parser]):
-    """A parser in the source style with a converter of its trees."""
+class AdaptedParser(Parser):
+    """A parser in the source style with a converter of its trees.
+
+    The source parser may tag words, but the converted sentence keeps its own tags.
+    """
 
     base: Parser
     converter: Converter
-    refuses_parts = None
+    refuses_training = Converter.refuses_training
 
     @property
-    def word_tagger(self) -> None:
-        """None: the source parser may tag words, but the converted sentence keeps its own tags."""
-        return None
+    def reads(self) -> tuple[str, ...]:
+        return self.base.reads
 
     @property
-    def refuses_training(self) -> str | None:  # type: ignore[override]
-        return self.converter.refuses_training
-
-    parse_all = Parser.parse_all
+    def ignored(self) -> tuple[str, ...]:
+        return self.base.ignored
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Parse and convert; probabilities are the converter's, given the best tree of the source parser."""
@@ -245,12 +244,6 @@ class AdaptedParser(Wrapper[Parser]):
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return self.converter.posterior(self.base.parse(sentence), given)
-
-    def arc_probabilities(self, sentence: Sentence) -> Scores:
-        return self.posterior(sentence).marginals
-
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> Self:
-        raise UsageError(self.converter.refuses_training)
 
     def allowing_crossings(self) -> Self | None:
         inference = self.converter.inference

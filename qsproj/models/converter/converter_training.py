@@ -16,8 +16,7 @@ from qsproj.kernels.adaptation.adaptation_features import Templates
 from qsproj.models.arc.arc_examples import tree_objective
 from qsproj.models.converter import converter as converters
 from qsproj.models.converter.converter import HASH_BITS, Converter, WeightedSource
-from qsproj.models.converter.converter_relations import train_relations
-from qsproj.models.converter.converter_turns import train_turns
+from qsproj.models.converter.converter_parts import train_relations, train_turns
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.objectives import Objective

@@ -90,10 +90,7 @@ def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> joint_weig
 
 
 def train_link_chooser(
-    pairs: Sequence[SentencePair],
-    *,
-    rng: np.random.Generator,
-    families: tuple[str, ...] = (),
+    pairs: Sequence[SentencePair], *, rng: np.random.Generator, families: tuple[str, ...] = ()
 ) -> LinkChooser:
     """Train a link chooser on hand alignments; undecided links stay hidden (``observed_links``)."""
     options = JointTrainingOptions(rate=0.1, l2=5.0)

@@ -28,6 +28,7 @@ from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TagScores, TargetTags, learned_tags
 from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_decoder import reachable
+from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord, ResumableTrainer
 from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
 from qsproj.training.sense_mixture import SenseExample, train_senses
@@ -251,41 +252,6 @@ def train_joint_weights(
     return weights, records, trainer.statuses[: len(records)]
 
 
-def with_joint_labeller(
-    parser: JointParser,
-    pairs: Sequence[SentencePair],
-    examples: Sequence[JointExample],
-    *,
-    rng: np.random.Generator,
-    unseen: bool,
-) -> JointParser:
-    """Return a joint parser that predicts target relations with those of the source as evidence.
-
-    Links are inferred given the target's trees, by the trained joint weights; the target's labeller counts
-    as much as for a sentence that it has not seen.
-    """
-    source, target = (joint_trees.first_order(one).labeller for one in (parser.source, parser.target))
-    if source is None or target is None:
-        return parser
-    given = (example.pair.source_relations or () for example in examples)
-    source_relations = set(source.relations).union(*given) - {UNSPECIFIED}
-    start = JointLabeller.untrained(tuple(sorted(source_relations)), target.relations)
-    sentences = [pair.target for pair in pairs]
-    if unseen:
-        scores = [target.scores(target.encode(one), one.heads) for one in sentences]
-    else:
-        scores = cross_fitted_relations(sentences, target, rng=rng)
-    seen = []
-    for pair, example, own in zip(pairs, examples, scores, strict=True):
-        heads = example.target_heads
-        beliefs = parser.infer(example.pair, heads, target_tags=example.target_tags)
-        if beliefs.status is not Status.CONTRADICTION:
-            senses = relation_senses(start, parser.source, pair, example.pair, beliefs, heads)
-            seen.append(SenseExample(senses, own, known_relations(start.relations, pair.target, heads)))
-    table = train_senses(start.table, seen, rng=rng, description="training relations")
-    return replace(parser, labeller=replace(start, table=table))
-
-
 NO_LINK = "no candidate link"
 _MORE_EPOCHS = 3
 
@@ -297,6 +263,7 @@ class JointData:
     ``parser``: untrained. ``target``: scores of the pairs' targets. ``skipped``: other pairs, by reason.
     """
 
+    options: joint_options.BiparseOptions
     parser: JointParser
     pairs: Sequence[SentencePair]
     target: joint_trees.TrainedTarget
@@ -316,10 +283,9 @@ def prepare(
 ) -> JointData:
     usable, skipped = usable_pairs(pairs)
     if len(usable) < 2:
-        found = pluralise(len(usable), "pair")
-        left_out = f"left out: {listed_reasons(skipped)}"
+        found = f"{pluralise(len(usable), 'pair')} to learn from"
         expected = "two or more with whole target trees and candidate links"
-        raise NothingToLearnError(f"found {found} to learn from, expected {expected}; {left_out}")
+        raise NothingToLearnError(f"found {found}, expected {expected}; left out: {listed_reasons(skipped)}")
     tags, training, shape = GIVEN, options.target_training, options.joint
     if options.tags != "given":
         if options.tags == "joint":
@@ -327,53 +293,70 @@ def prepare(
         tags, usable = learned_tags(usable, rng=rng, threshold=shape.tag_threshold)
         # Words seen only by the tagger have no other features.
         training = replace(training, template_set=training.template_set or "words")
+    own_options = replace(options, joint=shape, target_training=training)
     given = None if isinstance(target, joint_trees.TrainedTarget) else target
     stages = None
     if checkpoint is not None:
         true = [replace(pair, target=own) for pair, own in zip(usable, tags.true or (), strict=False)]
         parsers = [source] if given is None else [source, given]
         stages = joint_trees.kept_stages(checkpoint, [*usable, *true], parsers, rng=rng, options=options)
-    least = shape.least_probability
     if given is not None:
-        target = joint_trees.given_target(usable, given, least_probability=least, tags=tags)
+        target = joint_trees.given_target(usable, given, least_probability=shape.least_probability, tags=tags)
     elif not isinstance(target, joint_trees.TrainedTarget):
-        target = joint_trees.train_target(
-            usable,
-            rng=rng,
-            stages=stages,
-            tags=tags,
-            training=training,
-            order=options.order,
-            least_probability=least,
-        )
+        target = joint_trees.train_target(usable, rng=rng, options=own_options, stages=stages, tags=tags)
+    weights = JointWeights.untrained()
     parser = JointParser(
-        source=source,
-        target=target.parser,
-        weights=JointWeights.untrained(),
-        options=shape,
-        tagger=tags.tagger,
+        source=source, target=target.parser, weights=weights, options=shape, tagger=tags.tagger
     )
-    return JointData(parser=parser, pairs=usable, target=target, tags=tags, skipped=skipped, stages=stages)
+    return JointData(
+        options=options, parser=parser, pairs=usable, target=target, tags=tags, skipped=skipped, stages=stages
+    )
 
 
 def fit(
-    data: JointData,
-    *,
-    rng: np.random.Generator,
-    options: joint_options.BiparseOptions,
-    notify: Callable[[str], None] = lambda _: None,
+    data: JointData, *, rng: np.random.Generator
 ) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
-    """Train joint weights, and unless ``labels`` is ``after``, relations; see :func:`train_joint_weights`."""
+    """Train joint weights, and relations as chosen; also return the records and statuses of each epoch."""
     tags, alike = data.tags, [None] * len(data.pairs)
     rows = zip(data.pairs, data.target.scores, tags.choices or alike, tags.states or alike, strict=True)
     examples = [joint_example(data.parser, *row) for row in rows]
     weights, records, statuses = train_joint_weights(
-        examples, rng=rng, options=options.training, stages=data.stages, notify=notify
+        examples, rng=rng, options=data.options.training, stages=data.stages, notify=notice
     )
-    trained = replace(data.parser, weights=weights, training=options.training)
-    if options.labels == "joint":
-        trained = with_joint_labeller(trained, data.pairs, examples, rng=rng, unseen=data.target.unseen)
+    trained = replace(data.parser, weights=weights, training=data.options.training)
+    if data.options.labels == "joint":
+        trained = with_joint_labeller(trained, data, examples, rng=rng)
     return trained, records, statuses
+
+
+def with_joint_labeller(
+    parser: JointParser, data: JointData, examples: Sequence[JointExample], *, rng: np.random.Generator
+) -> JointParser:
+    """Return a joint parser that predicts target relations with those of the source as evidence.
+
+    Links are inferred given the target's trees, by the trained joint weights; the target's labeller counts
+    as much as for a sentence that it has not seen.
+    """
+    source, target = (joint_trees.first_order(one).labeller for one in (parser.source, parser.target))
+    if source is None or target is None:
+        return parser
+    given = (example.pair.source_relations or () for example in examples)
+    source_relations = set(source.relations).union(*given) - {UNSPECIFIED}
+    start = JointLabeller.untrained(tuple(sorted(source_relations)), target.relations)
+    sentences = [pair.target for pair in data.pairs]
+    if data.target.unseen:
+        scores = [target.scores(target.encode(one), one.heads) for one in sentences]
+    else:
+        scores = cross_fitted_relations(sentences, target, rng=rng)
+    seen = []
+    for pair, example, own in zip(data.pairs, examples, scores, strict=True):
+        heads = example.target_heads
+        beliefs = parser.infer(example.pair, heads, target_tags=example.target_tags)
+        if beliefs.status is not Status.CONTRADICTION:
+            senses = relation_senses(start, parser.source, pair, example.pair, beliefs, heads)
+            seen.append(SenseExample(senses, own, known_relations(start.relations, pair.target, heads)))
+    table = train_senses(start.table, seen, rng=rng, description="training relations")
+    return replace(parser, labeller=replace(start, table=table))
 
 
 def train_on_more_pairs(

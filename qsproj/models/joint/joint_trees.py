@@ -23,7 +23,6 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, SentenceError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser
-from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.archive import reporting_damage
 from qsproj.models.checkpoint import Checkpoint, checksum
 from qsproj.models.constraints import candidate_arcs
@@ -97,7 +96,13 @@ def tree_scores(
         if isinstance(parser, GraphParser) and found.families:
             scorer = replace(scorer, weights=parser.links.weights)
         return replace(found, tagged=tagged_arcs(scorer, sentence, choices, found.kept))
-    pruned = partial(first_order_scores, required=required, least_probability=least_probability)
+
+    def pruned(scores: Scores, inference: TreeDecoder) -> TreeScores:
+        marginals = inference.infer(scores)[1]
+        trees = [inference.best(marginals), *([] if required is None else [required])]
+        kept = kept_arcs(marginals, *trees, least_probability=least_probability)
+        return TreeScores(marginals=marginals, kept=kept, links=scores)
+
     if isinstance(parser, ArcParser):
         return pruned(parser.marked_scores(sentence), parser.inference)
     base, options = parser.base, parser.options
@@ -116,19 +121,6 @@ def tree_scores(
     families = tuple(family.numbered_from(0) for family in graph.families)
     factors = tuple(parser.factors.scores(parser.factors.features(encoded, graph.families)))
     return TreeScores(marginals=marginals, kept=kept, links=links, families=families, factors=factors)
-
-
-def first_order_scores(
-    scores: Scores,
-    inference: TreeDecoder,
-    *,
-    required: Heads | None,
-    least_probability: float,
-) -> TreeScores:
-    marginals = inference.infer(scores)[1]
-    trees = [inference.best(marginals)] if required is None else [inference.best(marginals), required]
-    kept = kept_arcs(marginals, *trees, least_probability=least_probability)
-    return TreeScores(marginals=marginals, kept=kept, links=scores)
 
 
 def first_order(parser: TreeParser) -> ArcParser:
@@ -274,15 +266,13 @@ def train_target(
     pairs: Sequence[SentencePair],
     *,
     rng: np.random.Generator,
-    training: TrainingOptions | None = None,
-    order: int = 1,
-    least_probability: float = MIN_PROBABILITY,
+    options: BiparseOptions,
     stages: Checkpoint | None = None,
     tags: TargetTags = GIVEN,
 ) -> TrainedTarget:
     """Train the target parser, and score each target tree by one that has not seen it.
 
-    The first order prunes by ``least_probability``. ``stages``: where the result is saved, or read from.
+    ``stages``: where the result is saved, or read from.
     """
     parser: TreeParser
     if stages is not None and (found := stages.read(STAGE, rng)) is not None:
@@ -293,10 +283,10 @@ def train_target(
             kept = TrainedTarget(parser, unpacked(unnested("scores_", arrays), parser))
         notice(f"{stages.path(STAGE)}: the target parser is taken from here")
         return kept
-    training, targets = training or TrainingOptions(), [pair.target for pair in pairs]
+    training, targets = options.target_training, [pair.target for pair in pairs]
     again, choices = tags.true or (), tags.choices or [None] * len(targets)
     every = [*targets, *again]
-    if order == 2:
+    if options.order == 2:
         parser = train_graph_parser(every, rng=rng, options=training)[0]
     else:
         parser = train_arc_parser(every, rng=rng, options=training)[0]
@@ -310,7 +300,7 @@ def train_target(
         return train_graph_parser(bare, rng=rng, options=shape, graph_options=parser.options)[0]
 
     others = cross_fitted_parsers(train, targets, folds=FOLDS, rng=rng, again=again)
-    score = partial(_with_own_tree, least_probability=least_probability)
+    score = partial(_with_own_tree, least_probability=options.joint.least_probability)
     scored = ((i, score(other, targets[i], choices[i])) for i, other in others)
     scores = in_order(track(scored, "training on other folds", total=len(targets), unit="sentence"))
     if stages is not None:

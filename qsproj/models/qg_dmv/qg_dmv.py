@@ -144,7 +144,7 @@ def arrays_of(numbers: QgParameters | dmv.DmvCounts) -> list[NDArray[Any]]:
 
 def before_first_step(parameters: QgParameters) -> QgStep:
     tags = len(parameters.stop)
-    nothing = np.zeros((tags, 2, 2, 2)), np.zeros((tags, 2, tags)), np.zeros(tags)
+    nothing = [np.zeros((tags, 2, 2, 2)), np.zeros((tags, 2, tags)), np.zeros(tags)]
     return QgStep(*arrays_of(parameters), *nothing)
 
 

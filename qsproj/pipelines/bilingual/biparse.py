@@ -105,7 +105,7 @@ def train_joint_parser(
     if options.joint.families == (joint_options.SYNCH,):
         joined = synchronous_parser(source_parser, data.target.parser)
         return replace(joined, options=data.parser.options, tagger=data.parser.tagger), report
-    trained, records, statuses = joint_training.fit(data, rng=rng, options=options, notify=notice)
+    trained, records, statuses = joint_training.fit(data, rng=rng)
     hand = joint_training.count_hand_links(data.pairs)
     return trained, replace(report, epochs=tuple(records), by_epoch=tuple(statuses), hand=hand)
 

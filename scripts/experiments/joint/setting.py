@@ -67,11 +67,12 @@ class Setting:
         return replace(self, train=self.train[:UNTIMED], folder=None)
 
     def _target(self, order: int) -> TimedTarget:
-        train_target(self.warming.train, rng=np.random.default_rng(1), order=order)
+        train_target(self.warming.train, rng=np.random.default_rng(1), options=BiparseOptions(order=order))
         name = f"order-{order}"
         state, start = self.checkpoint(name), time.process_time()
         stages = None if state is None else state.of(name)
-        trained = train_target(self.train, rng=np.random.default_rng(1), order=order, stages=stages)
+        options = BiparseOptions(order=order)
+        trained = train_target(self.train, rng=np.random.default_rng(1), options=options, stages=stages)
         return TimedTarget(trained, seconds_since(start, state))
 
     def checkpoint(self, name: str) -> TimedCheckpoint | None:

@@ -13,9 +13,14 @@ from qsproj.features.adaptation_templates import encode_source
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.converter.converter import AdaptedParser, probable_trees
-from qsproj.models.converter.converter_relations import RelationAdapter, relation_loss, right_outcomes
+from qsproj.models.converter.converter_parts import (
+    RelationAdapter,
+    TurnModel,
+    relation_loss,
+    right_outcomes,
+    turned_arcs,
+)
 from qsproj.models.converter.converter_training import ConverterOptions, train_converter
-from qsproj.models.converter.converter_turns import TurnModel, turned_arcs
 from qsproj.models.storage import kind_of, load_model
 from qsproj.styles.convert import convert_all
 from qsproj.styles.style import parse_style

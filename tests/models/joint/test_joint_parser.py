@@ -279,7 +279,9 @@ def test_target_text_without_tags_is_tagged_through_links(pairs, source_parser, 
 
 def test_scores_that_are_too_sure_are_scaled_down(pairs, source_parser):
     """Ten times as sure, the same parser ends with a much smaller scale, if not all the way in 200 steps."""
-    target = train_target(pairs[:20], rng=np.random.default_rng(1), training=OPTIONS)
+    target = train_target(
+        pairs[:20], rng=np.random.default_rng(1), options=BiparseOptions(target_training=OPTIONS)
+    )
 
     mono = BiparseOptions(joint=JointOptions(families=("MONO",)))
 

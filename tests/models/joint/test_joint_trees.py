@@ -156,7 +156,8 @@ def test_what_is_said_of_trees_is_kept_whole(pairs, order):
     tags, pairs = learned_tags(pairs, rng=rng, threshold=0.01)
     # One has no word whose tag is uncertain.
     tags = replace(tags, choices=[None, *tags.choices[1:]])
-    trained = train_target(pairs, rng=rng, training=FEW, order=order, tags=tags)
+    options = BiparseOptions(target_training=FEW, order=order)
+    trained = train_target(pairs, rng=rng, options=options, tags=tags)
     assert trained.scores[1].tagged is not None
     # A sentence of too many factors has the scores of the first order.
     scores = [replace(trained.scores[0], families=(), factors=()), *trained.scores[1:]]

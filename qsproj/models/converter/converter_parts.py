@@ -1,4 +1,9 @@
-"""Relations of a converted tree: those of the target style, or copied from the source tree."""
+"""The two small models of a converter: source arcs that the target style reverses, and relations.
+
+Styles differ most in which of two related words is the head. That decision has few features, so it is trained
+first, on few trees, as a logistic model; the resulting trees are features of the converter. Relations of a
+converted tree are those of the target style, or copied from the source tree.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,20 +16,102 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Floats, Heads, Mask
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.adaptation_templates import RELATION_TEMPLATES, base_relation, compile_templates
+from qsproj.features import adaptation_templates
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import COPIES, COPY_BRANCH, COPY_OWN, Templates
-from qsproj.kernels.adaptation.source_paths import SourceNodes
+from qsproj.kernels.adaptation.source_paths import SourceNodes, turned_trees
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels
 from qsproj.training.loop import Steps, learn
-from qsproj.training.optimiser import RowAdaGrad
+from qsproj.training.objectives import logistic_loss
+from qsproj.training.optimiser import AdaGrad, RowAdaGrad
 
 HASH_BITS = 16
-# Initial score of keeping the relation of a word, in nats.
-PRIOR = 2.0
 RATE = 0.1
+# Log-odds of turning an arc without evidence; initial score of keeping the relation of a word, in nats.
+TURN_PRIOR, COPY_PRIOR = -1.0, 2.0
 ROOT_RELATION = "root"
+
+
+@dataclass(frozen=True)
+class TurnModel:
+    """Log-odds that a word, or a source descendant of it, heads its source head: float32[2**HASH_BITS]."""
+
+    weights: NDArray[np.float32]
+
+    @staticmethod
+    def untrained() -> "TurnModel":
+        return TurnModel(np.zeros(1 << HASH_BITS, dtype=np.float32))
+
+    @cached_property
+    def templates(self) -> Templates:
+        return adaptation_templates.compile_templates(
+            adaptation_templates.TURN_TEMPLATES, hash_bits=HASH_BITS
+        )
+
+    def log_odds(self, nodes: SourceNodes) -> Floats:
+        """Return float64[n+1], -inf where there is nothing to turn: the root, its dependents, no head."""
+        scores = np.empty(len(nodes.heads))
+        kernels.turn_scores(nodes, self.templates, self.weights, scores)
+        return scores + TURN_PRIOR
+
+    def turned(self, nodes: SourceNodes) -> SourceNodes:
+        """Return the nodes with the turned trees that the model predicts.
+
+        Words turned over a content word form a chain (as in SUD), over a function word a fan (as in UD); the
+        other two trees have it the other way.
+        """
+        trees = np.empty_like(nodes.turned_heads)
+        turned_trees(
+            nodes.heads, self.log_odds(nodes) > 0, ~adaptation_templates.function_words(nodes), trees
+        )
+        return nodes._replace(turned_heads=trees)
+
+    def to_archive(self) -> dict[str, NDArray[Any]]:
+        return packed_weights("turn_", self.weights)
+
+    @staticmethod
+    def from_archive(arrays: Arrays) -> "TurnModel":
+        model = TurnModel.untrained()
+        unpack_weights("turn_", arrays, model.weights)
+        return model
+
+
+def turned_arcs(source: Heads, target: Heads) -> Mask:
+    """Return whether each word's source head hangs on its phrase in the target tree: bool[n+1].
+
+    False where the source head is the root, and where heads are missing.
+    """
+    found = np.zeros(len(source), dtype=np.bool_)
+    source_heads, target_heads = source.tolist(), target.tolist()
+    for word in range(1, len(source)):
+        above = target_heads[word]
+        while above > 0:
+            branch = above
+            while branch > 0 and source_heads[branch] != word:
+                branch = source_heads[branch]
+            if branch > 0:
+                found[branch] = True
+            above = target_heads[above]
+    return found
+
+
+def train_turns(
+    nodes: Sequence[SourceNodes], targets: Sequence[Heads], *, rng: np.random.Generator, epochs: int
+) -> TurnModel:
+    """Train on source trees and the target trees int32[n+1] of the same words, whole or partial."""
+    live = TurnModel.untrained()
+    descent = AdaGrad(live.weights, rate=RATE)
+
+    def step(example: tuple[SourceNodes, Mask]) -> float:
+        loss, slopes = logistic_loss(live.log_odds(example[0]), example[1])
+        descent.gather(kernels.gather_turns, example[0], live.templates, slopes)
+        descent.step()
+        return loss
+
+    examples = [(one, turned_arcs(one.heads, target)) for one, target in zip(nodes, targets, strict=True)]
+    trainer = Steps(step, lambda: TurnModel(descent.mean()))
+    return learn(trainer, examples, epochs=epochs, rng=rng, description="training turns")[0]
 
 
 @dataclass(frozen=True)
@@ -44,7 +131,9 @@ class RelationAdapter:
 
     @cached_property
     def templates(self) -> Templates:
-        return compile_templates(RELATION_TEMPLATES, hash_bits=HASH_BITS)
+        return adaptation_templates.compile_templates(
+            adaptation_templates.RELATION_TEMPLATES, hash_bits=HASH_BITS
+        )
 
     @cached_property
     def columns(self) -> dict[str, int]:
@@ -52,13 +141,16 @@ class RelationAdapter:
 
     @cached_property
     def roots(self) -> Mask:
-        return np.array([False] * COPIES + [base_relation(name) == ROOT_RELATION for name in self.relations])
+        return np.array(
+            [False] * COPIES
+            + [adaptation_templates.base_relation(name) == ROOT_RELATION for name in self.relations]
+        )
 
     def scores(self, nodes: SourceNodes, heads: Heads) -> Floats:
         """Return the score of every outcome, float64[n+1, COPIES + L], natural log up to a constant."""
         scores = np.empty((len(heads), self.weights.shape[1]))
         kernels.score_relations(nodes, self.templates, heads, self.weights, scores)
-        scores[:, COPY_OWN] += PRIOR
+        scores[:, COPY_OWN] += COPY_PRIOR
         return scores
 
     def adapt(self, sentence: Sentence, nodes: SourceNodes, heads: Heads) -> tuple[str, ...]:
