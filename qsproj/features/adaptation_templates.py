@@ -45,8 +45,9 @@ def _templates(text: str) -> tuple[Template, ...]:
     return tuple(tuple(atom if "." in atom else f"pair.{atom}" for atom in row) for row in rows)
 
 
-# Templates of the source tree.
-_SOURCE_TEMPLATES = _templates("""
+#: Templates of a candidate arc: of the source tree, of trees with reversed arcs, and of the arc alone as in a
+#: parser. Only the first fires where the path is too long.
+ARC_TEMPLATES = _templates("""
     shape; shape, bases; shape, relations; shape, tags; shape, relations, tags;
     shape, bases, head.tag, dep.tag; shape, relations, head.tag, dep.tag;
     shape, relations, tags, head.tag, dep.tag; shape, runs; coarse, runs; coarse, runs, head.tag;
@@ -63,28 +64,19 @@ _SOURCE_TEMPLATES = _templates("""
     shape, relations, ancestor.left; shape, relations, ancestor.right; shape, relations, ancestor.tag;
     shape, relations, ancestor.base; shape, head-branch.base, dep-branch.base, ancestor.tag;
     shape, relations, head-parent.tag; shape, relations, dep-parent.tag, dep-parent.base;
-    shape, relations, gap
-""")
+    shape, relations, gap;
 
-# Templates of the arc alone, as in a parser.
-_PLAIN_TEMPLATES = _templates("""
-    gap, head.tag, dep.tag; gap, head.tag, head.next, dep.previous, dep.tag;
-    gap, head.previous, head.tag, dep.tag, dep.next; gap, head.fine, dep.fine; gap, head.lemma;
-    gap, dep.lemma; gap, head.tag, dep.lemma; gap, head.lemma, dep.tag; head.lemma, dep.lemma
-""")
-
-# Templates of trees with reversed arcs.
-_TURNED_TEMPLATES = _templates("""
     votes; votes, dep.relation, dep.side; votes, head.tag, dep.tag; votes, head.relation, dep.relation;
     votes, dep.relation, dep.tag, coarse; votes, coarse; votes, shape; votes, shape, dep.relation;
     stay, move; stay, move, dep.tag; stay, move, dep.base; stay, move, dep.base, dep.side;
     stay, move, dep.relation; stay, move, head.tag; stay, move, head.tag, dep.tag;
     stay, move, head.relation, dep.base; stay, move, head.tag, dep.relation;
-    stay, move, dep.class, head.class; stay, move, shape
-""")
+    stay, move, dep.class, head.class; stay, move, shape;
 
-#: Templates of a candidate arc. Only the first fires where the path is too long.
-ARC_TEMPLATES: tuple[Template, ...] = (*_SOURCE_TEMPLATES, *_TURNED_TEMPLATES, *_PLAIN_TEMPLATES)
+    gap, head.tag, dep.tag; gap, head.tag, head.next, dep.previous, dep.tag;
+    gap, head.previous, head.tag, dep.tag, dep.next; gap, head.fine, dep.fine; gap, head.lemma;
+    gap, dep.lemma; gap, head.tag, dep.lemma; gap, head.lemma, dep.tag; head.lemma, dep.lemma
+""")
 
 #: Templates of a source arc that may be reversed; head and dep are those of the source tree.
 TURN_TEMPLATES = _templates("""
@@ -119,10 +111,11 @@ def _operation(atom: str) -> int:
     place, _, name = atom.partition(".")
     if place not in source_paths.PLACES:
         raise ValueError(f"atom {atom!r}: unknown place {place!r}; known: {', '.join(source_paths.PLACES)}")
-    known = source_paths.PAIR if source_paths.PLACES.index(place) == PAIR_PLACE else COLUMNS
+    number = source_paths.PLACES.index(place)
+    known = source_paths.PAIR if number == PAIR_PLACE else COLUMNS
     if name not in known:
         raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
-    return source_paths.PLACES.index(place) << 8 | known.index(name)
+    return number << 8 | known.index(name)
 
 
 # Columns read from the sentence; the first three as kernels.source_paths numbers them.
@@ -142,7 +135,6 @@ TAG_CLASSES = {
     **dict.fromkeys(("CCONJ", "DET", "INTJ", "PART", "SYM", "X"), "other"),
     "PUNCT": "punctuation",
 }
-_DEEP_MARKS = ("@", "$")
 
 
 def base_relation(relation: str) -> str:
@@ -151,19 +143,15 @@ def base_relation(relation: str) -> str:
 
 def shallow_relation(relation: str) -> str:
     """Return a relation without the deep subtypes of SUD, which follow ``@`` and ``$``."""
-    for mark in _DEEP_MARKS:
-        relation = relation.partition(mark)[0]
-    return relation
+    return relation.partition("@")[0].partition("$")[0]
 
 
 def encode_source(sentence: Sentence) -> source_paths.SourceNodes:
     """Hash the attributes of each node of a sentence's tree or partial tree, in O(n depth)."""
-    heads = sentence.heads
-    n = len(sentence)
+    heads, n = sentence.heads, len(sentence)
     names = ("deprels", "upos", "xpos", "forms", "lemmas", "feats")
-    columns = (getattr(sentence, name) for name in names)
     atoms = np.full((n + 2, len(COLUMNS)), source_paths.NONE)
-    atoms[1 : n + 1, : len(GIVEN)] = [_cells(*row) for row in zip(*columns, strict=True)]
+    atoms[1 : n + 1, : len(GIVEN)] = list(map(_cells, *(getattr(sentence, name) for name in names)))
     atoms[ROOT, : len(GIVEN)] = stable_hash("<root>")
     depths = np.empty(n + 1, dtype=np.int32)
     source_paths.node_depths(heads, depths)

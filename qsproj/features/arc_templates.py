@@ -33,7 +33,7 @@ class TemplateSet:
     """Templates that fire with and without direction and distance (``plain``), or with (``directed``)."""
 
     plain: tuple[Template, ...]
-    directed: tuple[Template, ...]
+    directed: tuple[Template, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,41 +53,34 @@ class CompiledTemplates:
     directed: int
 
 
-def _pairs(head_words: Template, dependent_words: Template) -> tuple[Template, ...]:
-    head_word, head_tag = head_words
-    dependent_word, dependent_tag = dependent_words
-    return (
-        (head_word, head_tag, dependent_word, dependent_tag),
-        (head_tag, dependent_word, dependent_tag),
-        (head_word, head_tag, dependent_tag),
-        (head_word, dependent_word),
-    )
+def _pairs(word: str) -> tuple[Template, ...]:
+    """Return the templates of both words, one or both with their tags."""
+    return templates_of(f"""
+        head.{word}, head.upos, dep.{word}, dep.upos; head.upos, dep.{word}, dep.upos;
+        head.{word}, head.upos, dep.upos; head.{word}, dep.{word}
+    """)
 
 
-_TAG_PAIR: Template = ("head.upos", "dep.upos")
-
-_CONTEXT = templates_of("""
-    head.upos, head.upos+1, dep.upos-1, dep.upos; head.upos-1, head.upos, dep.upos-1, dep.upos;
-    head.upos, head.upos+1, dep.upos, dep.upos+1; head.upos-1, head.upos, dep.upos, dep.upos+1;
-    head.upos, head.upos+1, dep.upos; head.upos-1, head.upos, dep.upos; head.upos, dep.upos, dep.upos+1;
-    head.upos, dep.upos-1, dep.upos; head.upos, dep.upos, dep.upos+1, dep.upos+2;
-    head.upos, dep.upos-2, dep.upos-1, dep.upos; head.upos, head.upos+1, head.upos+2, dep.upos;
-    head.upos-2, head.upos-1, head.upos, dep.upos
-""")
-
-_BETWEEN = templates_of("""
-    head.upos, between.upos, dep.upos;
-    head.upos, dep.upos, between.verbs, between.punctuation, between.coordinators;
-    head.upos, dep.upos, between.verbs; head.upos, dep.upos, between.punctuation;
-    head.upos, between.set, dep.upos
-""")
-
-DELEXICALISED = TemplateSet(plain=(_TAG_PAIR, *_CONTEXT, *_BETWEEN), directed=(("head.upos",), ("dep.upos",)))
+DELEXICALISED = TemplateSet(
+    plain=templates_of("""
+        head.upos, dep.upos; head.upos, head.upos+1, dep.upos-1, dep.upos;
+        head.upos-1, head.upos, dep.upos-1, dep.upos; head.upos, head.upos+1, dep.upos, dep.upos+1;
+        head.upos-1, head.upos, dep.upos, dep.upos+1; head.upos, head.upos+1, dep.upos;
+        head.upos-1, head.upos, dep.upos; head.upos, dep.upos, dep.upos+1; head.upos, dep.upos-1, dep.upos;
+        head.upos, dep.upos, dep.upos+1, dep.upos+2; head.upos, dep.upos-2, dep.upos-1, dep.upos;
+        head.upos, head.upos+1, head.upos+2, dep.upos; head.upos-2, head.upos-1, head.upos, dep.upos;
+        head.upos, between.upos, dep.upos;
+        head.upos, dep.upos, between.verbs, between.punctuation, between.coordinators;
+        head.upos, dep.upos, between.verbs; head.upos, dep.upos, between.punctuation;
+        head.upos, between.set, dep.upos
+    """),
+    directed=templates_of("head.upos; dep.upos"),
+)
 
 WORDS = TemplateSet(
     plain=(
         *DELEXICALISED.plain,
-        *_pairs(("head.lower", "head.upos"), ("dep.lower", "dep.upos")),
+        *_pairs("lower"),
         *templates_of("""
             head.prefix, head.upos, dep.upos; head.upos, dep.prefix, dep.upos;
             head.suffix, head.upos, dep.suffix, dep.upos; head.upos, dep.upos, dep.lower+1;
@@ -104,7 +97,7 @@ WORDS = TemplateSet(
 MORPHOLOGY = TemplateSet(
     plain=(
         *WORDS.plain,
-        *_pairs(("head.lemma", "head.upos"), ("dep.lemma", "dep.upos")),
+        *_pairs("lemma"),
         *templates_of("""
             head.xpos, dep.xpos; head.xpos, head.xpos+1, dep.xpos-1, dep.xpos;
             head.xpos-1, head.xpos, dep.xpos-1, dep.xpos; head.xpos, head.xpos+1, dep.xpos, dep.xpos+1;
@@ -164,24 +157,20 @@ _TREE_WORDS = templates_of("""
 IN_TREE = "-in-tree"
 
 LABEL_TEMPLATE_SETS = {
-    name: TemplateSet(plain=templates, directed=())
-    for name, templates in (
-        ("delexicalised", _TAG_LABELS),
-        ("words", _WORD_LABELS),
-        ("morphology", _MORPHOLOGY_LABELS),
-        (f"delexicalised{IN_TREE}", _TAG_LABELS + _TREE_TAGS),
-        (f"words{IN_TREE}", _WORD_LABELS + _TREE_TAGS + _TREE_WORDS),
-        (f"morphology{IN_TREE}", _MORPHOLOGY_LABELS + _TREE_TAGS + _TREE_WORDS),
-    )
+    "delexicalised": TemplateSet(_TAG_LABELS),
+    "words": TemplateSet(_WORD_LABELS),
+    "morphology": TemplateSet(_MORPHOLOGY_LABELS),
+    f"delexicalised{IN_TREE}": TemplateSet(_TAG_LABELS + _TREE_TAGS),
+    f"words{IN_TREE}": TemplateSet(_WORD_LABELS + _TREE_TAGS + _TREE_WORDS),
+    f"morphology{IN_TREE}": TemplateSet(_MORPHOLOGY_LABELS + _TREE_TAGS + _TREE_WORDS),
 }
 
 
 def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> CompiledTemplates:
     """Compile templates to the program of the kernels; ``known`` attributes first; ValueError if bad."""
-    near = [template for template in templates.plain if not _asks_between(template)]
-    far = [template for template in templates.plain if _asks_between(template)]
-    ordered = [*near, *templates.directed, *far]
-    attributes = list(known)
+    far = [one for one in templates.plain if any(atom.startswith("between.") for atom in one)]
+    near = [one for one in templates.plain if one not in far]
+    ordered, attributes = [*near, *templates.directed, *far], list(known)
     between = np.zeros(len(ordered), dtype=np.int32)
     for row, template in enumerate(ordered):
         for place, name in map(_parse, template):
@@ -198,10 +187,6 @@ def compile_templates(templates: TemplateSet, known: tuple[str, ...] = ()) -> Co
     return CompiledTemplates(tuple(attributes), operations, np.array(seeds, dtype=np.uint64), between, *runs)
 
 
-def _asks_between(template: Template) -> bool:
-    return any(atom.startswith("between.") for atom in template)
-
-
 def _parse(atom: str) -> tuple[str, str]:
     match = ATOM.match(atom)
     if match is None:
@@ -209,8 +194,8 @@ def _parse(atom: str) -> tuple[str, str]:
     place, name = match.groups()
     known = BETWEEN_BITS if place == "between" else ATTRIBUTES
     read = name.partition(".")[2]
-    in_tree = reads_tree(name) and (not read or read in ATTRIBUTES)
-    if name not in known and (place == "between" or not in_tree):
+    in_tree = place != "between" and reads_tree(name) and (not read or read in ATTRIBUTES)
+    if name not in known and not in_tree:
         raise ValueError(f"atom {atom!r}: unknown {name!r}; known: {', '.join(known)}")
     return place, name
 

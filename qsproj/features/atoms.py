@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,11 @@ PADDING = 2
 
 # Numbers of the coarse tags for sets of tags between words; the first three are also counted, under the
 # numbers that kernels.arc_features names. Unknown tags share the last number.
-COUNTED_TAGS = ("VERB", "PUNCT", "CCONJ")
-OTHER_TAGS = (
-    *("NOUN", "PROPN", "PRON", "ADJ", "ADV", "ADP", "AUX"),
-    *("DET", "NUM", "PART", "SCONJ", "INTJ", "SYM", "X"),
+TAGS = (
+    *("VERB", "PUNCT", "CCONJ", "NOUN", "PROPN", "PRON", "ADJ", "ADV", "ADP"),
+    *("AUX", "DET", "NUM", "PART", "SCONJ", "INTJ", "SYM", "X"),
 )
-TAG_NUMBERS = {tag: number for number, tag in enumerate(COUNTED_TAGS + OTHER_TAGS, start=1)}
+TAG_NUMBERS = {tag: number for number, tag in enumerate(TAGS, start=1)}
 # The kernels store the tags between as bits of an int64, whose last bit is the sign.
 UNKNOWN_TAG = 62
 
@@ -69,16 +69,11 @@ class EncodedBlock:
         return inside
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """A function of a word's cells in some columns: the value of ``head.NAME`` and ``dep.NAME``."""
 
-    name: str
     columns: tuple[str, ...]
     value: Callable[..., str]
-
-    def __call__(self, sentence: Sentence) -> list[str]:
-        return list(map(self.value, *(getattr(sentence, column) for column in self.columns)))
 
 
 def _morphology(*names: str) -> Callable[[str], str]:
@@ -87,36 +82,31 @@ def _morphology(*names: str) -> Callable[[str], str]:
     return lambda feats: "|".join(pair for pair in feats.split("|") if pair.startswith(wanted)) or "_"
 
 
-def lemma_or_form(form: str, lemma: str) -> str:
-    return lower_form(form) if lemma == "_" else plain_form(lemma)
-
-
 _FORMS, _FEATS = ("forms",), ("feats",)
 
 # Attributes by name.
 ATTRIBUTES = {
-    attribute.name: attribute
-    for attribute in (
-        Attribute("form", _FORMS, plain_form),
-        Attribute("lower", _FORMS, lower_form),
-        Attribute("prefix", _FORMS, lambda form: lower_case(plain_form(form)[:5])),
-        Attribute("suffix", _FORMS, lambda form: lower_case(plain_form(form)[-3:])),
-        Attribute("lemma", ("forms", "lemmas"), lemma_or_form),
-        Attribute("upos", ("upos",), str),
-        Attribute("xpos", ("upos", "xpos"), lambda coarse, fine: coarse if fine == "_" else fine),
-        Attribute("feats", _FEATS, str),
-        Attribute("case", _FEATS, _morphology("Case")),
-        Attribute("agreement", _FEATS, _morphology("Number", "Gender", "Person")),
-        Attribute("verbform", _FEATS, _morphology("VerbForm", "Mood")),
-        Attribute("prontype", _FEATS, _morphology("PronType", "Poss", "Polarity")),
-    )
+    "form": Attribute(_FORMS, plain_form),
+    "lower": Attribute(_FORMS, lower_form),
+    "prefix": Attribute(_FORMS, lambda form: lower_case(plain_form(form)[:5])),
+    "suffix": Attribute(_FORMS, lambda form: lower_case(plain_form(form)[-3:])),
+    "lemma": Attribute(
+        ("forms", "lemmas"), lambda form, lemma: lower_form(form) if lemma == "_" else plain_form(lemma)
+    ),
+    "upos": Attribute(("upos",), str),
+    "xpos": Attribute(("upos", "xpos"), lambda coarse, fine: coarse if fine == "_" else fine),
+    "feats": Attribute(_FEATS, str),
+    "case": Attribute(_FEATS, _morphology("Case")),
+    "agreement": Attribute(_FEATS, _morphology("Number", "Gender", "Person")),
+    "verbform": Attribute(_FEATS, _morphology("VerbForm", "Mood")),
+    "prontype": Attribute(_FEATS, _morphology("PronType", "Poss", "Polarity")),
 }
 
 
 def columns_read(attributes: Iterable[str]) -> tuple[str, ...]:
     """Return the columns of a sentence that the named attributes read; UPOS is always the first."""
-    known = (ATTRIBUTES[name] for name in attributes)
-    return tuple(dict.fromkeys(["upos", *(column for one in known for column in one.columns)]))
+    columns = (column for name in attributes for column in ATTRIBUTES[name].columns)
+    return tuple(dict.fromkeys(["upos", *columns]))
 
 
 def empty_columns(sentences: Sequence[Sentence], attributes: Iterable[str]) -> tuple[str, ...]:
@@ -141,11 +131,10 @@ class WordTypes(dict[tuple[str, ...], int]):
 
     def __init__(self, attributes: tuple[str, ...]) -> None:
         super().__init__()
-        known = [ATTRIBUTES[name] for name in attributes]
         self.columns = columns_read(attributes)
-        self._attributes = known
+        self._attributes = {name: ATTRIBUTES[name] for name in attributes}
         self._tags = np.zeros(1024, dtype=np.uint8)
-        self._hashes = np.empty((1024, len(known)), dtype=np.uint64)
+        self._hashes = np.empty((1024, len(attributes)), dtype=np.uint64)
         for number, place in enumerate(("<before>", "<root>", "<after>")):
             self._hashes[number] = [stable_hash(f"{name}\t{place}") for name in attributes]
         self._places = number + 1
@@ -158,8 +147,7 @@ class WordTypes(dict[tuple[str, ...], int]):
             if len(self) >= MOST_REMEMBERED:
                 self.clear()
             for sentence in sentences:
-                numbers += [self.BEFORE] * PADDING
-                numbers.append(self.ROOT)
+                numbers += [self.BEFORE] * PADDING + [self.ROOT]
                 cells = (getattr(sentence, column) for column in self.columns)
                 numbers += map(self.__getitem__, zip(*cells, strict=True))
                 numbers += [self.AFTER] * PADDING
@@ -173,9 +161,9 @@ class WordTypes(dict[tuple[str, ...], int]):
             self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
         word = dict(zip(self.columns, cells, strict=True))
         self._tags[number] = TAG_NUMBERS.get(word["upos"], UNKNOWN_TAG)
-        values = (one.value(*map(word.__getitem__, one.columns)) for one in self._attributes)
-        texts = (f"{one.name}\t{value}" for one, value in zip(self._attributes, values))
-        self._hashes[number] = list(map(stable_hash, texts))
+        rows = self._attributes.items()
+        values = ((name, one.value(*map(word.__getitem__, one.columns))) for name, one in rows)
+        self._hashes[number] = [stable_hash(f"{name}\t{value}") for name, value in values]
         self[cells] = number
         return number
 
@@ -191,9 +179,8 @@ def encode_block(sentences: Sequence[Sentence], attributes: tuple[str, ...]) -> 
     """Hash the named attributes of every word of one or more sentences, of roots and outsides."""
     words = _types(attributes).look_up(sentences)
     sizes = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
-    starts = np.zeros_like(sizes)
-    np.cumsum(sizes[:-1] + 2 * PADDING, out=starts[1:])
-    return EncodedBlock(words, starts, sizes)
+    gapped = sizes + 2 * PADDING
+    return EncodedBlock(words, np.cumsum(gapped) - gapped, sizes)
 
 
 def _bits(*tags: str) -> int:

@@ -93,12 +93,23 @@ def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> N
 
 
 def _grams(codes: Codes, size: int) -> Codes:
-    result = codes.copy()
-    for distance in range(1, size):
-        following = np.zeros_like(codes)
-        following[:-distance] = codes[distance:]
-        result = mixed(result * np.uint64(3) + following)
-    return result
+    return joined(codes, codes, range(1, size))
+
+
+def joined(first: Codes, codes: Codes, distances: range) -> Codes:
+    """Hash each of the codes ``first`` together with the codes at some distances from it, 0 where missing."""
+    for distance in distances:
+        first = mixed(first * np.uint64(3) + shifted(codes, distance))
+    return first
+
+
+def shifted(codes: Codes, distance: int) -> Codes:
+    moved = np.zeros_like(codes)
+    if distance < 0:
+        moved[-distance:] = codes[:distance]
+    else:
+        moved[: max(len(codes) - distance, 0)] = codes[distance:]
+    return moved
 
 
 def mixed(codes: Codes) -> Codes:

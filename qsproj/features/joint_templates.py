@@ -7,13 +7,14 @@ conjoined with the factor's family. Quasi-synchronous factors use the tags of th
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.sentence import Alignment, Sentence
-from qsproj.features.hashing import Template, stable_hash, templates_of
+from qsproj.features.hashing import Template, hashes_of, stable_hash, templates_of
 
 HASH_BITS = 18
 
@@ -58,9 +59,11 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(29)
 
 
-@lru_cache(maxsize=1024)
-def _seed(family: str, template: Template) -> np.uint64:
-    return np.uint64(stable_hash(f"{family} {' '.join(template)}"))
+@lru_cache
+def _seeds(families: tuple[str, ...], templates: tuple[Template, ...]) -> NDArray[np.uint64]:
+    """Return the initial hash of each family's templates, uint64[families, T]."""
+    rows = [[stable_hash(f"{family} {' '.join(template)}") for template in templates] for family in families]
+    return np.array(rows, dtype=np.uint64).reshape(-1, len(templates))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,9 +75,8 @@ class WordHashes:
 
 
 def word_hashes(sentence: Sentence) -> WordHashes:
-    forms = ("<root>", *map(lower_form, sentence.forms))
-    tags = ("<root>", *sentence.upos)
-    return WordHashes(*(np.array(list(map(stable_hash, words)), np.uint64) for words in (tags, forms)))
+    forms = map(lower_form, sentence.forms)
+    return WordHashes(hashes_of(["<root>", *sentence.upos]), hashes_of(["<root>", *forms]))
 
 
 def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: Columns) -> Buckets:
@@ -104,8 +106,7 @@ def factor_buckets(
         "length": np.digitize(np.abs(head - dependent), _LENGTHS).astype(np.uint64),
         "source length": np.digitize(np.abs(source_head - source_dependent), _LENGTHS).astype(np.uint64),
     }
-    seeds = np.array([[_seed(name, row) for row in FACTOR_TEMPLATES] for name in FAMILIES])
-    return _hashed(FACTOR_TEMPLATES, seeds[families], columns)
+    return _hashed(FACTOR_TEMPLATES, _seeds(FAMILIES, FACTOR_TEMPLATES)[families], columns)
 
 
 def link_buckets(
@@ -137,8 +138,7 @@ def link_buckets(
     hashes = {name: column.astype(np.uint64) for name, column in columns.items()}
     hashes["source tag"], hashes["target tag"] = source_words.tags[sources], target_words.tags[targets]
     hashes["source form"], hashes["target form"] = source_words.forms[sources], target_words.forms[targets]
-    seeds = np.array([[_seed("ALIGN", template) for template in LINK_TEMPLATES]])
-    return _hashed(LINK_TEMPLATES, seeds, hashes)
+    return _hashed(LINK_TEMPLATES, _seeds(("ALIGN",), LINK_TEMPLATES), hashes)
 
 
 def tag_buckets(
@@ -151,13 +151,12 @@ def tag_buckets(
 
     int32[L * n_tags, T]; ``source_tags`` uint64[L]: hash of the source word's tag. ``posteriors`` float64[L].
     """
-    filled = [stable_hash(tag) for row in tags for tag in (*row, *[""] * (n_tags - len(row)))]
     columns = {
         "source tag": np.repeat(source_tags, n_tags),
-        "tag": np.array(filled, dtype=np.uint64),
+        "tag": hashes_of(tag for row in tags for tag in (*row, *[""] * (n_tags - len(row)))),
         "posterior": np.repeat(np.digitize(posteriors, (0.3, 0.6, 0.9)).astype(np.uint64), n_tags),
     }
-    return _hashed(TAG_TEMPLATES, np.array([[_seed("TAG", template) for template in TAG_TEMPLATES]]), columns)
+    return _hashed(TAG_TEMPLATES, _seeds(("TAG",), TAG_TEMPLATES), columns)
 
 
 def link_posteriors(alignment: Alignment) -> NDArray[np.float64]:
@@ -169,26 +168,22 @@ def link_posteriors(alignment: Alignment) -> NDArray[np.float64]:
 
 def fertility_buckets(tags: NDArray[np.uint64], *, side: str) -> Buckets:
     """Return the features of the fertilities of a side, int32[n * FERTILITY_BINS, T], word after word."""
-    words = len(tags) - 1
-    counts = np.tile(np.arange(FERTILITY_BINS), words)
-    base = [_seed(side, template) for template in FERTILITY_TEMPLATES]
-    seeds = np.array(base) ^ ((counts[:, None] + 1).astype(np.uint64) * _MULTIPLIER)
+    counts = np.tile(np.arange(FERTILITY_BINS), len(tags) - 1)
+    seeds = _seeds((side,), FERTILITY_TEMPLATES) ^ ((counts[:, None] + 1).astype(np.uint64) * _MULTIPLIER)
     return _hashed(FERTILITY_TEMPLATES, seeds, {"tag": np.repeat(tags[1:], FERTILITY_BINS)})
 
 
 def jump_buckets(families: Sequence[str]) -> Buckets:
     """Return the features of the jumps of some of ALIGN_HMMS, int32[len(families) * JUMP_SCORES, T]."""
     jumps = np.arange(-WIDEST_JUMP, WIDEST_JUMP + 1)
-    places = np.arange(JUMP_SCORES)
     columns = {
-        "jump": places,
+        "jump": np.arange(JUMP_SCORES),
         "direction": np.append(np.sign(jumps), 2) + 1,
         "distance": np.append(np.digitize(np.abs(jumps), (1, 2, 3, 5)), 5),
     }
     hashes = {name: np.tile(column, len(families)).astype(np.uint64) for name, column in columns.items()}
-    seeds = [[_seed(family, template) for template in JUMP_TEMPLATES] for family in families]
-    table = np.array(seeds, dtype=np.uint64).reshape(-1, len(JUMP_TEMPLATES))
-    return _hashed(JUMP_TEMPLATES, np.repeat(table, JUMP_SCORES, axis=0), hashes)
+    seeds = np.repeat(_seeds(tuple(families), JUMP_TEMPLATES), JUMP_SCORES, axis=0)
+    return _hashed(JUMP_TEMPLATES, seeds, hashes)
 
 
 @lru_cache(maxsize=1 << 17)
@@ -196,7 +191,5 @@ def _likeness(source: str, target: str) -> int:
     first, second = lower_form(source), lower_form(target)
     if first == second:
         return 5 if any(character.isalpha() for character in first) else 6
-    common = 0
-    while common < min(len(first), len(second)) and first[common] == second[common]:
-        common += 1
-    return (4 * common) // max(len(first), len(second))
+    common = [*takewhile(lambda pair: pair[0] == pair[1], zip(first, second))]
+    return (4 * len(common)) // max(len(first), len(second))

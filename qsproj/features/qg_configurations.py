@@ -8,7 +8,6 @@ and y' in the source tree. To add one, add a row to CONFIGURATIONS; the first ma
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,26 +61,18 @@ def _c_commands(tree: SourceTree) -> Pairs:
     return below_its_head & ~tree.dominates & ~_is_same_node(tree)
 
 
-class Configuration(NamedTuple):
-    """A named relation: ``holds(tree)`` returns bool[m+1, m+1], [x', y'] with x' the sense of the head."""
-
-    name: str
-    holds: Callable[[SourceTree], Pairs]
-
-
-CONFIGURATIONS: tuple[Configuration, ...] = (
-    Configuration("parent-child", lambda tree: tree.parent),
-    Configuration("child-parent", lambda tree: tree.parent.T),
-    Configuration("same-node", _is_same_node),
-    Configuration("siblings", lambda tree: (tree.heads[:, None] == tree.heads) & (tree.heads != NO_HEAD)),
-    Configuration("grandparent-grandchild", _is_grandparent),
-    Configuration("c-command", _c_commands),
-    Configuration("other", lambda tree: np.ones_like(tree.parent)),
-)
-NULL_NAME = "null"
-CONFIGURATION_NAMES: tuple[str, ...] = (*(row.name for row in CONFIGURATIONS), NULL_NAME)
-PARENT_CHILD = CONFIGURATION_NAMES.index("parent-child")
-NULL_CONFIGURATION = CONFIGURATION_NAMES.index(NULL_NAME)
+# By name, whether each pair of nodes has it: bool[m+1, m+1], [x', y'] with x' the sense of the head.
+CONFIGURATIONS: dict[str, Callable[[SourceTree], Pairs]] = {
+    "parent-child": lambda tree: tree.parent,
+    "child-parent": lambda tree: tree.parent.T,
+    "same-node": _is_same_node,
+    "siblings": lambda tree: (tree.heads[:, None] == tree.heads) & (tree.heads != NO_HEAD),
+    "grandparent-grandchild": _is_grandparent,
+    "c-command": _c_commands,
+    "other": lambda tree: np.ones_like(tree.parent),
+}
+CONFIGURATION_NAMES = (*CONFIGURATIONS, "null")
+PARENT_CHILD, NULL_CONFIGURATION = map(CONFIGURATION_NAMES.index, ("parent-child", "null"))
 
 
 def configurations(heads: Heads) -> NDArray[np.int8]:
@@ -89,12 +80,11 @@ def configurations(heads: Heads) -> NDArray[np.int8]:
 
     Senses: 0 (the root), 1..m, and m + 1 for NULL. ``heads`` int32[m+1] are -1 where missing.
     """
-    tree = source_tree(heads)
-    size = len(heads)
+    tree, size = source_tree(heads), len(heads)
     found = np.full((size + 1, size + 1), NULL_CONFIGURATION, dtype=np.int8)
     inner = found[:size, :size]
-    for number in range(len(CONFIGURATIONS) - 1, -1, -1):
-        inner[CONFIGURATIONS[number].holds(tree)] = number
+    for number, holds in reversed(list(enumerate(CONFIGURATIONS.values()))):
+        inner[holds(tree)] = number
     return found
 
 

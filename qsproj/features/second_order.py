@@ -58,71 +58,63 @@ class CompiledFamily:
     plain: int
 
 
-def _triples(first: str, second: str, third: str, word: str) -> tuple[Template, ...]:
-    tags = (f"{first}.upos", f"{second}.upos", f"{third}.upos")
-    words = (f"{first}.{word}", f"{second}.{word}", f"{third}.{word}")
+def _lexical(three: Template, two: Template, word: str) -> tuple[Template, ...]:
+    """Return the templates of three roles, then of two, each with its tag or its ``word``."""
     lexical = ((), (0,), (1,), (2,), (0, 1), (1, 2), (0, 2))
-    return tuple(tuple(words[at] if at in own else tags[at] for at in range(3)) for own in lexical)
+    rows = ([word if at in own else "upos" for at in range(3)] for own in lexical)
+    triples = (tuple(map("{}.{}".format, three, row)) for row in rows)
+    ends = ((one, other) for other in ("upos", word) for one in ("upos", word))
+    return *triples, *(tuple(map("{}.{}".format, two, row)) for row in ends)
 
 
-def _pairs(first: str, second: str, word: str) -> tuple[Template, ...]:
-    return tuple((f"{first}.{one}", f"{second}.{two}") for two in ("upos", word) for one in ("upos", word))
-
+_GRAND, _CHILDSEQ = (("grand", "head", "dep"), ("grand", "dep")), (ROLES["childseq"], ("previous", "next"))
+_VALENCE = templates_of("head.upos; head.upos-1, head.upos, head.upos+1")
+_NOCROSS = templates_of("first.upos, second.upos; first.upos; second.upos")
 
 DELEXICALISED = {
     "grand": FamilyTemplates(templates_of("grand.upos, head.upos, dep.upos; grand.upos, dep.upos")),
     "childseq": FamilyTemplates(
         templates_of("head.upos, previous.upos, next.upos; previous.upos, next.upos")
     ),
-    "valence": FamilyTemplates(placed=templates_of("head.upos; head.upos-1, head.upos, head.upos+1")),
-    "nocross": FamilyTemplates(templates_of("first.upos, second.upos; first.upos; second.upos")),
+    "valence": FamilyTemplates(placed=_VALENCE),
+    "nocross": FamilyTemplates(_NOCROSS),
 }
 
 WORDS = {
-    "grand": FamilyTemplates((*_triples("grand", "head", "dep", "lower"), *_pairs("grand", "dep", "lower"))),
-    "childseq": FamilyTemplates(
-        (*_triples("head", "previous", "next", "lower"), *_pairs("previous", "next", "lower"))
-    ),
-    "valence": FamilyTemplates(placed=(*DELEXICALISED["valence"].placed, ("head.lower", "head.upos"))),
-    "nocross": DELEXICALISED["nocross"],
+    "grand": FamilyTemplates(_lexical(*_GRAND, "lower")),
+    "childseq": FamilyTemplates(_lexical(*_CHILDSEQ, "lower")),
+    "valence": FamilyTemplates(placed=_VALENCE + templates_of("head.lower, head.upos")),
+    "nocross": FamilyTemplates(_NOCROSS),
 }
 
 MORPHOLOGY = {
     "grand": FamilyTemplates(
-        (
-            *_triples("grand", "head", "dep", "lemma"),
-            *_pairs("grand", "dep", "lemma"),
-            *templates_of("""
-                grand.xpos, head.xpos, dep.xpos; grand.upos, head.upos, head.case, dep.upos, dep.lower;
-                grand.lemma, head.case, dep.lower;
-                grand.upos, grand.verbform, head.upos, head.case, dep.upos, dep.case
-            """),
-        )
+        _lexical(*_GRAND, "lemma")
+        + templates_of("""
+            grand.xpos, head.xpos, dep.xpos; grand.upos, head.upos, head.case, dep.upos, dep.lower;
+            grand.lemma, head.case, dep.lower;
+            grand.upos, grand.verbform, head.upos, head.case, dep.upos, dep.case
+        """)
     ),
     "childseq": FamilyTemplates(
-        (
-            *_triples("head", "previous", "next", "lemma"),
-            *_pairs("previous", "next", "lemma"),
-            *templates_of("""
-                head.xpos, previous.xpos, next.xpos;
-                head.upos, previous.upos, previous.case, next.upos, next.case;
-                head.upos, previous.upos, previous.verbform, next.upos, next.verbform
-            """),
-        )
+        _lexical(*_CHILDSEQ, "lemma")
+        + templates_of("""
+            head.xpos, previous.xpos, next.xpos;
+            head.upos, previous.upos, previous.case, next.upos, next.case;
+            head.upos, previous.upos, previous.verbform, next.upos, next.verbform
+        """)
     ),
     "valence": FamilyTemplates(
-        placed=DELEXICALISED["valence"].placed
-        + templates_of("head.lemma, head.upos; head.xpos; head.upos, head.verbform")
+        placed=_VALENCE + templates_of("head.lemma, head.upos; head.xpos; head.upos, head.verbform")
     ),
-    "nocross": FamilyTemplates(
-        DELEXICALISED["nocross"].plain + templates_of("first.xpos, second.xpos; first.xpos; second.xpos")
-    ),
+    "nocross": FamilyTemplates(_NOCROSS + templates_of("first.xpos, second.xpos; first.xpos; second.xpos")),
 }
 
 # Each set reads the same attributes as the arc templates of the same name.
 TEMPLATE_SETS = {"delexicalised": DELEXICALISED, "words": WORDS, "morphology": MORPHOLOGY}
 
 
+@lru_cache
 def compile_family(family: str, templates: FamilyTemplates, attributes: tuple[str, ...]) -> CompiledFamily:
     """Compile the templates of one family for sentences encoded with ``attributes``."""
     ordered = (*templates.plain, *templates.placed)
@@ -200,11 +192,6 @@ TAG_LINK_TEMPLATES = FamilyTemplates(
 )
 
 
-@lru_cache
-def compiled_tag_link(attributes: tuple[str, ...]) -> CompiledFamily:
-    return compile_family(FAMILY, TAG_LINK_TEMPLATES, attributes)
-
-
 def tag_hashes(tags: tuple[str, ...]) -> NDArray[np.uint64]:
     return hashes_of(f"upos\t{tag}" for tag in tags)
 
@@ -231,7 +218,7 @@ def tag_link_features(
     dependent. ``places`` uint64[P]: see :func:`arc_places`.
     """
     words, hashes = candidates
-    compiled = compiled_tag_link(attributes)
+    compiled = compile_family(FAMILY, TAG_LINK_TEMPLATES, attributes)
     atoms = encoded.atoms[words + PADDING]
     tagged = words != ROOT
     atoms[tagged, attributes.index("upos")] = hashes[tagged]

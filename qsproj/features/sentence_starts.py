@@ -10,8 +10,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Mask
 from qsproj.corpus.text import UNSPACED
-from qsproj.features.characters import Codes, code_of, mixed
+from qsproj.features.characters import Codes, code_of, joined, mixed, shifted
 from qsproj.features.hashing import pair_templates
 from qsproj.kernels.tagging.tag_features import feature_keys
 
@@ -89,16 +90,8 @@ def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list
 def _of_piece(piece: str) -> tuple[int, ...]:
     lower = "".join("0" if character.isdigit() else character for character in piece.lower())
     kind = _kind(piece)
-    is_word = piece[0].isalnum()
-    values = (
-        piece,
-        lower,
-        kind,
-        "word" if is_word else kind,
-        lower[-2:] if len(lower) > 3 else "",
-        lower[-3:] if len(lower) > 4 else "",
-        str(min(len(piece), 6)),
-    )
+    suffixes = lower[-2:] if len(lower) > 3 else "", lower[-3:] if len(lower) > 4 else ""
+    values = (piece, lower, kind, "word" if piece[0].isalnum() else kind, *suffixes, str(min(len(piece), 6)))
     return tuple(code_of(name, value) if value else 0 for name, value in zip(_OF_PIECES, values, strict=True))
 
 
@@ -126,36 +119,36 @@ def _attributes(text: str, found: list[tuple[int, str]], rules: set[int]) -> Cod
     spaces = np.array([begin == 0 or text[begin - 1] == " " for begin, _ in found])
     columns["space"][:] = spaces + np.uint64(1)
     columns["spaced"][:] = mixed(columns["kind"] * np.uint64(3) + columns["space"])
-    columns["kinds2"][:] = _grams(columns["spaced"], -1, 0)
-    columns["kinds3"][:] = _grams(columns["spaced"], -1, 1)
-    columns["kinds4"][:] = _grams(columns["spaced"], -2, 1)
+    for name, begin, end in (("kinds2", -1, 0), ("kinds3", -1, 1), ("kinds4", -2, 1)):
+        columns[name][:] = _grams(columns["spaced"], begin, end)
     columns["lowers3"][:] = _grams(columns["lower"], 0, 2)
     columns["types5"][:] = _grams(mixed(columns["type"] * np.uint64(3) + columns["space"]), 0, 4)
     places = np.arange(n)
     firsts = [piece[0] for _, piece in found]
     ends = np.array([first in _ENDS for first in firsts])
     words = np.array([first.isalnum() for first in firsts])
-    columns["since"][:] = _bucket(places - _last(ends, places) - 1)
-    columns["until"][:] = _bucket((places - _last(ends[::-1], places))[::-1])
+    columns["since"][:] = _bucket(places - _last(ends) - 1)
+    columns["until"][:] = _bucket((places - _last(ends[::-1]))[::-1])
     columns["begun"][:] = _bucket(places)
     columns["left"][:] = _bucket(n - places)
     _add_enclosed(columns, firsts, spaces)
     _add_surroundings(columns, [piece for _, piece in found], ends)
-    before = _last(words, places)
+    before = _last(words)
     signs = np.zeros(n, dtype=np.uint64)
     for distance in range(1, 5):
-        sign = _shifted(columns["spaced"], -distance) + np.uint64(distance)
+        sign = shifted(columns["spaced"], -distance) + np.uint64(distance)
         signs = np.where(places - before > distance, mixed(signs * np.uint64(3) + sign), signs)
     columns["signs"][:] = mixed(signs * np.uint64(3) + columns["space"])
     columns["word"][:] = np.where(before >= 0, columns["lower"][before], 0)
-    after = np.where(words, places, n - 1 - _last(words[::-1], places)[::-1])
+    after = np.where(words, places, n - 1 - _last(words[::-1])[::-1])
     columns["next"][:] = np.where(after < n, columns["lower"][np.minimum(after, n - 1)], 0)
     columns["rule"][:] = [1 + (begin in rules) for begin, _ in found]
     return codes
 
 
-def _last(marked: NDArray[np.bool_], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    latest = np.maximum.accumulate(np.where(marked, places, -1))
+def _last(marked: Mask) -> NDArray[np.int64]:
+    """Return the last marked place before each place, -1 where there is none."""
+    latest = np.maximum.accumulate(np.where(marked, np.arange(len(marked)), -1))
     return np.concatenate([np.full(1, -1), latest[:-1]])
 
 
@@ -163,26 +156,25 @@ def _bucket(distances: NDArray[np.int64]) -> Codes:
     return np.searchsorted(_BOUNDS, distances).astype(np.uint64) + np.uint64(1)
 
 
-def _add_enclosed(columns: dict[str, Codes], firsts: list[str], spaces: NDArray[np.bool_]) -> None:
-    places = np.arange(len(firsts))
-    opened = _last(np.array([first in _OPENING for first in firsts]), places)
-    closed = _last(np.array([first in _CLOSING for first in firsts]), places)
-    columns["bracket"][:] = 1 + ((opened > closed) & (places - opened < _FAR))
-    quotes = np.array([first in _QUOTES for first in firsts])
-    behind = np.append(spaces[1:], True)
-    opened, closed = _last(quotes & spaces & ~behind, places), _last(quotes & ~spaces, places)
-    columns["quote"][:] = 1 + ((opened > closed) & (places - opened < _FAR))
+def _add_enclosed(columns: dict[str, Codes], firsts: list[str], spaces: Mask) -> None:
+    opens, closes, quotes = (
+        np.array([first in marks for first in firsts]) for marks in (_OPENING, _CLOSING, _QUOTES)
+    )
+    before_space = np.append(spaces[1:], True)
+    quoted = quotes & spaces & ~before_space, quotes & ~spaces
+    for name, (opening, closing) in {"bracket": (opens, closes), "quote": quoted}.items():
+        opened, closed = _last(opening), _last(closing)
+        columns[name][:] = 1 + ((opened > closed) & (np.arange(len(firsts)) - opened < _FAR))
 
 
-def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray[np.bool_]) -> None:
+def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: Mask) -> None:
     n = len(found)
     large = np.array([piece[0].isupper() for piece in found])
     small = np.array([piece[0].islower() for piece in found])
     loud = np.array([len(piece) > 1 and piece.isupper() for piece in found])
 
-    def within(marked: NDArray[np.bool_], begin: int, end: int) -> NDArray[np.int64]:
-        sums = np.concatenate([[0], np.cumsum(marked)])
-        places = np.arange(n)
+    def within(marked: Mask, begin: int, end: int) -> NDArray[np.int64]:
+        sums, places = np.concatenate([[0], np.cumsum(marked)]), np.arange(n)
         return sums[np.clip(places + end, 0, n)] - sums[np.clip(places + begin, 0, n)]
 
     near = np.zeros(n, dtype=np.int64)
@@ -195,19 +187,5 @@ def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: NDArray
     columns["around"][:] = 1 + 16 * ended + 4 * share + 3 * shouted // cased
 
 
-def _shifted(codes: Codes, distance: int) -> Codes:
-    moved = np.zeros_like(codes)
-    if distance > 0:
-        moved[:-distance] = codes[distance:]
-    elif distance < 0:
-        moved[-distance:] = codes[:distance]
-    else:
-        moved[:] = codes
-    return moved
-
-
 def _grams(codes: Codes, begin: int, end: int) -> Codes:
-    result = np.zeros_like(codes)
-    for distance in range(begin, end + 1):
-        result = mixed(result * np.uint64(3) + _shifted(codes, distance))
-    return result
+    return joined(np.zeros_like(codes), codes, range(begin, end + 1))

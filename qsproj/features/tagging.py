@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
 LONGEST_AFFIX = 5
 WORD_ATTRIBUTES = (
-    "kind",
-    "form",
-    "lower",
-    *(f"prefix{length}" for length in range(1, LONGEST_AFFIX + 1)),
-    *(f"suffix{length}" for length in range(1, LONGEST_AFFIX + 1)),
+    *("kind", "form", "lower"),
+    *(f"{affix}{length}" for affix in ("prefix", "suffix") for length in range(1, LONGEST_AFFIX + 1)),
     "shape",
 )
 
@@ -98,6 +95,7 @@ class WordTable:
     """Word types seen so far, numbered, and their attributes; -1 is OUTSIDE.
 
     ``lemmas``: maps each lemma to its only form, in lower case, or to an empty text where it has several.
+    ``attributes`` uint64[V', A] with V' >= V: attribute codes of the word types, 0 for a missing one.
     """
 
     def __init__(self, class_sets: Mapping[str, Classes], lemmas: Mapping[str, str] | None = None) -> None:
@@ -105,12 +103,7 @@ class WordTable:
         self._lemmas = lemmas or {}
         self._numbers = {OUTSIDE: -1}
         width = len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES) + len(STEM_AND_ENDING) + len(self._classes)
-        self._attributes = np.zeros((1024, width), dtype=np.uint64)
-
-    @property
-    def attributes(self) -> NDArray[np.uint64]:
-        """Attribute codes of the word types, uint64[V', A] with V' >= V; 0 for a missing attribute."""
-        return self._attributes
+        self.attributes = np.zeros((1024, width), dtype=np.uint64)
 
     def encode(self, forms: Sequence[str]) -> NDArray[np.int32]:
         """Return the types of the words, int32[n]; valid until the next call for other words."""
@@ -127,8 +120,8 @@ class WordTable:
 
     def _add(self, form: str) -> None:
         number = self._numbers[form] = len(self._numbers) - 1
-        if number == len(self._attributes):
-            self._attributes = np.vstack([self._attributes, np.zeros_like(self._attributes)])
+        if number == len(self.attributes):
+            self.attributes = np.vstack([self.attributes, np.zeros_like(self.attributes)])
         form = plain_form(form)
         lower, spelling = _spelling(form)
         cut = _stem_and_ending(form, lower, self._lemmas) if self._lemmas else ("", "")
@@ -136,7 +129,7 @@ class WordTable:
         for classes in self._classes:
             word_class = classes.get(form, classes.get(lower_form(form)))
             codes.append(0 if word_class is None else word_class + 1)
-        self._attributes[number] = np.array(codes, dtype=np.uint64)
+        self.attributes[number] = np.array(codes, dtype=np.uint64)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -172,16 +165,10 @@ def _plain(form: str) -> str:
 def word_attributes(form: str) -> tuple[str, ...]:
     """Return the text of each of ``WORD_ATTRIBUTES``; digits become 0, quotation marks ``"``."""
     plain = _plain(form)
-    lower = lower_case(plain)
-    lengths = range(1, LONGEST_AFFIX + 1)
-    return (
-        _kind(plain),
-        form,
-        lower,
-        *(lower[:length] if length <= len(lower) else "" for length in lengths),
-        *(lower[-length:] if length <= len(lower) else "" for length in lengths),
-        _shape(plain),
-    )
+    lower, lengths = lower_case(plain), range(1, LONGEST_AFFIX + 1)
+    prefixes = (lower[:length] if length <= len(lower) else "" for length in lengths)
+    suffixes = (lower[-length:] if length <= len(lower) else "" for length in lengths)
+    return _kind(plain), form, lower, *prefixes, *suffixes, _shape(plain)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -224,11 +211,9 @@ def _shape(form: str) -> str:
     return "".join(shape)
 
 
-BOUNDARY_CLASS, RARE_CLASS = 0, 1
-RESERVED = 2
-
-
-# Rarer words share a class. Passes over the vocabulary; fewer when few words move.
+# Classes of sentence boundaries and of words rarer than RAREST; those of other words start from RESERVED.
+BOUNDARY_CLASS, RARE_CLASS, RESERVED = range(3)
+# Passes over the vocabulary; fewer when few words move.
 RAREST, PASSES = 2, 8
 
 
@@ -251,7 +236,8 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
     frequent = [word for word, count in counts.items() if count >= RAREST]
     vocabulary = sorted(frequent, key=lambda word: (-counts[word], word))
     numbers = {word: number for number, word in enumerate(vocabulary, start=RESERVED)}
-    text = np.fromiter(_numbered(sentences, numbers), dtype=np.int64)
+    numbered = ([*(numbers.get(word, RARE_CLASS) for word in one), BOUNDARY_CLASS] for one in sentences)
+    text = np.fromiter(chain([BOUNDARY_CLASS], chain.from_iterable(numbered)), dtype=np.int64)
     n_words = len(vocabulary) + RESERVED
     cells = np.ones(len(text) - 1, dtype=np.int64), (text[:-1], text[1:])
     bigrams = sparse.coo_array(cells, shape=(n_words, n_words)).tocsr()
@@ -259,14 +245,6 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
     start[:RESERVED] = BOUNDARY_CLASS, RARE_CLASS
     classes = _exchanged(bigrams, start, n_classes)
     return {word: int(classes[number]) for word, number in numbers.items()}
-
-
-def _numbered(sentences: Iterable[Sequence[str]], numbers: dict[str, int]) -> Iterable[int]:
-    yield BOUNDARY_CLASS
-    for sentence in sentences:
-        for word in sentence:
-            yield numbers.get(word, RARE_CLASS)
-        yield BOUNDARY_CLASS
 
 
 def _exchanged(bigrams: sparse.csr_array, classes: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:

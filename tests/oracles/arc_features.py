@@ -30,7 +30,8 @@ def atom_value(sentence, atom, head, dependent):
         return "<root>"
     if position > len(sentence):
         return "<after>"
-    return ATTRIBUTES[name](sentence)[position - 1]
+    columns, value = ATTRIBUTES[name]
+    return value(*(getattr(sentence, column)[position - 1] for column in columns))
 
 
 def features_of(sentence, templates: TemplateSet, head: int, dependent: int) -> Counter:

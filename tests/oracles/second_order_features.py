@@ -14,7 +14,10 @@ def value_at(sentence, name, position):
         return "<before>"
     if position == 0:
         return "<root>"
-    return "<after>" if position > len(sentence) else ATTRIBUTES[name](sentence)[position - 1]
+    if position > len(sentence):
+        return "<after>"
+    columns, value = ATTRIBUTES[name]
+    return value(*(getattr(sentence, column)[position - 1] for column in columns))
 
 
 def features_of(sentence, family, templates, words, place):
