@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.inference import Inference
     from qsproj.serve.review.loop import Loop
-    from qsproj.serve.review.relearning import Relearning
+    from qsproj.serve.review.retraining import Relearning
     from qsproj.serve.review.session import WORTH, Session
     from qsproj.serve.review.words import WordList, concordance_of
 

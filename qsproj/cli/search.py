@@ -55,8 +55,8 @@ def run(options: argparse.Namespace) -> None:
                 found = find(sentence)
                 words, sentences = words + len(found), sentences + bool(found)
                 for word in () if options.totals else found:
-                    left, form, right = in_context(sentence, word)
-                    text = " ".join(filter(None, (left, f"[{form}]", right)))
+                    context = in_context(sentence.forms, word)
+                    text = "{left} [{form}] {right}".format(**context).strip(" ")
                     out.write(f"{name}{sentence.sent_id or number}\t{word}\t{text}\n")
             if options.totals:
                 said = f"{pluralise(words, 'word')} in {pluralise(sentences, 'sentence')}"

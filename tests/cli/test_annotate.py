@@ -28,8 +28,7 @@ from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_tree
 from qsproj.serve.review.draft import Draft
-from qsproj.serve.review.relearning import Relearning
-from qsproj.serve.review.retraining import Reviewed
+from qsproj.serve.review.retraining import Relearning, Reviewed
 from tests.cli.test_bootstrap import options
 from tests.serve.client import Client, until
 

@@ -56,9 +56,8 @@ def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_afte
     from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.requests import Limits
-    from qsproj.serve.review.app import PATHS, Review, review_app
+    from qsproj.serve.review.app import HEADERS, PATHS, Review, guarded, review_app
     from qsproj.serve.review.draft import Draft
-    from qsproj.serve.review.guard import HEADERS, guarded
     from qsproj.serve.review.inference import Inference
     from qsproj.serve.review.retraining import Retraining
     from qsproj.serve.review.session import Session

@@ -16,9 +16,8 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_parser
 from qsproj.serve.access_log import with_access_log
 from qsproj.serve.requests import Limits
-from qsproj.serve.review.app import PATHS, Review, review_app
+from qsproj.serve.review.app import HEADERS, PATHS, Review, guarded, review_app
 from qsproj.serve.review.draft import Draft
-from qsproj.serve.review.guard import HEADERS, guarded
 from qsproj.serve.review.loop import Loop
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList

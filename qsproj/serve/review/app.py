@@ -1,19 +1,29 @@
-"""The web application of the review page, at an address with a secret token; its answers are JSON."""
+"""The web application of the review page; its answers are JSON.
+
+Only requests of the page itself are answered, since they write to a file. The printed address holds a token,
+sent with every request of the page. Other sites are refused by the Origin header, and do not know the token.
+DNS rebinding is refused by the Host header.
+"""
 
 import asyncio
 import json
+import re
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.resources import files
-from secrets import token_urlsafe
+from ipaddress import ip_address
 from socket import socket
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
@@ -24,7 +34,6 @@ from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body
 from qsproj.serve.review.content import overview, page, progress, report, shown_sentence
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
-from qsproj.serve.review.guard import HEADERS, guarded
 from qsproj.serve.review.inference import Fixed, Question
 from qsproj.serve.review.loop import Loop
 from qsproj.serve.review.retraining import Retrained, Reviewed
@@ -34,6 +43,21 @@ from qsproj.serve.review.tokens import Edit
 from qsproj.serve.review.words import WordList
 
 PATHS = ("/", "/static", "/api")
+# Only the page's own files may be loaded or run; no other page may frame it or see its address as referrer.
+HEADERS = (
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cache-control", "no-store"),
+)
+# A name or an address, IPv6 in brackets, and a port; no user, path or other part.
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\s@:/?#\[\]\\]+))(?::[0-9]{1,5})?")
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _MOST_ROWS, _MOST_HITS = 500, 500
 # Enough for the single sentences that the page sends.
@@ -41,8 +65,9 @@ _PAGE_BYTES = 1 << 20
 _START = "start with one: qsproj serve --review FILE -m MODEL"
 
 Content = dict[str, Any]
+_NO_WORDS: Content = {"words": [], "questions": [], "tags": []}
 # Answers a request; takes its fields, query parameters and the index of its sentence, and the request.
-Answer = Callable[[Content, Request], Awaitable[Content]]
+Answer = Callable[[Content, Request], Content | Awaitable[Content]]
 # Kinds of the fields of a request, see _check.
 _TREE: Content = {"heads": [int], "relations": [str]}
 _CORRECTION = {**_TREE, "version": str, "columns": {str}}
@@ -75,7 +100,7 @@ class Review:
 def serve_review(
     review: Review, listening: socket, *, host: str, seconds: float, command: str = "serve"
 ) -> None:
-    token, limits = token_urlsafe(24), Limits(bytes=_PAGE_BYTES, seconds=seconds)
+    token, limits = secrets.token_urlsafe(24), Limits(bytes=_PAGE_BYTES, seconds=seconds)
     answers = guarded(review_app(review, limits), token=token, host=host)
     app = with_access_log(answers, paths=PATHS, headers=HEADERS)
     path, running = review.session.draft.path, filter(None, (review.training, review.inference))
@@ -83,10 +108,57 @@ def serve_review(
     serve_until_stopped(app, listening, seconds=seconds, said=said, pools=running)
 
 
+def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
+    """Return an application that answers requests of its own page only.
+
+    ``token``: expected as ``?token=`` for the page and as ``X-Qsproj-Token`` for its requests; scripts and
+    styles need none. ``host``: the accepted server name, beside IP addresses and ``localhost``.
+    """
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = _refusal(scope, token=token, host=host)
+        if refusal is None:
+            await app(scope, receive, send)
+        else:
+            await PlainTextResponse(f"{refusal}\n", status_code=403)(scope, receive, send)
+
+    return answer
+
+
+def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
+    headers = Headers(scope=scope)
+    found = _HOST.fullmatch(headers.get("host", ""))
+    name = "" if found is None else (found[1] or found[2]).lower()
+    if name not in ("localhost", host) and not _is_address(name):
+        return "this page is open only at the address that qsproj serve shows"
+    origin = headers.get("origin")
+    if origin is not None and origin != f"{scope['scheme']}://{headers['host']}":
+        return "other sites may not use this page"
+    path = scope["path"]
+    if path.startswith("/static/"):
+        return None
+    if path == "/":
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+    elif headers.get("sec-fetch-site", "same-origin") == "same-origin":
+        given = headers.get("x-qsproj-token", "")
+    else:
+        return "other sites may not use this page"
+    if not secrets.compare_digest(given.encode(), token.encode()):
+        return "open the address that qsproj serve shows, with its token"
+    return None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def review_app(review: Review, limits: Limits) -> Starlette:
-    review.session.live = review.inference is not None
-    training = _Training(review)
-    answers = _Answers(review, training, limits)
+    session, answers = review.session, _Answers(review, limits)
+    session.live = review.inference is not None
 
     def route(method: str, path: str, answer: Answer, kinds: Content | None = None, **default: Any) -> Route:
         return Route(f"/api/{path}", partial(answers.answered, answer, kinds, default), methods=[method])
@@ -95,9 +167,9 @@ def review_app(review: Review, limits: Limits) -> Starlette:
         routes=[
             Route("/", partial(_page_file, "review.html"), methods=["GET"]),
             *(Route(f"/static/{name}", partial(_page_file, name), methods=["GET"]) for name in _page_files()),
-            route("GET", "overview", training.overview),
+            route("GET", "overview", answers.overview),
             route("GET", "sentences", answers.rows),
-            route("GET", "sentences/{index}", answers.show),
+            route("GET", "sentences/{index}", lambda given, _: shown_sentence(session, given["index"])),
             route("PUT", "sentences/{index}", answers.confirm, _CORRECTION, columns={}),
             route(
                 "PUT", "sentences/{index}/part", answers.keep, _CORRECTION | {"decided": {bool}}, columns={}
@@ -106,15 +178,19 @@ def review_app(review: Review, limits: Limits) -> Starlette:
             route("POST", "sentences/{index}/undo", answers.undo, {"version": str}),
             route("POST", "sentences/{index}/edit", answers.edit, _EDIT, word=1, last=1, texts=[]),
             route("POST", "sentences/{index}/rest", answers.rest, _TREE | {"upos": [str], "tags": [bool]}),
-            route("GET", "report", answers.report),
+            route("GET", "report", lambda *_: report(session)),
             route("POST", "search", answers.search, {"pattern": str, "change": str}, pattern="", change=""),
             route("POST", "search/correct", answers.correct, {"hits": [list], "change": str}),
-            route("GET", "words", answers.words),
+            route("GET", "words", lambda *_: _NO_WORDS if review.words is None else review.words.rows()),
             route("PUT", "words", answers.decide, {"tags": [str]}),
-            route("GET", "words/contexts", answers.contexts),
-            route("POST", "load", training.load),
-            route("GET", "training", training.state),
-            route("POST", "training", training.begin_now),
+            route(
+                "GET",
+                "words/contexts",
+                lambda given, _: answers.words.contexts(session, given.get("word", "")),
+            ),
+            route("POST", "load", answers.load),
+            route("GET", "training", answers.state),
+            route("POST", "training", answers.train_now),
         ],
         exception_handlers={**EXCEPTION_HANDLERS, ConflictError: _conflict_response},
     )
@@ -134,52 +210,73 @@ def _json(content: Content, *, status: int = 200) -> Response:
     return Response(json.dumps(content), status_code=status, media_type="application/json")
 
 
-class _Training:
-    """Training in the background, on request or after each batch, and its state. Mutable; final."""
+class _Answers:
+    """Answers to requests, and training in the background, on request or after each batch. Mutable; final.
 
-    def __init__(self, review: Review) -> None:
-        self._session, self._pool, self._loop = review.session, review.training, review.loop
+    Nothing awaits while it changes the draft, so changes never interleave.
+    """
+
+    def __init__(self, review: Review, limits: Limits) -> None:
+        self._review, self._session, self._loop, self._limits = review, review.session, review.loop, limits
         self._task: asyncio.Task[None] | None = None
+        # A regular expression may never finish.
+        find = partial(search, review.session.draft, most=_MOST_HITS)
+        self._searches = ComputePool(lambda job: find(*job), processes=2, fresh=True)
 
-    async def overview(self, *_: object) -> Content:
+    async def answered(
+        self, answer: Answer, kinds: Content | None, default: Content, request: Request
+    ) -> Response:
+        """Return an answer, after checks of the fields in the body and of the sentence in the path."""
+        given = dict[str, Any](request.query_params)
+        if kinds is not None:
+            given = default | json_object(await body_of(request, self._limits), "found no JSON object")
+            for name, kind in kinds.items():
+                _check(given, name, kind)
+        if (index := request.path_params.get("index")) is not None:
+            # Once the body is read: there may be fewer sentences then.
+            count = len(self._session.draft.sentences)
+            if not index.isdecimal() or number_of(index) >= count:
+                raise RequestError(404, f"found no sentence {index[:20]!r}, expected 0 to {count - 1}")
+            given["index"] = int(index)
+        content = answer(given, request)
+        return _json(await content if isinstance(content, Awaitable) else content)
+
+    def overview(self, *_: object) -> Content:
         """Return the page's summary; answers of an earlier session are learned now."""
         loop = self._loop
         if loop is not None and not any(loop.learned) and any(loop.answered):
-            self._begin()
-        return overview(self._session) | self._state()
+            self._train()
+        return overview(self._session) | self.state()
 
-    async def load(self, *_: object) -> Content:
+    def load(self, *_: object) -> Content:
         try:
             self._session.load()
         except QsprojError as error:
             raise RequestError(409, str(error)) from None
-        return await self.overview()
+        return self.overview()
 
-    async def state(self, *_: object) -> Content:
-        return self._state()
-
-    def _state(self) -> Content:
+    def state(self, *_: object) -> Content:
         return progress(self._session) | ({} if self._loop is None else {"standing": self._loop.standing()})
 
-    async def begin_now(self, *_: object) -> Content:
+    def train_now(self, *_: object) -> Content:
         session = self._session
-        if self._pool is None or session.train_after is None:
+        if self._review.training is None or session.train_after is None:
             raise RequestError(409, f"there is no model to train; {_START}")
         if session.training:
             raise RequestError(409, "training is already running")
         if self._loop is None and (count := session.reviewed) < session.train_after:
             raise RequestError(409, f"{count} sentences are reviewed, expected {session.train_after}")
-        self._begin()
-        return self._state()
+        self._train()
+        return self.state()
 
-    def begin_if_due(self) -> None:
+    def _train_if_due(self) -> None:
         if self._loop is not None and self._loop.is_due:
-            self._begin()
+            self._train()
 
-    def _begin(self) -> None:
-        if self._pool is not None and not self._session.training:
+    def _train(self) -> None:
+        if self._review.training is not None and not self._session.training:
             self._session.training = True
-            self._task = asyncio.create_task(self._trained(self._pool))
+            self._task = asyncio.create_task(self._trained(self._review.training))
 
     async def _trained(self, pool: ComputePool) -> None:
         session, loop = self._session, self._loop
@@ -201,38 +298,9 @@ class _Training:
             if loop is not None and answered is not None:
                 loop.learned = answered
                 loop.words.load()
-                self.begin_if_due()
+                self._train_if_due()
 
-
-class _Answers:
-    """Answers to requests about sentences and words. Final.
-
-    Nothing awaits while it changes the draft, so changes never interleave.
-    """
-
-    def __init__(self, review: Review, training: _Training, limits: Limits) -> None:
-        self._session, self._training, self._limits = review.session, training, limits
-        self._inference, self._words = review.inference, review.words
-        # A regular expression may never finish.
-        find = partial(search, review.session.draft, most=_MOST_HITS)
-        self._searches = ComputePool(lambda job: find(*job), processes=2, fresh=True)
-
-    async def answered(
-        self, answer: Answer, kinds: Content | None, default: Content, request: Request
-    ) -> Response:
-        """Return an answer, after checks of the fields in the body and of the sentence in the path."""
-        given = dict[str, Any](request.query_params)
-        if kinds is not None:
-            given = await _fields(request, self._limits, kinds, default)
-        if (index := request.path_params.get("index")) is not None:
-            # Once the body is read: there may be fewer sentences then.
-            count = len(self._session.draft.sentences)
-            if not index.isdecimal() or number_of(index) >= count:
-                raise RequestError(404, f"found no sentence {index[:20]!r}, expected 0 to {count - 1}")
-            index = int(index)
-        return _json(await answer(given | {"index": index}, request))
-
-    async def rows(self, asked: Content, _: Request) -> Content:
+    def rows(self, asked: Content, _: Request) -> Content:
         return page(
             self._session,
             order=asked.get("order", "unsure"),
@@ -242,53 +310,22 @@ class _Answers:
             limit=_number(asked.get("limit", "50"), most=_MOST_ROWS),
         )
 
-    async def show(self, given: Content, _: Request) -> Content:
-        return shown_sentence(self._session, given["index"])
-
-    async def report(self, *_: object) -> Content:
-        return report(self._session)
-
-    async def confirm(self, given: Content, _: Request) -> Content:
+    def confirm(self, given: Content, _: Request) -> Content:
         change = partial(self._session.confirm, sure=given.get("sure") is not False)
         return self._changed(given, change, _tree(given), **_more(given))
 
-    async def keep(self, given: Content, _: Request) -> Content:
+    def keep(self, given: Content, _: Request) -> Content:
         return self._changed(given, self._session.keep, _tree(given), given["decided"], **_more(given))
 
-    async def tag(self, given: Content, _: Request) -> Content:
+    def tag(self, given: Content, _: Request) -> Content:
         return self._changed(given, self._session.tag, given["word"], given["form"], given["tag"])
 
-    async def undo(self, given: Content, _: Request) -> Content:
+    def undo(self, given: Content, _: Request) -> Content:
         return self._changed(given, self._session.undo, version=given["version"])
 
-    async def edit(self, given: Content, _: Request) -> Content:
+    def edit(self, given: Content, _: Request) -> Content:
         edit = Edit(given["action"], given["word"], given["last"], tuple(given["texts"]))
         return self._changed(given, self._session.edit, edit, version=given["version"])
-
-    async def rest(self, given: Content, request: Request) -> Content:
-        fixed = Fixed(**{name: tuple(given[name]) for name in ("heads", "relations", "upos", "tags")})
-        if self._inference is None:
-            raise RequestError(409, f"there is no model for inference; {_START}")
-        question = Question(self._session.draft.sentences[given["index"]], fixed, self._session.model)
-        try:
-            found = await outcome_of(question, pool=self._inference, limits=self._limits, request=request)
-        except QsprojError as error:
-            raise ConflictError("impossible", error) from None
-        return asdict(found)
-
-    async def search(self, given: Content, request: Request) -> Content:
-        job = given["pattern"], given["change"].strip()
-        found: Content = await outcome_of(job, pool=self._searches, limits=self._limits, request=request)
-        return found
-
-    async def correct(self, given: Content, _: Request) -> Content:
-        if any(list(map(type, hit)) != [int, int, str] for hit in given["hits"]):
-            raise RequestError(400, "found hits that are no list of [sentence, word, version]")
-        try:
-            changed = correct_hits(self._session.draft, map(tuple, given["hits"]), given["change"])
-        except (StaleError, FileChangedError) as error:
-            raise ConflictError("search", error) from None
-        return {"changed": changed}
 
     def _changed(
         self, given: Content, change: Callable[..., tuple[int, int] | None], *cells: Any, **more: Any
@@ -303,7 +340,7 @@ class _Answers:
             raise ConflictError("doubt", error) from None
         except FileChangedError as error:
             raise ConflictError("file", error) from None
-        self._training.begin_if_due()
+        self._train_if_due()
         return shown_sentence(session, shown) | {
             "all_reviewed": session.reviewed,
             "sentences": len(session.draft.sentences),
@@ -311,26 +348,46 @@ class _Answers:
             "undone": undone,
         }
 
-    async def words(self, *_: object) -> Content:
-        return {"words": [], "questions": [], "tags": []} if self._words is None else self._words.rows()
+    async def rest(self, given: Content, request: Request) -> Content:
+        fixed = Fixed(**{name: tuple(given[name]) for name in ("heads", "relations", "upos", "tags")})
+        pool = self._review.inference
+        if pool is None:
+            raise RequestError(409, f"there is no model for inference; {_START}")
+        question = Question(self._session.draft.sentences[given["index"]], fixed, self._session.model)
+        try:
+            return asdict(await outcome_of(question, pool=pool, limits=self._limits, request=request))
+        except QsprojError as error:
+            raise ConflictError("impossible", error) from None
 
-    async def contexts(self, asked: Content, _: Request) -> Content:
-        return self._list().contexts(self._session, asked.get("word", ""))
+    async def search(self, given: Content, request: Request) -> Content:
+        job = given["pattern"], given["change"].strip()
+        found: Content = await outcome_of(job, pool=self._searches, limits=self._limits, request=request)
+        return found
 
-    async def decide(self, given: Content, _: Request) -> Content:
-        words = self._list()
+    def correct(self, given: Content, _: Request) -> Content:
+        if any(list(map(type, hit)) != [int, int, str] for hit in given["hits"]):
+            raise RequestError(400, "found hits that are no list of [sentence, word, version]")
+        try:
+            changed = correct_hits(self._session.draft, map(tuple, given["hits"]), given["change"])
+        except (StaleError, FileChangedError) as error:
+            raise ConflictError("search", error) from None
+        return {"changed": changed}
+
+    def decide(self, given: Content, _: Request) -> Content:
+        words = self.words
         if "question" in given:
             _check(given, "words", [str])
             words.answer(str(given["question"]), given["tags"], given["words"])
         else:
             words.decide(str(given.get("word")), given["tags"])
-        self._training.begin_if_due()
+        self._train_if_due()
         return {"decided": len(words.decided), "training": self._session.training}
 
-    def _list(self) -> WordList:
-        if self._words is None:
+    @property
+    def words(self) -> WordList:
+        if self._review.words is None:
             raise RequestError(409, "there are no words; start with some: --words FILE --lexicon FILE")
-        return self._words
+        return self._review.words
 
 
 def _tree(given: Content) -> Tree:
@@ -345,13 +402,6 @@ def _number(text: str, *, most: int) -> int:
     if not text.isdecimal() or number_of(text) > most:
         raise RequestError(400, f"found {text[:20]!r}, expected a number from 0 to {most}")
     return int(text)
-
-
-async def _fields(request: Request, limits: Limits, kinds: Content, default: Content) -> Content:
-    content = default | json_object(await body_of(request, limits), "found no JSON object")
-    for name, kind in kinds.items():
-        _check(content, name, kind)
-    return content
 
 
 _NAMES = {int: "whole numbers", str: "texts", bool: "truths", list: "lists"}

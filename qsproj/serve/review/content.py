@@ -79,7 +79,7 @@ def page(session: Session, *, order: str, shown: str, query: str, offset: int, l
     found = [
         index
         for index in session.ordered(order)
-        if shown in (ALL, REVIEWED if session.is_reviewed(index) else TO_DO) and _holds(session, index, query)
+        if shown in (ALL, REVIEWED if session.is_reviewed[index] else TO_DO) and _holds(session, index, query)
     ]
     rows = [_row(session, index) for index in found[offset : offset + limit]]
     return {"total": len(found), "offset": offset, "sentences": rows}
@@ -99,7 +99,7 @@ def _row(session: Session, index: int) -> dict[str, Any]:
         "text": sentence.text[:_PREVIEW],
         "words": len(sentence),
         "unsure": round(correction.unsureness(session.belief(index).chances), 4),
-        "reviewed": session.is_reviewed(index),
+        "reviewed": session.is_reviewed[index],
         **({"differing": session.differing(index)} if session.companions.beside else {}),
     }
 
@@ -112,7 +112,7 @@ def shown_sentence(session: Session, index: int) -> dict[str, Any]:
         **_row(session, index),
         "text": sentence.text,
         "version": draft.version(index),
-        "proposed": session.is_proposed(index),
+        "proposed": draft.version(index) in session.proposed,
         "undo": draft.can_undo(index),
         "forms": sentence.forms,
         "comments": [line for line in layout_of(sentence).lines if line.startswith("#")],

@@ -112,18 +112,18 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
             if not re.fullmatch(pattern, cell) or not is_text(cell):
                 where = f"{COLUMN_NAMES[column]} of word {word}"
                 raise UsageError(f"found {cell!r} in {where}, expected {expected}")
+        if name == "feats":
+            pairs = (
+                sorted(cell.split("|"), key=lambda pair: pair.partition("=")[0].lower()) for cell in given
+            )
+            given = list(map("|".join, pairs))
         if name in ("deps", "misc"):
             sentence = editing.with_layout_cells(sentence, {column: given})
         else:
-            sorted_ = map(_sorted_features, given) if name == "feats" else given
-            sentence = editing.with_columns(sentence, **{name: sorted_})
+            sentence = editing.with_columns(sentence, **{name: given})
         if name in _PROBABILITY_OF:
             sentence = editing.without_misc(sentence, _PROBABILITY_OF[name], words=changed)
     return sentence
-
-
-def _sorted_features(cell: str) -> str:
-    return "|".join(sorted(cell.split("|"), key=lambda pair: pair.partition("=")[0].lower()))
 
 
 # The columns that a person decides cell by cell in a draft, and their names in MISC (``Decided=UPOS,HEAD``).
@@ -162,10 +162,6 @@ def decided_cells(sentence: Sentence) -> dict[str, tuple[bool, ...]]:
         return dict.fromkeys(DECIDABLE, (True,) * len(sentence))
     marks = [(value or "").split(",") for value in editing.misc_values(sentence, DECIDED)]
     return {column: tuple(name in own for own in marks) for column, name in DECIDABLE.items()}
-
-
-def is_partial(sentence: Sentence) -> bool:
-    return any(editing.misc_values(sentence, DECIDED))
 
 
 def certain(sentence: Sentence) -> Sentence:

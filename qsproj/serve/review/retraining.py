@@ -1,22 +1,41 @@
-"""Fine-tuning of a parser on reviewed sentences in a separate process, with its measured gain."""
+"""Learning from reviewed sentences in a separate process: fine-tuning, or more bootstrapping."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from multiprocessing.sharedctypes import RawArray
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from qsproj import __version__
+from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.corpus.files import copy_to
 from qsproj.corpus.formats import read_sentences
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
+from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
+from qsproj.errors import SentenceError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.parser import Lesson, Parser, trees_of
-from qsproj.serve.review.correction import Belief, belief_of
+from qsproj.models.text.text_parser import TextParser, load_text_parser
+from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
+from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
+from qsproj.pipelines.bootstrap.workspace import Workspace
+from qsproj.pipelines.projection.hard_projection import through_links
+from qsproj.serve.review.correction import DECIDED, Belief, belief_of, certain
 from qsproj.serve.review.draft import Named
+from qsproj.serve.review.inference import completed
 from qsproj.training.cross_fitting import cross_fit, in_order
 
 _MOST_FOLDS = 5
+# Priority of learning, below that of the server.
+NICENESS = 10
+# Number of sentences offered for annotation.
+OFFERED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +48,7 @@ class Gain:
 
 
 def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
-    """Return whether the tags of a sentence equal those that a text parser predicts.
-
-    If so, the parser saw no tags and averaged several tag sequences; scoring and reparsing do the same.
-    """
+    """Return whether a text parser predicts the tags of a sentence, and so averages several tag sequences."""
     retagging = parser.retagging()
     return retagging is not None and retagging.parse(sentence).upos == sentence.upos
 
@@ -55,8 +71,7 @@ def gain_of(
 ) -> Gain | None:
     """Return the gain of training on trees by cross-validation; None for a single tree.
 
-    The gain is rather underestimated: the trees are corrected output of the parser. ``done`` is called after
-    each training.
+    It is rather underestimated: the trees are corrected output of the parser. ``done`` follows each training.
     """
     folds = min(_MOST_FOLDS, len(lessons))
     if folds < 2:
@@ -73,7 +88,7 @@ def gain_of(
         return parsed_as_used(tuned, lessons[number], retag=own[number])
 
     parsed = in_order(cross_fit(len(lessons), fit, predict, folds=folds))
-    before = [parsed_as_used(parser, one, retag=retag) for one, retag in zip(lessons, own, strict=True)]
+    before = [predict(parser, number) for number in range(len(lessons))]
     scores_before, scores_after = attachment_scores(trees, [before, parsed])
     return Gain(scores_before, scores_after, folds)
 
@@ -108,7 +123,7 @@ def retrained(
     model: str,
     order: Sequence[int] = (),
 ) -> Retrained:
-    """Return the result of training from the new parses of ``sentences``, by index; count changed heads."""
+    """Return the result of training, from new parses of some ``sentences``, by index."""
     beliefs = {index: belief_of(one) for index, one in parsed.items()}
     changed = sum(int((one.heads != sentences[index].heads).sum()) for index, one in parsed.items())
     return Retrained(beliefs, {**summary, "changed": changed, "model": model}, model, order)
@@ -145,12 +160,137 @@ class Retraining:
         tuned.save(self.output, made=made)
         parsed = {}
         for index in given.left:
-            own = sentences[index]
-            lesson = given.pairs.get(index, own)
-            retag = tagged_itself(self.parser, own)
+            retag = tagged_itself(self.parser, sentences[index])
+            lesson = given.pairs.get(index, sentences[index])
             parsed[index] = parsed_as_used(tuned, lesson, retag=retag, confidence=True)
         self._done()
         return retrained(parsed, sentences, summary, model=self.output)
 
     def _done(self) -> None:
         self.progress[0] += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """The bootstrap's files, its model, and the text to be parsed."""
+
+    files: Bootstrapped
+    model: TextParser
+    raw: list[Sentence]
+
+
+@dataclass(slots=True)
+class Relearning:
+    """Teach a bootstrapped model reviewed sentences and a lexicon: the work of a :class:`ComputePool`.
+
+    ``folder``: the workspace, whose stages are reused. ``output``: the path of the model. ``lexicon``: a file
+    that grows while the page is open. ``progress``: number of finished steps, and of all, in memory shared
+    with the server. Mutable; final.
+    """
+
+    call: BootstrapCall
+    folder: Path
+    output: str
+    lexicon: str
+    progress: Any = field(default_factory=lambda: RawArray("i", 2))
+    _base: _Base | None = None  # read once, before the process of the pool is forked
+
+    @property
+    def drafts(self) -> Path:
+        return self.folder / f"annotate.{self.call.language}.conllu"
+
+    @property
+    def suggestions(self) -> str:
+        return str(self.drafts.with_suffix(".words.tsv"))
+
+    @property
+    def words(self) -> int:
+        return sum(map(len, self._base.raw)) if self._base is not None else 0
+
+    def begin(self, say: Callable[[str], None] = lambda _: None) -> Bootstrapped:
+        """Write drafts, words and model where an earlier session did not; return the bootstrap's files.
+
+        ``say`` receives the progress of stages that have to be made.
+        """
+        options = self.call.options
+        made = bootstrap(
+            self.call.texts,
+            workspace=Workspace(self.folder, run=f"annotate-{self.call.language}"),
+            options=options,
+            suggested_sentences=OFFERED,
+            say=say,
+        )
+        is_new = not self.drafts.exists()
+        targets = {
+            str(self.drafts): made.suggested,
+            self.suggestions: made.suggested_words,
+            self.output: made.model,
+        }
+        for path, source in targets.items():
+            if is_new or not Path(path).exists():
+                copy_to(source or "", path)
+        model = load_text_parser(made.model, remedy="bootstrap again")
+        raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
+        self._base = _Base(made, model, list(raw))
+        return made
+
+    def __call__(self, given: Reviewed) -> Retrained:
+        """Learn from the reviewed sentences, parse the rest, and list words anew; the page comes first."""
+        os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
+        sentences = list(read_sentences(Named(given.content, given.name)))
+        self.progress[:] = 0, 2  # learned, parsed
+        partial = [index for index in given.left if any(misc_values(sentences[index], DECIDED))]
+        partly = {index: certain(sentences[index]) for index in partial}
+        by_hand = (pair for at, pair in given.pairs.items() if at in given.left and pair.hand is not None)
+        linked = filter(has_tree, map(project_links_by_hand, by_hand))
+        annotated = [*(sentences[index] for index in given.reviewed), *partly.values(), *linked]
+        learned = self.learned(annotated)
+        self.progress[0] = 1
+        parser = learned.retagging()
+        bare = (index for index in given.left if index not in partly)
+        parsed = {index: parser.parse(sentences[index], confidence=True) for index in bare}
+        for index, known in partly.items():
+            # If no tree of the model has all decided cells, that of the file stays.
+            with suppress(SentenceError):
+                parsed[index] = completed(learned, known)
+        places = {id(sentence): index for index, sentence in parsed.items()}
+        count = max(len(parsed), 1)
+        ranked = suggested_sentences(list(parsed.values()), learned.tagger, annotated, count=count)
+        order = [places[id(sentence)] for sentence in ranked]
+        self.progress[0] = 2
+        summary = {"reviewed": len(given.reviewed), "left": len(given.left)}
+        return retrained(parsed, sentences, summary, model=self.output, order=order)
+
+    def learned(self, annotated: Sequence[Sentence]) -> TextParser:
+        if self._base is None:
+            self.begin()
+        assert self._base is not None
+        options, base = self.call.options, self._base
+        words = [self.lexicon] if Path(self.lexicon).exists() else []
+        lexicon = Lexicon()
+        # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
+        for path in filter(None, [options.lexicon, *words] if annotated or words else []):
+            lexicon = lexicon.corrected(read_lexicon(path).tags)
+        answers = Answers(sentences=annotated, lexicon=lexicon.tags)
+        raw = [sentence.forms for sentence in base.raw]
+        learned = learn_answers(base.model, answers, raw=raw, rng=np.random.default_rng(options.seed))
+        learned.save(self.output)
+        write_words(
+            self.suggestions,
+            tagger=learned.tagger,
+            text=base.raw if options.text else [],
+            corpora=base.files.corpora,
+            lexicon=options.lexicon,
+        )
+        return learned
+
+
+def project_links_by_hand(pair: SentencePair) -> Sentence:
+    """Return the target with the arcs of the source between words linked one-to-one by a person.
+
+    Relations and tags stay unknown: they depend on the conventions of the target.
+    """
+    assert pair.hand is not None
+    heads, _ = through_links(replace(pair, alignment=pair.hand))
+    unknown = [UNSPECIFIED] * len(pair.target)
+    return replace(with_columns(pair.target, upos=unknown, deprels=unknown), heads=heads)

@@ -12,6 +12,7 @@ several separated by spaces.
 
 import re
 import signal
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import current_thread, main_thread
@@ -34,7 +35,6 @@ _CONDITION = re.compile(r"((?:(?:head|child|prev|next)\.)*)([a-z]+)(?:\.([^\s=!~
 _CHANGE = re.compile(r"([a-z]+)(?:\.([^\s=]+))?=(\S+)")
 _GRANDPARENT = "head=head.head"
 _MOST_SECONDS = 3.0  # of CPU time, for the search in one sentence
-_CONTEXT = 6  # words on each side of a match
 
 
 def compiled(pattern: str) -> Callable[[Sentence], list[int]]:
@@ -75,13 +75,12 @@ def _limited(find: Callable[[Sentence], list[int]]) -> Callable[[Sentence], list
 
 def search(draft: Draft, pattern: str, change: str, *, most: int) -> dict[str, Any]:
     find = compiled(pattern)
+    found = {index: words for index, one in enumerate(draft.sentences) if (words := find(one))}
     hits = list[dict[str, Any]]()
-    total = sentences = 0
-    for index, sentence in enumerate(draft.sentences):
-        words = find(sentence)
-        total, sentences = total + len(words), sentences + bool(words)
-        if not words or len(hits) >= most:
-            continue
+    for index, words in found.items():
+        if len(hits) >= most:
+            break
+        sentence = draft.sentences[index]
         after = corrected(sentence, words, change) if change else sentence
         hits += [
             {
@@ -89,13 +88,13 @@ def search(draft: Draft, pattern: str, change: str, *, most: int) -> dict[str, A
                 "word": word,
                 "id": sentence.sent_id or str(index + 1),
                 "version": draft.version(index),
-                **dict(zip(("left", "form", "right"), in_context(sentence, word), strict=True)),
+                **in_context(sentence.forms, word),
                 "before": _cells_of_word(sentence, word),
                 "after": _cells_of_word(after, word),
             }
             for word in words
         ]
-    return {"total": total, "sentences": sentences, "hits": hits[:most]}
+    return {"total": sum(map(len, found.values())), "sentences": len(found), "hits": hits[:most]}
 
 
 def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
@@ -108,15 +107,14 @@ def correct_hits(draft: Draft, hits: Iterable[tuple[int, int, str]], change: str
 
     Raises StaleError when a sentence has another version, UsageError when a result is not a tree.
     """
-    words = dict[int, list[int]]()
+    words = defaultdict[int, list[int]](list)
     for index, word, version in hits:
         if not 0 <= index < len(draft.sentences) or version != draft.version(index):
             raise StaleError("a sentence was changed meanwhile; search again")
         if not 1 <= word <= len(draft.sentences[index]):
             raise UsageError(f"found word {word}, expected one of the sentence")
-        words.setdefault(index, []).append(word)
-    new = ((at, corrected(draft.sentences[at], own, change)) for at, own in words.items())
-    draft.replace([(at, 1, [one]) for at, one in new])
+        words[index].append(word)
+    draft.replace([(at, 1, [corrected(draft.sentences[at], own, change)]) for at, own in words.items()])
     return len(words)
 
 
@@ -126,7 +124,7 @@ def _test(text: str) -> Test:
         examples = "upos=NOUN, head.deprel!=root, feats.Case=Nom|Acc, form~^un"
         raise UsageError(f"found {text!r}, expected a condition such as {examples}")
     path, column, name, operator, values = match.groups()
-    value = _cell_of(column, name)
+    value, steps, negated = _cell_of(column, name), path.split(".")[:-1], operator[0] == "!"
     if operator[-1] == "~":
         try:
             found = re.compile(values).search
@@ -137,15 +135,14 @@ def _test(text: str) -> Test:
         exact = {one for one in values.split("|") if not one.endswith(":*")}
         subtyped = {one.removesuffix(":*") for one in values.split("|")} - exact
         holds = lambda cell: cell in exact or (bool(subtyped) and cell.partition(":")[0] in subtyped)  # noqa: E731
-    steps = path.split(".")[:-1]
 
     def test(sentence: Sentence, word: int) -> bool:
         places = [word]
         for step in steps:
             places = [other for place in places for other in _step(sentence, place, step)]
-        return any(holds(value(sentence, place)) for place in places or [0])
+        return any(holds(value(sentence, place)) for place in places or [0]) != negated
 
-    return (lambda sentence, word: not test(sentence, word)) if operator[0] == "!" else test
+    return test
 
 
 def _step(sentence: Sentence, word: int, step: str) -> Sequence[int]:
@@ -164,18 +161,12 @@ def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
     if name is None:
         own = _CELLS[column]
         return lambda sentence, word: getattr(sentence, own)[word - 1] if word else ""
-
-    def part(sentence: Sentence, word: int) -> str:
-        items = getattr(sentence[word], column) if word else {}
-        return items.get(name) or ""
-
-    return part
+    return lambda sentence, word: getattr(sentence[word], column).get(name) or "" if word else ""
 
 
-def in_context(sentence: Sentence, word: int) -> tuple[str, str, str]:
-    forms = sentence.forms
-    left, right = forms[max(0, word - 1 - _CONTEXT) : word - 1], forms[word : word + _CONTEXT]
-    return " ".join(left), forms[word - 1], " ".join(right)
+def in_context(forms: Sequence[str], word: int, around: int = 6) -> dict[str, str]:
+    left, right = forms[max(0, word - 1 - around) : word - 1], forms[word : word + around]
+    return {"left": " ".join(left), "form": forms[word - 1], "right": " ".join(right)}
 
 
 def corrected(sentence: Sentence, words: Sequence[int], change: str) -> Sentence:
@@ -188,19 +179,16 @@ def corrected(sentence: Sentence, words: Sequence[int], change: str) -> Sentence
             examples = f"deprel=obl, feats.Case=Nom, {_GRANDPARENT}"
             raise UsageError(f"found {text!r}, expected a correction such as {examples}")
         column, name, value = match.groups()
-        if column == "deprel":
-            check_relation(value)
-            names = list(sentence.deprels)
-            for word in words:
-                names[word - 1] = value
-            sentence = without_misc(sentence, RELATION_PROBABILITY, words=words)
-            sentence = replace(sentence, deprels=tuple(names))
-            continue
         own = _PARTS.get(column) or _CELLS[column]
         given = list(cells(sentence, own))
         for word in words:
             given[word - 1] = value if name is None else _with_part(given[word - 1], name, value)
-        sentence = with_cells(sentence, {own: given})
+        if column == "deprel":
+            check_relation(value)
+            sentence = without_misc(sentence, RELATION_PROBABILITY, words=words)
+            sentence = replace(sentence, deprels=tuple(given))
+        else:
+            sentence = with_cells(sentence, {own: given})
     return sentence
 
 

@@ -1,21 +1,24 @@
-"""The state of a review: the draft, predicted trees, the order of sentences, progress of training."""
+"""The state of a review: the draft, files shown beside it, predicted trees, order, progress of training."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
-from qsproj.corpus.editing import with_columns
-from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import SentencePair
+from qsproj.corpus.editing import misc_values, with_columns
+from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
+from qsproj.corpus.pairs.linked import LINKS, links_in_misc
+from qsproj.corpus.pairs.pairing import pair_sentences
+from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review import correction
-from qsproj.serve.review.companions import Companions
 from qsproj.serve.review.correction import Belief, Decided, Tree, belief_of
 from qsproj.serve.review.draft import Draft, StaleError, version_of
 from qsproj.serve.review.history import Judged
@@ -76,10 +79,10 @@ class Session:
             self.summary = {"error": "; ".join(left_out)}
 
     def _start(self) -> None:
-        self._proposed = dict[str, Belief]()  # by the version of the sentence
+        self.proposed = dict[str, Belief]()  # new trees of unreviewed sentences, by version
         self.summary = {}
         self.readings += 1
-        self._reviewed = [correction.is_reviewed(sentence) for sentence in self.draft.sentences]
+        self.is_reviewed = [correction.is_reviewed(sentence) for sentence in self.draft.sentences]
         self._sort()
 
     def _sort(self) -> None:
@@ -90,18 +93,12 @@ class Session:
         self._order = sorted(places, key=lambda index: -unsure[index])
 
     def belief(self, index: int) -> Belief:
-        """Return the displayed tree: the file's, or a new prediction for an unreviewed sentence."""
-        return self._proposed.get(self.draft.version(index)) or belief_of(self.draft.sentences[index])
-
-    def is_proposed(self, index: int) -> bool:
-        return self.draft.version(index) in self._proposed
-
-    def is_reviewed(self, index: int) -> bool:
-        return self._reviewed[index]
+        """Return the displayed tree: proposed, or the file's."""
+        return self.proposed.get(self.draft.version(index)) or belief_of(self.draft.sentences[index])
 
     @property
     def reviewed(self) -> int:
-        return sum(self._reviewed)
+        return sum(self.is_reviewed)
 
     def ordered(self, order: str) -> Sequence[int]:
         check_name("order", order, ORDERS)
@@ -133,10 +130,10 @@ class Session:
 
     def rank(self, order: Sequence[int]) -> None:
         """Take an order by informativeness, for as long as few other sentences are reviewed."""
-        left = [index for index in order if not self._reviewed[index]]
+        left = [index for index in order if not self.is_reviewed[index]]
         if left:
             others = set(range(len(self._order))).difference(left)
-            self._worth = self.reviewed, [*left, *sorted(others, key=lambda index: self._reviewed[index])]
+            self._worth = self.reviewed, [*left, *sorted(others, key=lambda index: self.is_reviewed[index])]
 
     def differing(self, index: int) -> int:
         """Return the number of words that the other annotator analyses differently."""
@@ -151,7 +148,7 @@ class Session:
             return {}
         found = {}
         for index, pair in self.companions.translations.items():
-            if self._reviewed[index] or self.learns_parts:
+            if self.is_reviewed[index] or self.learns_parts:
                 pair = self.companions.linked(self.draft, index) or pair
             found[index] = replace(pair, target=self.draft.sentences[index])
         return found
@@ -171,13 +168,13 @@ class Session:
             raise DoubtError(doubt)
         judged = self._judged(index, tree, columns or {})
         self.draft.confirm(index, tree, version=version, columns=columns, judged=judged)
-        self._reviewed[index] = True
+        self.is_reviewed[index] = True
 
     def keep(
         self, index: int, tree: Tree, decided: Decided, *, version: str, columns: Columns | None = None
     ) -> None:
         """Save a tree without confirming it; the cells ``decided`` are certain, others are parsed again."""
-        if self._reviewed[index]:
+        if self.is_reviewed[index]:
             raise UsageError("this sentence is reviewed; confirm its corrections")
         columns = columns or {}
         self._keep(index, tree, decided, version, columns, self._judged(index, tree, columns, decided))
@@ -186,7 +183,7 @@ class Session:
         """Save the tag of a word in the context of a draft; StaleError if another word is there now."""
         check_name("tag", tag, UNIVERSAL_TAGS)
         sentence = self.draft.sentences[index]
-        if self._reviewed[index] or not 1 <= word <= len(sentence) or sentence.forms[word - 1] != form:
+        if self.is_reviewed[index] or not 1 <= word <= len(sentence) or sentence.forms[word - 1] != form:
             raise StaleError("this sentence was changed meanwhile; look at it again")
         cells, shown = correction.decided_cells(sentence), self.belief(index)
         upos = (*shown.upos[: word - 1], tag, *shown.upos[word:])
@@ -201,13 +198,13 @@ class Session:
         arcs = zip(shown.chances, shown.tree.heads, tree.heads, strict=True)
         chances = tuple(chance if old == new else None for chance, old, new in arcs)
         upos = tuple(columns.get("upos", shown.upos))
-        self._proposed[self.draft.version(index)] = Belief(tree, chances, upos)
+        self.proposed[self.draft.version(index)] = Belief(tree, chances, upos)
 
     def _judged(
         self, index: int, tree: Tree, columns: Columns, decided: Decided | None = None
     ) -> Judged | None:
         """Return how many words of the draft were right; each counts once, when a cell is first decided."""
-        if self._reviewed[index]:
+        if self.is_reviewed[index]:
             return None
         shown = self.belief(index)
         rows = zip(_rows(shown), _rows(Belief(tree, (), columns.get("upos", shown.upos))), strict=False)
@@ -239,13 +236,13 @@ class Session:
     def _moved(self, at: int, before: Sequence[str], new: int) -> None:
         self.companions.move(self.draft, at, before, new)
         now = map(correction.is_reviewed, self.draft.sentences[at : at + new])
-        self._reviewed[at : at + len(before)] = now
+        self.is_reviewed[at : at + len(before)] = now
         if len(before) != new:
             self._sort()
 
     def trees(self) -> tuple[list[int], list[int]]:
-        places = range(len(self._reviewed))
-        return [i for i in places if self._reviewed[i]], [i for i in places if not self._reviewed[i]]
+        places = range(len(self.is_reviewed))
+        return [i for i in places if self.is_reviewed[i]], [i for i in places if not self.is_reviewed[i]]
 
     def versions(self) -> list[str]:
         return [self.draft.version(index) for index in range(len(self.draft.sentences))]
@@ -258,7 +255,7 @@ class Session:
         self.summary = dict(retrained.summary)
         if self.summary.get("worse"):
             return
-        self._proposed = {versions[index]: belief for index, belief in retrained.beliefs.items()}
+        self.proposed = {versions[index]: belief for index, belief in retrained.beliefs.items()}
         if retrained.model is not None:
             self.model = retrained.model, (self.model or ("", 0))[1] + 1
         self._sort()
@@ -267,3 +264,99 @@ class Session:
 
 def _rows(belief: Belief) -> Iterable[tuple[str, int, str]]:
     return zip(belief.upos, belief.tree.heads, belief.tree.relations, strict=False)
+
+
+@dataclass(slots=True, kw_only=True)
+class Companions:
+    """Translations, and another annotator's sentences, by the index of the sentence. Mutable; final.
+
+    ``pairs``: the files that pair the draft with its translation, or the bitexts that it was taken from.
+    ``beside``: a file of the same sentences.
+    """
+
+    pairs: AlignedFiles | Sequence[AlignedFiles] | None
+    beside: str | None
+    translations: dict[int, SentencePair] = field(default_factory=dict)
+    others: dict[int, Sentence] = field(default_factory=dict)
+    # both of re-tokenized sentences, by version, for undo
+    _set_aside: dict[str, tuple[SentencePair | None, Sentence | None]] = field(default_factory=dict)
+
+    def read(self, draft: Draft, *, again: bool = False) -> list[str]:
+        """Read both; ``again``: leave out those that no longer fit, and return the reasons."""
+        self._set_aside, left_out = {}, list[str]()
+        try:
+            self._read_translations(draft)
+        except QsprojError as error:
+            if not again:
+                raise
+            self.pairs, self.translations = None, {}
+            left_out.append(f"translations are left out: {error}")
+        try:
+            self.others = {} if self.beside is None else _same_sentences(draft.sentences, self.beside)
+        except QsprojError as error:
+            if not again:
+                raise
+            self.beside, self.others = None, {}
+            left_out.append(f"the other annotator is left out: {error}")
+        return left_out
+
+    def _read_translations(self, draft: Draft) -> None:
+        sentences, files = draft.sentences, self.pairs
+        if isinstance(files, AlignedFiles):
+            by_id = {id(sentence): index for index, sentence in enumerate(sentences)}
+            names = (files.source, files.target)
+            sources = read_sentences(files.source)
+            pairs = pair_sentences(sources, sentences, names=names, pairing=files.pairing)
+            linked = with_links(pairs, files.alignment, files.alignment_format)
+            self.translations = {by_id[id(pair.target)]: pair for pair in linked}
+        else:
+            places = {(one.sent_id, one.forms): index for index, one in enumerate(sentences)}
+            keyed = (((pair.target.sent_id, pair.target.forms), pair) for pair in chain(*files or ()))
+            self.translations = {places[key]: pair for key, pair in keyed if key in places}
+
+    def linked(self, draft: Draft, index: int) -> SentencePair | None:
+        """Return the translation of a sentence; links corrected in MISC (``Align=``) are links by hand."""
+        pair, sentence = self.translations.get(index), draft.sentences[index]
+        if pair is None or not any(misc_values(sentence, LINKS)):
+            return pair
+        return replace(pair, hand=links_in_misc(sentence, len(pair.source), name=str(draft.path)))
+
+    def move(self, draft: Draft, at: int, before: Sequence[str], new: int) -> None:
+        """Renumber after sentences with versions ``before``, at ``at``, became ``new`` sentences.
+
+        A sentence keeps its translation while its number of words is unchanged, and the other annotator's
+        sentence while its words are; undo restores both with the version that had them.
+        """
+        count = len(before)
+        for place, version in enumerate(before, start=at):
+            self._set_aside[version] = self.translations.get(place), self.others.get(place)
+        for places in (self.translations, self.others):
+            moved: dict[int, Any] = {
+                index if index < at else index + new - count: one
+                for index, one in places.items()
+                if not at <= index < at + count
+            }
+            places.clear()
+            places.update(moved)
+        for place in range(at, at + new):
+            words = draft.sentences[place].forms
+            own = self._set_aside.get(draft.version(place))
+            pair, other = own or (self._set_aside[before[0]] if count == new else (None, None))
+            if pair is not None and (own or len(pair.target) == len(words)):
+                self.translations[place] = pair
+            if other is not None and other.forms == words:
+                self.others[place] = other
+
+
+def _same_sentences(draft: Sequence[Sentence], path: str) -> dict[int, Sentence]:
+    """Return the sentences of another file by draft index, matched by id, or place, and words."""
+    others = list(read_sentences(path))
+    by_id: Mapping[str | None, Sentence] = {one.sent_id: one for one in others if one.sent_id is not None}
+    found = {}
+    for index, one in enumerate(draft):
+        other = by_id.get(one.sent_id) if one.sent_id else (others[index] if index < len(others) else None)
+        if other is not None and other.forms == one.forms:
+            found[index] = other
+    if draft and not found:
+        raise UsageError(f"{path}: found no sentence of the file under review, expected the same words")
+    return found

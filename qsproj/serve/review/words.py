@@ -11,6 +11,7 @@ from qsproj.corpus.files import open_output, open_text
 from qsproj.corpus.language.lexicon import QuestionRow, question_in, read_lexicon
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, UsageError, check_name
+from qsproj.serve.review.search import in_context
 from qsproj.serve.review.session import Session
 
 _MOST_TAGS = 2
@@ -202,10 +203,6 @@ def concordance_of(pairs: Iterable[SentencePair], words: Iterable[str]) -> dict[
 def _context(forms: Sequence[str], word: int, pair: SentencePair | None) -> Context:
     """Return a line of a concordance; the words linked to the one in the middle are marked."""
     links = [] if pair is None else (pair.hand or pair.alignment).links.tolist()
-    return {
-        "form": forms[word - 1],
-        "left": " ".join(forms[max(0, word - 1 - _AROUND) : word - 1]),
-        "right": " ".join(forms[word : word + _AROUND]),
-        "translation": [] if pair is None else pair.source.forms,
-        "linked": [one for one, other in links if other == word],
-    }
+    translation = [] if pair is None else pair.source.forms
+    linked = [one for one, other in links if other == word]
+    return in_context(forms, word, _AROUND) | {"translation": translation, "linked": linked}
