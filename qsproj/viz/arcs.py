@@ -1,6 +1,7 @@
 """Arcs to draw: of a tree, of two trees of the same words, of a tree and its translation."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qsproj.conventions import NO_HEAD, ROOT
@@ -45,25 +46,30 @@ class Arc:
 
 
 def tree_arcs(sentence: Sentence) -> tuple[Arc, ...]:
-    confidences = misc_values(sentence, ARC_PROBABILITY)
-    rows = zip(sentence.heads.tolist()[1:], sentence.deprels, confidences, strict=True)
     arcs = []
-    for word, (head, relation, value) in enumerate(rows, start=1):
-        if head != NO_HEAD:
-            confidence = None if value is None else _probability(sentence, word, value)
-            arcs.append(Arc(head=head, dependent=word, relation=relation, confidence=confidence))
+    for word, stated in enumerate(misc_values(sentence, ARC_PROBABILITY), start=1):
+        head, relation = int(sentence.heads[word]), sentence.deprels[word - 1]
+        if head == NO_HEAD:
+            continue
+        confidence = None if stated is None else probability_in(stated)
+        if stated is not None and confidence is None:
+            name = sentence.sent_id or " ".join(sentence.forms)[:40]
+            found = f"{ARC_PROBABILITY}={stated} in sentence {name!r}"
+            remedy = "parse it again with --confidence, or remove it"
+            raise SentenceError(found=found, expected="a probability", remedy=remedy, word=word)
+        arcs.append(Arc(head=head, dependent=word, relation=relation, confidence=confidence))
     return tuple(arcs)
 
 
 def enhanced_arcs(sentence: Sentence) -> tuple[Arc, ...]:
     """Return the edges of DEPS that are not in the tree; edges of the same two words are merged."""
     tree = set(zip(sentence.heads.tolist()[1:], range(1, len(sentence) + 1), sentence.deprels, strict=True))
-    found = dict[tuple[int, int], list[str]]()
+    found = defaultdict[tuple[int, int], list[str]](list)
     for word, edges in enumerate(collapsed_graph(sentence), start=1):
         for text, relation in edges:
             head = number_of(text) if text.isdecimal() else NO_HEAD
             if head in range(len(sentence) + 1) and head != word and (head, word, relation) not in tree:
-                found.setdefault((head, word), []).append(relation)
+                found[head, word].append(relation)
     return tuple(
         Arc(head=head, dependent=word, relation=", ".join(names), confidence=None, mark=ENHANCED)
         for (head, word), names in found.items()
@@ -84,9 +90,10 @@ def compared_arcs(sentence: Sentence, other: Sentence) -> tuple[tuple[Arc, ...],
 
 def translated_arcs(pair: SentencePair) -> tuple[tuple[Arc, ...], tuple[Arc, ...]]:
     source, target = tree_arcs(pair.source), tree_arcs(pair.target)
-    links = [(word, other) for word, other in pair.alignment.links.tolist()]
-    forwards = _linked(links)
-    backwards = _linked((other, word) for word, other in links)
+    forwards, backwards = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set)
+    for word, other in [(ROOT, ROOT), *pair.alignment.links.tolist()]:
+        forwards[word].add(other)
+        backwards[other].add(word)
     turned = tuple(_with_partner(arc, backwards, source, pair.source) for arc in target)
     return tuple(_with_partner(arc, forwards, target, pair.target) for arc in source), turned
 
@@ -102,33 +109,17 @@ def arrow(arc: Arc, sentence: Sentence) -> str:
     return f"{head} \N{RIGHTWARDS ARROW} {sentence.forms[arc.dependent - 1]}: {arc.relation}"
 
 
-def _linked(links: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {ROOT: {ROOT}}
-    for word, other in links:
-        found.setdefault(word, set()).add(other)
-    return found
-
-
-def _with_partner(arc: Arc, links: dict[int, set[int]], others: Sequence[Arc], translation: Sentence) -> Arc:
-    heads, dependents = links.get(arc.head, set()), links.get(arc.dependent, set())
+def _with_partner(
+    arc: Arc, links: Mapping[int, set[int]], others: Sequence[Arc], translation: Sentence
+) -> Arc:
+    heads, dependents = links[arc.head], links[arc.dependent]
     if not dependents:
         return replace(arc, note="its dependent has no link")
     for other in others:
-        ends = (other.head, other.dependent)
-        if ends[0] in heads and ends[1] in dependents:
+        if other.head in heads and other.dependent in dependents:
             return replace(arc, note=f"translated: {arrow(other, translation)}", partner=other.dependent)
-        if other.head != ROOT and ends[1] in heads and ends[0] in dependents:
+        if other.head != ROOT and other.dependent in heads and other.head in dependents:
             note = f"translated, turned around: {arrow(other, translation)}"
             return replace(arc, note=note, partner=other.dependent)
     words = ", ".join(translation.forms[word - 1] for word in sorted(dependents))
     return replace(arc, note=f"its dependent is linked with: {words}")
-
-
-def _probability(sentence: Sentence, word: int, text: str) -> float:
-    value = probability_in(text)
-    if value is None:
-        name = sentence.sent_id or " ".join(sentence.forms)[:40]
-        found, expected = f"{ARC_PROBABILITY}={text} in sentence {name!r}", "a probability"
-        remedy = "parse it again with --confidence, or remove it"
-        raise SentenceError(found=found, expected=expected, remedy=remedy, word=word)
-    return value

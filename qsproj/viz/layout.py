@@ -7,9 +7,10 @@ drawn.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count, pairwise
 
 from qsproj.conventions import ROOT
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -20,7 +21,6 @@ MARGIN = 12.0
 _WORD_GAP = 18.0
 _LABEL_ROOM = 12.0
 _ATTACHMENT_STEP = 7.0
-_RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def place(
     spacing, ends = _Spacing(sentence, (above, below)), [0]
     while ends[-1] < len(spacing):
         ends.append(_last_fitting(spacing, ends[-1], width))
-    return _placed(sentence, spacing, list(_lines(spacing, ends)))
+    return _placed(sentence, spacing, ends)
 
 
 def place_pair(
@@ -70,19 +70,7 @@ def place_pair(
 ) -> tuple[Placed, Placed]:
     """Lay out two aligned sentences in pairs of lines, whose words are mostly linked with each other."""
     source, target = _Spacing(pair.source, (above, ())), _Spacing(pair.target, ((), below))
-    if width is None:
-        ends: list[tuple[int, int]] = [(len(source), len(target))]
-    else:
-        ends = list(_ends_of_lines(pair, source, target, width))
-    sides = (pair.source, source, [end for end, _ in ends]), (pair.target, target, [end for _, end in ends])
-    upper, lower = (_placed(side, spacing, list(_lines(spacing, at))) for side, spacing, at in sides)
-    return upper, lower
-
-
-def _ends_of_lines(
-    pair: SentencePair, source: _Spacing, target: _Spacing, width: float
-) -> Iterator[tuple[int, int]]:
-    done, other_done = 0, 0
+    done, other_done, ends = 0, 0, [(0, 0)]
     while done < len(source) or other_done < len(target):
         last, other_last = _last_fitting(source, done, width), _last_fitting(target, other_done, width)
         if last < len(source) or other_last < len(target):
@@ -95,43 +83,26 @@ def _ends_of_lines(
             )
             _, _, last, other_last = min(choices)
         done, other_done = last, other_last
-        yield done, other_done
+        ends.append((done, other_done))
+    upper, lower = zip(*ends, strict=True)
+    return _placed(pair.source, source, upper), _placed(pair.target, target, lower)
 
 
 def _last_fitting(spacing: _Spacing, done: int, width: float | None) -> int:
     """Return the last word of the line that begins after word ``done``; at the end, the last word."""
-    line = _Line(done + 1, [], MARGIN - _WORD_GAP)
-    for word in range(done + 1, len(spacing) + 1):
-        _grow(spacing, line, word)
-        if width is not None and word > line.first and line.right + MARGIN > width:
-            return word - 1
-    return len(spacing)
+    return _line(spacing, done + 1, len(spacing), width).words.stop - 1
 
 
-def _lines(spacing: _Spacing, ends: Sequence[int]) -> Iterator[_Line]:
-    """Yield the lines of words up to each of ``ends``, none where no word is left."""
-    first = 1
-    for end in ends:
-        if end >= first:
-            line = _Line(first, [], MARGIN - _WORD_GAP)
-            for word in range(first, end + 1):
-                _grow(spacing, line, word)
-            yield _closed(spacing, line)
-        first = max(first, end + 1)
-
-
-def _placed(sentence: Sentence, spacing: _Spacing, lines: Sequence[_Line]) -> Placed:
-    total = max((line.right for line in lines), default=2 * MARGIN)
+def _placed(sentence: Sentence, spacing: _Spacing, ends: Sequence[int]) -> Placed:
+    """Lay out the words in lines up to each of ``ends``, which begin with 0; none where no word is left."""
+    lines = [_line(spacing, done + 1, end) for done, end in pairwise(ends) if end > done]
+    total = max((_edge(spacing, line) for line in lines), default=2 * MARGIN)
     rows = []
     for line in lines:
-        above, below = (tuple(_segments(line, spacing, side, total)) for side in (0, 1))
+        above, below = (_segments(line, spacing, side, total) for side in (0, 1))
         rows.append(Row(line.words, tuple(line.centres), above, below))
-    return Placed(sentence, tuple(rows), total, reads_right_to_left(sentence))
-
-
-def reads_right_to_left(sentence: Sentence) -> bool:
     kinds = Counter(unicodedata.bidirectional(letter) for form in sentence.forms for letter in form)
-    return sum(kinds[kind] for kind in _RIGHT_TO_LEFT) > kinds["L"]
+    return Placed(sentence, tuple(rows), total, right_to_left=kinds["R"] + kinds["AL"] > kinds["L"])
 
 
 class _Spacing:
@@ -152,9 +123,9 @@ class _Spacing:
             self.halves.append(max(text_width(form, FORM_SIZE), text_width(tag, TAG_SIZE)) / 2)
         self.offsets = tuple(_offsets(arcs, self.halves) for arcs in sides)
         self.roots: dict[int, float] = {}
-        self.needed: dict[int, list[tuple[int, float]]] = {}
-        self.before: dict[int, list[tuple[int, float]]] = {}
-        self.after: dict[int, list[tuple[int, float]]] = {}
+        self.needed = defaultdict[int, list[tuple[int, float]]](list)
+        self.before = defaultdict[int, list[tuple[int, float]]](list)
+        self.after = defaultdict[int, list[tuple[int, float]]](list)
         for arcs, offsets in zip(sides, self.offsets, strict=True):
             for arc in arcs:
                 left, right = arc.span
@@ -164,9 +135,9 @@ class _Spacing:
                     continue
                 room = text_width(arc.label, LABEL_SIZE) + _LABEL_ROOM
                 start, end = offsets[arc.head, arc.dependent, left], offsets[arc.head, arc.dependent, right]
-                self.needed.setdefault(right, []).append((left, room + start - end))
-                self.before.setdefault(right, []).append((left, room - end))
-                self.after.setdefault(left, []).append((right, room + start))
+                self.needed[right].append((left, room + start - end))
+                self.before[right].append((left, room - end))
+                self.after[left].append((right, room + start))
 
     def __len__(self) -> int:
         return len(self.halves) - 1
@@ -174,13 +145,13 @@ class _Spacing:
 
 def _offsets(arcs: Sequence[Arc], halves: Sequence[float]) -> dict[tuple[int, int, int], float]:
     """Return the offsets of arc ends from the centres of words, spread so that nested arcs stay apart."""
-    at_word: dict[int, list[tuple[float, Arc]]] = {}
+    at_word = defaultdict[int, list[tuple[float, Arc]]](list)
     for arc in arcs:
         length = arc.span[1] - arc.span[0]
         for word, other in ((arc.head, arc.dependent), (arc.dependent, arc.head)):
             if word != ROOT:
                 order = 0.0 if other == ROOT else (-1.0 if other < word else 1.0) / length
-                at_word.setdefault(word, []).append((order, arc))
+                at_word[word].append((order, arc))
     places: dict[tuple[int, int, int], float] = {}
     for word, found in at_word.items():
         # All arc ends must fit the width of the word.
@@ -192,7 +163,7 @@ def _offsets(arcs: Sequence[Arc], halves: Sequence[float]) -> dict[tuple[int, in
 
 @dataclass(slots=True)
 class _Line:
-    """A growing line of words; ``right`` is its edge."""
+    """A growing line of words; ``right`` is the edge of the last word."""
 
     first: int
     centres: list[float]
@@ -203,27 +174,35 @@ class _Line:
         return range(self.first, self.first + len(self.centres))
 
 
-def _grow(spacing: _Spacing, line: _Line, word: int) -> None:
-    least = [line.right + _WORD_GAP + spacing.halves[word]]
-    needed = ((left - line.first, room) for left, room in spacing.needed.get(word, ()))
-    least += [line.centres[place] + room for place, room in needed if place >= 0]
-    least += [room for left, room in spacing.before.get(word, ()) if left < line.first]
-    centre = max(*least, spacing.roots.get(word, 0.0))
-    line.centres.append(centre)
-    line.right = centre + spacing.halves[word]
+def _line(spacing: _Spacing, first: int, last: int, width: float | None = None) -> _Line:
+    """Return the line of words ``first`` to ``last``, or of those that fit ``width``, at least one."""
+    line = _Line(first, [], MARGIN - _WORD_GAP)
+    for word in range(first, last + 1):
+        least = [line.right + _WORD_GAP + spacing.halves[word], spacing.roots.get(word, 0.0)]
+        least += [line.centres[left - first] + room for left, room in spacing.needed[word] if left >= first]
+        least += [room for left, room in spacing.before[word] if left < first]
+        centre = max(least)
+        if width is not None and line.centres and centre + spacing.halves[word] + MARGIN > width:
+            break
+        line.centres.append(centre)
+        line.right = centre + spacing.halves[word]
+    return line
 
 
-def _closed(spacing: _Spacing, line: _Line) -> _Line:
+def _edge(spacing: _Spacing, line: _Line) -> float:
+    """Return the right edge of a line with its labels."""
     edges = [line.right + MARGIN]
     for word, centre in zip(line.words, line.centres, strict=True):
-        edges += [centre + room for right, room in spacing.after.get(word, ()) if right >= line.words.stop]
+        edges += [centre + room for right, room in spacing.after[word] if right >= line.words.stop]
         edges.append(centre + spacing.roots.get(word, 0.0))
-    return _Line(line.first, line.centres, max(edges))
+    return max(edges)
 
 
-def _segments(line: _Line, spacing: _Spacing, side: int, width: float) -> Iterator[Segment]:
+def _segments(line: _Line, spacing: _Spacing, side: int, width: float) -> tuple[Segment, ...]:
     words, offsets = line.words, spacing.offsets[side]
-    here = [arc for arc in spacing.sides[side] if _reaches(arc, words)]
+    spans = ((arc, *arc.span) for arc in spacing.sides[side])
+    # An arc of the root is over its dependent alone.
+    here = [arc for arc, left, right in spans if right >= words.start and (left or right) < words.stop]
     levels = _levels([arc for arc in here if arc.head != ROOT], words)
     top = 1 + max(levels.values(), default=0)
 
@@ -238,37 +217,24 @@ def _segments(line: _Line, spacing: _Spacing, side: int, width: float) -> Iterat
         tail = tip if arc.head == ROOT else place_of(arc, arc.head)
         level = levels.get((arc.head, arc.dependent), top)
         drawn.append(Segment(arc, tail, tip, arc.head in words, arc.dependent in words, level))
-    return iter(sorted(drawn, key=lambda segment: -segment.level))
-
-
-def _reaches(arc: Arc, words: range) -> bool:
-    left, right = arc.span
-    return right in words if left == ROOT else left < words.stop and right >= words.start
+    return tuple(sorted(drawn, key=lambda segment: -segment.level))
 
 
 def _levels(arcs: Sequence[Arc], words: range) -> dict[tuple[int, int], int]:
     """Return a level for each arc (head, dependent): above all spanned arcs, and unequal to crossing ones."""
-
-    def clipped(arc: Arc) -> tuple[int, int]:
-        return max(arc.span[0], words.start - 1), min(arc.span[1], words.stop)
-
-    def length(arc: Arc) -> tuple[int, int]:
-        # Of two arcs that both fill the line, the longer spans the shorter.
-        return clipped(arc)[1] - clipped(arc)[0], arc.span[1] - arc.span[0]
-
+    spans = [(max(arc.span[0], words.start - 1), min(arc.span[1], words.stop), arc) for arc in arcs]
+    # Of two arcs that both fill the line, the longer spans the shorter.
+    spans.sort(key=lambda one: (one[1] - one[0], one[2].span[1] - one[2].span[0]))
     levels: dict[tuple[int, int], int] = {}
     placed: list[tuple[int, int, int]] = []  # ends and level
-    for arc in sorted(arcs, key=length):
-        left, right = clipped(arc)
+    for left, right, arc in spans:
         floor, taken = 0, set[int]()
         for start, end, level in placed:
             if left <= start and end <= right:
                 floor = max(floor, level)
             elif start < right and left < end:
                 taken.add(level)
-        level = floor + 1
-        while level in taken:
-            level += 1
+        level = next(level for level in count(floor + 1) if level not in taken)
         levels[arc.head, arc.dependent] = level
         placed.append((left, right, level))
     return levels
