@@ -16,7 +16,7 @@ from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
+from qsproj.errors import UsageError, WrongTypeError, check_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_options import BiparseOptions
@@ -64,16 +64,11 @@ def align(
     check_type(threshold, Real, "a probability", "threshold")
     sources, targets = validation.texts_of(source, "source"), validation.texts_of(target, "target")
     validation.check_same_number(source=sources, target=targets)
-    return list(align_words(_word_pairs(sources, targets), threshold=float(threshold)))
-
-
-def _word_pairs(
-    sources: Sequence[Sentence | tuple[str, ...]], targets: Sequence[Sentence | tuple[str, ...]]
-) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     pairs: Iterable[Any] = zip(sources, targets, strict=True)
     if all(isinstance(text, Sentence) for text in (*sources, *targets)):
         pairs = pair_sentences(cast("list[Sentence]", sources), cast("list[Sentence]", targets))
-    return [(validation.words_in(one), validation.words_in(other)) for one, other in pairs]
+    words = [(validation.words_in(one), validation.words_in(other)) for one, other in pairs]
+    return list(align_words(words, threshold=float(threshold)))
 
 
 def project(
@@ -120,21 +115,17 @@ def project(
     Examples
     --------
     >>> import qsproj
-    >>> english = list(qsproj.read_conllu("corpora/en.conllu"))
-    >>> german = list(qsproj.read_conllu("corpora/de.conllu"))
+    >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
     >>> links = list(qsproj.read_alignments("corpora/en-de.pharaoh"))
     >>> parser = qsproj.project(english, german, links, method="hard")
     >>> qsproj.evaluate(german, map(parser.parse, german)).uas > 80
     True
     """
-    if not isinstance(method, str) or method not in METHODS:
-        raise unknown_name("method", method, METHODS)
-    given: dict[str, Any] = {
-        "treebank": [one] if (one := _treebanks("treebank", treebank)) else (),
-        "also": _treebanks("also", also),
-        "annotated": validation.sentences_of(annotated, "annotated", least=0),
-    }
-    given = {name: value for name, value in given.items() if value}
+    check_name("method", method, METHODS)
+    own, others = _treebanks("treebank", treebank), _treebanks("also", also)
+    few = validation.sentences_of(annotated, "annotated", least=0)
+    options = {"treebank": [own] if own else [], "also": others, "annotated": few}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value}
     for name in given:
         if name not in METHODS[method].reads:
             raise UsageError(f"method {method!r} does not read {name}; leave it out, or use method 'soft'")
@@ -192,8 +183,7 @@ def train_biparser(
     Examples
     --------
     >>> import qsproj
-    >>> english = list(qsproj.read_conllu("corpora/en.conllu"))
-    >>> german = list(qsproj.read_conllu("corpora/de.conllu"))
+    >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
     >>> links = list(qsproj.read_alignments("corpora/en-de.pharaoh"))
     >>> parser = qsproj.train_parser(english, features="words")
     >>> biparser = qsproj.train_biparser(english[:12], german[:12], links[:12], source_model=parser)
@@ -219,7 +209,8 @@ def _pairs(
     if alignments is None:
         validation.check_same_number(source=sources, target=targets)
         return list(pair_aligned(sources, targets, None))
-    links = validation.alignments_of(alignments)
+    makers = "qsproj.align, qsproj.read_alignments"
+    links = validation.each_a(Alignment, alignments, "alignments", makers)
     validation.check_same_number(source=sources, target=targets, alignments=links)
     return list(pair_aligned(sources, targets, links))
 
@@ -292,10 +283,11 @@ def project_tags(
     else:
         targets = [validation.sentences_of(target, "target")] * len(sides)
     pairs = [_pairs(one, words, of_one) for (one, of_one), words in zip(sides, targets, strict=True)]
-    known = None if lexicon is None or isinstance(lexicon, Mapping) else read_lexicon(lexicon)
     if isinstance(lexicon, Mapping):
         given = {word: words_of(tags, what=f"tags of {word}") for word, tags in sorted(lexicon.items())}
-        known = Lexicon(tags={word: tuple(sorted(tags)) for word, tags in given.items()})
+        known: Lexicon | None = Lexicon(tags={word: tuple(sorted(tags)) for word, tags in given.items()})
+    else:
+        known = None if lexicon is None else read_lexicon(lexicon)
     few = validation.sentences_of(tagged, "tagged", least=0)
     tagger = tags_through_links.project_tags(
         join_same_targets(pairs),

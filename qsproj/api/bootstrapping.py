@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -142,14 +142,14 @@ def bootstrap(
         folder = Path(work) if work is not None else stack.enter_context(temporary_folder())
         workspace = Workspace(folder, run=pairs[0][1], say=notice)
         stack.callback(workspace.remove_if_empty)
-        inputs = Inputs(folder / "given")
+        inputs = _Inputs(folder / "given")
         stack.enter_context(inputs.named_in_errors())
         options = BootstrapOptions(
             also=inputs.treebanks(also, "also"),
             tagged=inputs.treebanks(tagged, "tagged"),
             annotated=inputs.treebanks(annotated, "annotated"),
             parsed=inputs.treebanks(parsed_source, "parsed-source"),
-            lexicon=inputs.single(lexicon, "lexicon"),
+            lexicon=None if lexicon is None else inputs.path(lexicon, "lexicon"),
             lemmatizer=lemmatizer,
             text=inputs.texts(text, "text"),
             paragraphs=paragraphs,
@@ -205,30 +205,30 @@ def _source_texts(
     treebank: object,
     bitext: object,
     languages: Sequence[tuple[str, str]],
-    inputs: Inputs,
+    inputs: _Inputs,
     *,
     paired_by: str,
     cut: bool | None,
 ) -> tuple[SourceText, ...]:
-    treebanks, bitexts = [treebank], [bitext]
-    if len(languages) > 1:
-        treebanks = _one_each(treebank, languages, "treebank")
-        bitexts = _one_each(bitext, languages, "bitext")
+    treebanks = _one_each(treebank, languages, "treebank")
+    bitexts = _one_each(bitext, languages, "bitext")
     texts = []
     for number, (trees, sides, pair) in enumerate(zip(treebanks, bitexts, languages, strict=True), start=1):
         label = f"-{number}" if len(languages) > 1 else ""
-        text = SourceText(
-            treebanks=inputs.treebanks(cast(Treebanks, trees), f"treebank{label}"),
-            bitext=inputs.bitext(cast(Bitext, sides), f"bitext{label}"),
+        source = SourceText(
+            treebanks=inputs.treebanks(trees, f"treebank{label}"),
+            bitext=inputs.bitext(sides, f"bitext{label}"),
             languages=pair,
             paired_by=paired_by,
             cut=cut,
         )
-        texts.append(text)
+        texts.append(source)
     return tuple(texts)
 
 
-def _one_each(value: object, languages: Sequence[tuple[str, str]], name: str) -> list[object]:
+def _one_each(value: Any, languages: Sequence[tuple[str, str]], name: str) -> list[Any]:
+    if len(languages) == 1:
+        return [value]
     if not isinstance(value, list | tuple) or len(value) != len(languages):
         found = len(value) if isinstance(value, list | tuple) else described(value)
         expected = f"a list of {len(languages)}, one for each of languages"
@@ -246,8 +246,8 @@ Bitext = PathOrFile | tuple[PathOrFile, PathOrFile] | Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
-    """A temporary folder for input that is not a file on disk."""
+class _Inputs:
+    """Paths of inputs; those that are not files on disk are written to a temporary folder."""
 
     folder: Path
 
@@ -261,28 +261,23 @@ class Inputs:
             raise (error.at(error.line, path.stem) if path.parent == self.folder else error) from None
 
     def treebanks(self, given: Treebanks, name: str) -> tuple[str, ...]:
-        """Return the paths of treebanks; sentences are written to one file."""
         if _is_file(given):
-            return (self._path(given, name),)
+            return (self.path(given, name),)
         elements = _elements(given, name, "paths, open files or sentences")
         if not any(isinstance(one, Sentence) for one in elements):
             return self._paths(elements, name)
-        return (self._written(name, ".conllu", lambda path: write_conllu(elements, path)),)
+        path = self._new(f"{name}.conllu")
+        write_conllu(elements, path)
+        return (path,)
 
     def texts(self, given: Texts, name: str) -> tuple[str, ...]:
-        """Return the paths of texts."""
         if _is_file(given):
-            return (self._path(given, name),)
+            return (self.path(given, name),)
         return self._paths(_elements(given, name, "paths or open files"), name)
 
-    def single(self, given: PathOrFile | None, name: str) -> str | None:
-        """Return the path of one file; None for None."""
-        return None if given is None else self._path(given, name)
-
     def bitext(self, given: Bitext, name: str) -> tuple[str, ...]:
-        """Return the path of a file of pairs, or of both sides; pairs in memory are written to one file."""
         if _is_file(given):
-            return (self._path(given, name),)
+            return (self.path(given, name),)
         elements = _elements(given, name, "a file of pairs, two files, or pairs of strings")
         if 0 < len(elements) <= 2 and all(map(_is_file, elements)):
             return self._paths(elements, name)
@@ -290,13 +285,13 @@ class Inputs:
             if not isinstance(pair, tuple | list) or [type(side) for side in pair] != [str, str]:
                 found = f"{described(pair)} as pair {number} of {name}"
                 raise WrongTypeError(f"found {found}, expected two strings")
-        lines = ["\t".join(" ".join(side.split()) for side in pair) for pair in elements]
-        return (self._written(name, ".tsv", lambda path: _write_lines(lines, path)),)
+        lines = ("\t".join(" ".join(side.split()) for side in pair) for pair in elements)
+        return (self._written(f"{name}.tsv", (f"{line}\n" for line in lines)),)
 
     def _paths(self, elements: Sequence[Any], name: str) -> tuple[str, ...]:
-        return tuple(self._path(one, f"{name}-{number}") for number, one in enumerate(elements, start=1))
+        return tuple(self.path(one, f"{name}-{number}") for number, one in enumerate(elements, start=1))
 
-    def _path(self, given: Any, name: str) -> str:
+    def path(self, given: Any, name: str) -> str:
         """Return the path of a file; the content of an open file is copied."""
         if given == "-":
             raise UsageError(f"found - as {name}, expected a file: it is read several times")
@@ -306,14 +301,17 @@ class Inputs:
             raise WrongTypeError(f"found {described(given)} as {name}, expected a path or an open file")
         suffix = "".join(Path(str(getattr(given, "name", ""))).suffixes[:1])
         with open_text(given) as handle:
-            lines = handle.readlines()
-        return self._written(name, suffix or ".txt", lambda path: _write_lines(lines, path, end=""))
+            return self._written(f"{name}{suffix or '.txt'}", handle.readlines())
 
-    def _written(self, name: str, suffix: str, write: Callable[[str], None]) -> str:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = str(self.folder / f"{name}{suffix}")
-        write(path)
+    def _written(self, name: str, lines: Iterable[str]) -> str:
+        path = self._new(name)
+        with open_output(path) as handle:
+            handle.writelines(lines)
         return path
+
+    def _new(self, name: str) -> str:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return str(self.folder / name)
 
 
 def _is_file(given: object) -> TypeGuard[PathOrFile]:
@@ -324,8 +322,3 @@ def _elements(given: object, name: str, expected: str) -> list[Any]:
     if isinstance(given, Sentence | bytes) or not isinstance(given, Iterable):
         raise WrongTypeError(f"found {described(given)} as {name}, expected {expected}")
     return list(given)
-
-
-def _write_lines(lines: Iterable[str], path: str, end: str = "\n") -> None:
-    with open_output(path) as handle:
-        handle.writelines(f"{line}{end}" for line in lines)

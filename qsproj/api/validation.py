@@ -19,7 +19,7 @@ def sentences_of(given: object, name: str, *, least: int = 1) -> list[Sentence]:
 
     Raises WrongTypeError for a single sentence or other types, UsageError for too few sentences.
     """
-    found = _each_a(Sentence, listed(given, name), name, "qsproj.Sentence.from_words, qsproj.read_conllu")
+    found = each_a(Sentence, given, name, "qsproj.Sentence.from_words, qsproj.read_conllu")
     if len(found) < least:
         raise UsageError(f"found {pluralise(len(found), 'sentence')} in {name}, expected {least} or more")
     return found
@@ -38,13 +38,6 @@ def words_in(text: Sentence | tuple[str, ...]) -> tuple[str, ...]:
     return text.forms if isinstance(text, Sentence) else text
 
 
-def alignments_of(given: object) -> list[Alignment]:
-    """Return the alignments of an iterable; raises as :func:`sentences_of`."""
-    return _each_a(
-        Alignment, listed(given, "alignments"), "alignments", "qsproj.align, qsproj.read_alignments"
-    )
-
-
 def listed(given: object, name: str) -> list[object]:
     """Return an iterable as a list; WrongTypeError for strings, single sentences, pairs and alignments."""
     if isinstance(given, str | bytes):
@@ -57,7 +50,9 @@ def listed(given: object, name: str) -> list[object]:
     return list(given)
 
 
-def _each_a(kind: type[Kind], elements: list[object], name: str, makers: str) -> list[Kind]:
+def each_a(kind: type[Kind], given: object, name: str, makers: str) -> list[Kind]:
+    """Return a list of elements of a class, which ``makers`` make; WrongTypeError for others."""
+    elements = listed(given, name)
     for number, element in enumerate(elements, start=1):
         if not isinstance(element, kind):
             found = f"{described(element)} as element {number} of {name}"

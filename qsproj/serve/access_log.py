@@ -20,8 +20,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Key of the scope under which an application stores extra fields for the log.
 FACTS = "qsproj.facts"
-_BUG = "internal error; see the server's log\n"
-_STOPPED = "the server is being stopped; ask again once it runs\n"
 # Logged status of a request whose client disconnected.
 _CLIENT_LEFT = 499
 
@@ -36,8 +34,7 @@ def with_access_log(
         if scope["type"] != "http":
             return
         start, status, size = time.monotonic(), 0, 0
-        facts: dict[str, Any] = {}
-        scope[FACTS] = facts
+        facts = scope[FACTS] = dict[str, Any]()
 
         async def counted_send(message: Message) -> None:
             nonlocal status, size
@@ -56,11 +53,13 @@ def with_access_log(
             # The server is stopping, and the grace period for this request is over.
             facts["stopped"] = True
             if status == 0:
-                await PlainTextResponse(_STOPPED, 503)(scope, receive, counted_send)
+                stopped = "the server is being stopped; ask again once it runs\n"
+                await PlainTextResponse(stopped, 503)(scope, receive, counted_send)
         except Exception as error:
             facts["fault"] = where_from(error)
             if status == 0:
-                await PlainTextResponse(_BUG, 500)(scope, receive, counted_send)
+                bug = "internal error; see the server's log\n"
+                await PlainTextResponse(bug, 500)(scope, receive, counted_send)
         finally:
             known = any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in paths)
             asked = {"method": scope["method"], "path": scope["path"] if known else "other"}
@@ -72,19 +71,16 @@ def with_access_log(
 
 def where_from(error: BaseException) -> str:
     """Return the type and location of an error, without its message, which may quote a sentence."""
-    frames = traceback.extract_tb(error.__traceback__)
-    places = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-4:]))
-    return f"{type(error).__name__} at {places}"
+    last = reversed(traceback.extract_tb(error.__traceback__)[-4:])
+    return f"{type(error).__name__} at {' < '.join(f'{frame.filename}:{frame.lineno}' for frame in last)}"
 
 
 class AsLines(logging.Handler):
     """A handler that writes records of other loggers, such as uvicorn's, as lines of this log. Final."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        # The type and location of an attached error.
         error = record.exc_info[1] if record.exc_info else None
-        fault = {} if error is None else {"fault": where_from(error)}
-        log(said=record.getMessage(), **fault)
+        log(said=record.getMessage(), **({} if error is None else {"fault": where_from(error)}))
 
 
 def log(**facts: Any) -> None:

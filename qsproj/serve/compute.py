@@ -55,7 +55,7 @@ class ComputePool:
             self.waiting -= 1
         following: _Worker | None = None
         try:
-            if worker is None or not worker.is_alive():
+            if worker is None or not worker.process.is_alive():
                 # There is none, or it was killed from outside while idle.
                 self._stop(worker)
                 worker = self._forked()
@@ -91,13 +91,10 @@ class _Worker:
     def __init__(self, work: Callable[[Any], Any]) -> None:
         context = multiprocessing.get_context("fork")
         self._socket, theirs = socket.socketpair()
-        self._process = context.Process(target=_work_on, args=(work, theirs), daemon=True)
-        self._process.start()
+        self.process = context.Process(target=_work_on, args=(work, theirs), daemon=True)
+        self.process.start()
         theirs.close()
         self._socket.setblocking(False)
-
-    def is_alive(self) -> bool:
-        return self._process.is_alive()
 
     async def outcome(self, job: Any) -> Any:
         loop = asyncio.get_running_loop()
@@ -109,18 +106,16 @@ class _Worker:
             raise WorkerError("a process was killed, or ran out of memory") from error
 
     async def _received(self, size: int) -> bytes:
-        loop, received = asyncio.get_running_loop(), bytearray(size)
-        at = 0
+        loop, received, at = asyncio.get_running_loop(), bytearray(size), 0
         while at < size:
-            count = await loop.sock_recv_into(self._socket, memoryview(received)[at:])
+            at += (count := await loop.sock_recv_into(self._socket, memoryview(received)[at:]))
             if count == 0:
                 raise EOFError
-            at += count
         return bytes(received)
 
     def stop(self) -> None:
-        self._process.kill()
-        self._process.join()
+        self.process.kill()
+        self.process.join()
         self._socket.close()
 
 

@@ -19,11 +19,11 @@ from qsproj.corpus.editing import ARC_PROBABILITY, TAG_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
 from qsproj.models.parser import Parser
-from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
-from qsproj.serve.requests import Limits, RequestError, body_of, json_object, outcome_of
+from qsproj.serve.requests import Limits, RequestError, body_of, json_object
 from qsproj.serve.review.inference import Fixed, infer_rest
 from qsproj.serve.udpipe import processing
+from qsproj.serve.udpipe.app import processed
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 SENTENCE, TOKEN = f"{_DKPRO}.segmentation.type.Sentence", f"{_DKPRO}.segmentation.type.Token"
@@ -170,9 +170,7 @@ def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: proc
         for token, head, relation, score in zip(one.tokens, *found, strict=True):
             governor = one.tokens[head - 1] if head > 0 else token
             arc = {"Governor": governor, "Dependent": token, "flavor": _BASIC}
-            label = relation
-            if relation == UNSPECIFIED:
-                label = "root" if head == 0 else "dep"
+            label = relation if relation != UNSPECIFIED else "root" if head == 0 else "dep"
             document.suggest(token, DEPENDENCY, _RELATION, label, **arc, DependencyType_score=score)
 
 
@@ -217,17 +215,14 @@ def work_on(models: processing.ServedModels, job: Any) -> processing.Processed:
 
 async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Response:
     if find_spec("cassis") is None:
-        install = "pip install 'qsproj[inception]'"
-        raise RequestError(501, f"this server cannot read CAS XMI; install it: {install}")
+        refusal = "this server cannot read CAS XMI; install it: pip install 'qsproj[inception]'"
+        raise RequestError(501, refusal)
     body = await body_of(request, limits)
     content = json_object(body, _OTHERWISE)
     layer = _text(content, "metadata", "layer"), _text(content, "metadata", "feature")
     document = _text(content, "document", "xmi"), _text(content, "typeSystem")
     asked = Asked(request.path_params["model"], *layer, *document)
-    facts = request.scope[FACTS]
-    facts["bytes_in"] = len(body)
-    done: processing.Processed = await outcome_of(asked, pool=pool, limits=limits, request=request)
-    facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
+    done = await processed(asked, size=len(body), pool=pool, limits=limits, request=request)
     return Response(json.dumps({"document": done.result}, ensure_ascii=False), media_type="application/json")
 
 

@@ -24,12 +24,9 @@ if TYPE_CHECKING:
 _NEEDED = ("starlette", "uvicorn", "python_multipart")
 # Maximum of open connections, most of them waiting; uvicorn answers 503 to others.
 _MOST_CONNECTIONS = 512
-# Keep-alive time of a connection.
-_KEPT_SECONDS = 5
-# Time for running requests to finish after the server is stopped.
-_GRACE_SECONDS = 5
-# Time for sending the answer that the server is stopping.
-_LAST_WORDS_SECONDS = 1
+_KEPT_SECONDS = 5  # keep-alive time of a connection
+_GRACE_SECONDS = 5  # for running requests to finish after the server is stopped
+_LAST_WORDS_SECONDS = 1  # for sending the answer that the server is stopping
 
 
 def check_installed() -> None:
@@ -46,8 +43,8 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=_MOST_CONNECTIONS)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            remedy = "give another: --port N (0: a free one)"
-            raise UsageError(f"port {port} of {host} is in use; {remedy}") from error
+            found = f"port {port} of {host} is in use"
+            raise UsageError(f"{found}; give another: --port N (0: a free one)") from error
         raise UsageError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error
     except OverflowError as error:
         raise UsageError(f"found port {port}, expected 0 to 65535") from error
@@ -66,7 +63,6 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
 
     said = logging.getLogger("uvicorn")
     said.handlers, said.propagate = [AsLines(logging.WARNING)], False
-
     config = uvicorn.Config(
         app,
         lifespan="off",
@@ -83,24 +79,19 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     )
 
     class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                started()
+
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await super().shutdown(sockets)
             # Cancelled requests still answer their clients.
             if self.server_state.tasks:
                 await asyncio.wait(list(self.server_state.tasks), timeout=_LAST_WORDS_SECONDS)
 
-    server = Server(config)
-
-    async def run() -> None:
-        serving = asyncio.ensure_future(server.serve(sockets=[listening]))
-        while not (server.started or serving.done()):
-            await asyncio.sleep(0.01)
-        if server.started:
-            started()
-        await serving
-
     try:
-        asyncio.run(run())
+        asyncio.run(Server(config).serve(sockets=[listening]))
     except KeyboardInterrupt:
         # An interrupt is the regular way to stop a server.
         print("qsproj serve: stopped", file=sys.stderr)

@@ -46,7 +46,6 @@ async def refusal_response(_: Request, error: Exception) -> Response:
     return PlainTextResponse(text, status_code=refused.status, headers=refused.headers)
 
 
-# Exception handlers of every application.
 EXCEPTION_HANDLERS = dict.fromkeys((RequestError, QsprojError), refusal_response)
 
 
@@ -106,7 +105,12 @@ def _too_large(limits: Limits) -> RequestError:
 
 async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
     """Return the result of work for a request already read; ClientDisconnect when the client leaves."""
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_left(receive))
+
+    async def left() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left())
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -117,11 +121,6 @@ async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
         if not working.done():
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
-
-
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 _COME_AGAIN = {"retry-after": "1"}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from html import escape as escape_markup
 from importlib.resources import files
-from itertools import islice
+from itertools import islice, starmap
 from typing import Any
 
 from qsproj.corpus.files import open_binary_output, open_output
@@ -35,7 +35,6 @@ FORM_SIZE, TAG_SIZE, LABEL_SIZE, NOTE_SIZE = 15.0, 10.0, 11.0, 11.0
 # Characters that XML does not allow, even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW = frozenset("iIjltfr.,:;!|'()[]- ")
-
 
 _LINE = '<path d="M0 0H40"/>'
 _FAINT = "fainter: less probable; below 90% the number stands beside the relation"
@@ -122,10 +121,8 @@ class Drawing:
 
 
 def svg_document(drawings: Sequence[Drawing]) -> str:
-    shown = list(drawings)
     marks = {mark for drawing in drawings for mark in drawing.marks}
-    if marks:
-        shown.append(legend(marks))
+    shown = [*drawings, *([legend(marks)] if marks else [])]
     pieces, top = list[str](), 0.0
     for drawing in shown:
         pieces.append(f'<g transform="translate(0 {top:.1f})">{drawing.markup}</g>')
@@ -181,7 +178,12 @@ def html_document(
         yield f"<p>{escape(about)}</p>\n"
     yield f"{asset('filter.html')}</header>\n<main{' data-fit' if fit else ''}>\n"
     marks = set[Mark]()
-    articles = _articles(drawings, marks)
+
+    def article(heading: str, drawing: Drawing) -> str:
+        marks.update(drawing.marks)
+        return f'<article>\n<h2 dir="auto">{escape(heading)}</h2>\n{figure(drawing)}</article>\n'
+
+    articles = starmap(article, drawings)
     yield from islice(articles, PLAIN)
     while block := "".join(islice(articles, PACKED)):
         packed = base64.b64encode(zlib.compress(block.encode(), 9)).decode()
@@ -193,20 +195,13 @@ def html_document(
     yield f"<script>\n{scripts}</script>\n</body>\n</html>\n"
 
 
-def _articles(drawings: Iterable[tuple[str, Drawing]], marks: set[Mark]) -> Iterator[str]:
-    for heading, drawing in drawings:
-        marks |= drawing.marks
-        yield f'<article>\n<h2 dir="auto">{escape(heading)}</h2>\n{figure(drawing)}</article>\n'
-
-
 def format_of(path: str) -> str:
     """Return the format for a file extension; ``-``, the standard output, is HTML."""
-    name = path.removesuffix(".gz")
-    if path == "-" or name.endswith(".htm"):
+    _, dot, kind = path.removesuffix(".gz").rpartition(".")
+    if path == "-" or dot + kind == ".htm":
         return "html"
-    for known in FORMATS:
-        if name.endswith(f".{known}"):
-            return known
+    if dot and kind in FORMATS:
+        return kind
     *others, last = [f".{known}" for known in FORMATS]
     raise UsageError(f"{path}: found no format in the name, expected {', '.join(others)} or {last}")
 
@@ -247,13 +242,12 @@ def save_drawings(
             f"{_TALLEST:,.0f}; choose some (--sentence), or write .pdf, a page for each"
         )
     with open_binary_output(name) as binary:
-        typst = _converter()
         pages = "\n#pagebreak()\n".join(f'#image("{number}.svg")' for number in range(len(images)))
         files = {"main": f"#set page(width: auto, height: auto, margin: 0pt)\n{pages}\n".encode()}
         files |= {f"{number}.svg": image.encode() for number, image in enumerate(images)}
         # No timestamp in the file: the same drawings give the same bytes.
         resolution = {"ppi": _DOTS_PER_INCH} if format_name == "png" else {}
-        binary.write(typst.compile(files, format=format_name, timestamp=0, **resolution))
+        binary.write(_converter().compile(files, format=format_name, timestamp=0, **resolution))
 
 
 def _converter() -> Any:

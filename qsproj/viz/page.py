@@ -93,18 +93,16 @@ def line_plot(series: Sequence[Series], *, title: str, x: str, y: str) -> Drawin
     """Draw series as lines over axes named ``x`` and ``y``, which start at 0 or below."""
     x_ticks = round_numbers([value for one in series for value in one.x])
     y_ticks = round_numbers([value for one in series for value in one.y])
-    across = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT)
-    upwards = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP)
-    middle = (_TOP + _HEIGHT - _BOTTOM) / 2
+    across, centre = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT), (_LEFT + _WIDTH - _RIGHT) / 2
+    upwards, middle = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP), (_TOP + _HEIGHT - _BOTTOM) / 2
     elements = [
-        _text(title, (_LEFT + _WIDTH - _RIGHT) / 2, 20, size=14),
+        _text(title, centre, 20, size=14),
         *_grid(x_ticks, y_ticks, across, upwards),
-        _text(x, (_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 12),
+        _text(x, centre, _HEIGHT - 12),
         _text(y, 16, middle, more=f' transform="rotate(-90 16 {middle})"'),
     ]
     for number, one in enumerate(series):
-        colour = _COLOURS[number % len(_COLOURS)]
-        elements += [*_line(one, colour, across, upwards), *_legend_row(one.name, colour, number)]
+        elements += _line(one, number, across, upwards)
     return Drawing(title, _WIDTH, _HEIGHT, "\n".join([*elements, ""]))
 
 
@@ -139,15 +137,14 @@ def _grid(x_ticks: Sequence[float], y_ticks: Sequence[float], across: Scale, upw
         yield _text(f"{tick:g}", _LEFT - 6, upwards(tick) + 4, anchor="end")
 
 
-def _line(series: Series, colour: str, across: Scale, upwards: Scale) -> Iterator[str]:
+def _line(series: Series, number: int, across: Scale, upwards: Scale) -> Iterator[str]:
+    """Yield a line with its points, and its row of the legend."""
+    colour = _COLOURS[number % len(_COLOURS)]
     points = [(across(x), upwards(y)) for x, y in zip(series.x, series.y, strict=True)]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
     for x, y in points:
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>'
-
-
-def _legend_row(name: str, colour: str, number: int) -> Iterator[str]:
-    x, y = _WIDTH - _RIGHT + 14, _TOP + 18 * number
-    yield f'<path d="M{x} {y + 8}h18" stroke="{colour}" stroke-width="2"/>'
-    yield _text(name, x + 24, y + 12, anchor="start")
+    left, top = _WIDTH - _RIGHT + 14, _TOP + 18 * number
+    yield f'<path d="M{left} {top + 8}h18" stroke="{colour}" stroke-width="2"/>'
+    yield _text(series.name, left + 24, top + 12, anchor="start")

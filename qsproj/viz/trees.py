@@ -38,15 +38,9 @@ def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawin
 
 def with_features_shown(sentence: Sentence) -> Sentence:
     """Return the sentence with feature values added to each tag for drawing: ``NOUN Nom.Sing``."""
-    cells = zip(sentence.upos, sentence.feats, strict=True)
-    tags = [" ".join(filter(None, (tag, _values(feats)))) for tag, feats in cells]
+    values = [[pair.partition("=")[2] for pair in feats.split("|")] for feats in sentence.feats]
+    tags = [f"{tag} {'.'.join(own)}".rstrip(" ") for tag, own in zip(sentence.upos, values, strict=True)]
     return with_columns(sentence, upos=tags)
-
-
-def _values(feats: str) -> str:
-    if feats == UNSPECIFIED:
-        return ""
-    return ".".join(feature.partition("=")[2] for feature in feats.split("|"))
 
 
 def draw_versus(sentence: Sentence, other: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
@@ -78,11 +72,8 @@ def draw_pair(pair: SentencePair, *, width: float | None = LINE_WIDTH) -> Drawin
     if links.weights is not None:
         marks |= {Mark.LINK_PROBABILITY}
     markup = _links(pair, upper, lower) + upper.markup + lower.markup
-    return Drawing(f"{_title(pair.source)} / {_title(pair.target)}", across, bottom, markup, frozenset(marks))
-
-
-def _title(sentence: Sentence) -> str:
-    return " ".join(sentence.forms)
+    title = " / ".join(" ".join(side.forms) for side in (pair.source, pair.target))
+    return Drawing(title, across, bottom, markup, frozenset(marks))
 
 
 def _marks(arcs: Sequence[Arc]) -> frozenset[Mark]:
@@ -93,7 +84,7 @@ def _drawn(placed: Placed, marks: frozenset[Mark]) -> Drawing:
     canvas, bottom = _Canvas(placed, placed.width, "words"), 0.0
     for row in placed.rows:
         bottom = canvas.draw(row, bottom)
-    return Drawing(_title(placed.sentence), placed.width, bottom, canvas.markup, marks)
+    return Drawing(" ".join(placed.sentence.forms), placed.width, bottom, canvas.markup, marks)
 
 
 class _Canvas:
@@ -127,12 +118,11 @@ class _Canvas:
         sentence, pieces = self.placed.sentence, list[str]()
         direction = ' direction="rtl"' if self.placed.right_to_left else ""
         for word, centre in zip(row.words, row.centres, strict=True):
-            x = _number(self._across(centre))
-            form, tag = escape(sentence.forms[word - 1]), escape(sentence.upos[word - 1])
+            x, form, tag = _number(self._across(centre)), sentence.forms[word - 1], sentence.upos[word - 1]
             pieces.append(
                 f'<text class="form"{direction} data-word="{word}" x="{x}" y="{_number(top + 16)}">'
-                f"{form}</text>"
-                f'<text class="tag" x="{x}" y="{_number(top + 29)}">{tag}</text>\n'
+                f"{escape(form)}</text>"
+                f'<text class="tag" x="{x}" y="{_number(top + 29)}">{escape(tag)}</text>\n'
             )
         return "".join(pieces)
 
@@ -143,12 +133,10 @@ class _Canvas:
             centres = [self._across(centre) for word, centre in words if token.first <= word <= token.last]
             if centres:
                 left, right = min(centres) - 8, max(centres) + 8
-                middle = _number((left + right) / 2)
-                ends = f'data-first="{token.first}" data-last="{token.last}"'
-                form = escape(token.form)
                 pieces.append(
                     f'<path class="joint" d="M{_number(left)} {_number(top)}v3H{_number(right)}v-3"/>'
-                    f'<text class="token" {ends} x="{middle}" y="{_number(top + 14)}">{form}</text>\n'
+                    f'<text class="token" data-first="{token.first}" data-last="{token.last}" '
+                    f'x="{_number((left + right) / 2)}" y="{_number(top + 14)}">{escape(token.form)}</text>\n'
                 )
         return "".join(pieces)
 
@@ -212,9 +200,8 @@ def _labels(arc: Arc, tail: float, tip: float, height: float) -> str:
 
 
 def _links(pair: SentencePair, source: _Canvas, target: _Canvas) -> str:
-    links = pair.alignment
+    links, pieces = pair.alignment, list[str]()
     weights = [None] * len(links.links) if links.weights is None else links.weights.tolist()
-    pieces = []
     for (word, other), sure, weight in zip(links.links.tolist(), links.sure.tolist(), weights, strict=True):
         chance = "" if weight is None else f", probability {weight:g}"
         (x, top), (other_x, other_top) = source.places[word], target.places[other]

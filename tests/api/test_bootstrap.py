@@ -141,14 +141,14 @@ def test_options_are_those_of_the_command(tmp_path, monkeypatch):
 
 
 def test_several_sources_are_lists():
-    from qsproj.api.bootstrapping import Inputs, _source_texts
+    from qsproj.api.bootstrapping import _Inputs, _source_texts
 
     languages = [("en", "de"), ("es", "de")]
     texts = _source_texts(
         ["en.conllu", ["es.conllu", "more.conllu"]],
         [("en.txt", "de.txt"), "es-de.tsv"],
         languages,
-        Inputs(Path("nowhere")),
+        _Inputs(Path("nowhere")),
         paired_by="line",
         cut=None,
     )

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from string import Template
+from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from starlette.applications import Starlette
@@ -75,12 +76,21 @@ async def _nothing_here(_: Request) -> Response:
 
 
 async def _process(pool: ComputePool, limits: requests.Limits, request: Request) -> Response:
-    fields = await fields_of(request, limits)
-    facts = request.scope[FACTS]
-    facts["bytes_in"] = len(fields.get("data", ""))
-    done: Processed = await requests.outcome_of(dict(fields), pool=pool, limits=limits, request=request)
-    facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
+    fields = dict(await fields_of(request, limits))
+    size = len(fields.get("data", ""))
+    done = await processed(fields, size=size, pool=pool, limits=limits, request=request)
     return _json_response({"model": done.model, "acknowledgements": _ACKNOWLEDGEMENTS, "result": done.result})
+
+
+async def processed(
+    job: Any, *, size: int, pool: ComputePool, limits: requests.Limits, request: Request
+) -> Processed:
+    """Return the result of a job, and log facts about it; ``size``: of the job's text."""
+    facts = request.scope[FACTS]
+    facts["bytes_in"] = size
+    done: Processed = await requests.outcome_of(job, pool=pool, limits=limits, request=request)
+    facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
+    return done
 
 
 def _json_response(content: Mapping[str, object]) -> Response:
@@ -102,7 +112,11 @@ async def fields_of(request: Request, limits: requests.Limits) -> Mapping[str, s
         return fields | await _parts(request, body)
     text = _decoded(body)
     if kind == _JSON:
-        return fields | _json(text)
+        otherwise = 'found no object of strings, expected JSON such as {"data": "..."}'
+        content = requests.json_object(text, otherwise)
+        if not all(isinstance(value, str) for value in content.values()):
+            raise requests.RequestError(400, otherwise)
+        return fields | content
     if kind in (_FORM, ""):
         return fields | dict(_pairs(text))
     raise requests.RequestError(400, f"found a body of type {kind!r}, expected {_FORM}, {_PARTS} or {_JSON}")
@@ -122,14 +136,6 @@ def _decoded(body: bytes) -> str:
     except UnicodeDecodeError as error:
         at = f"0x{body[error.start]:02x} at byte {error.start}"
         raise requests.RequestError(400, f"found {at} of the request, expected UTF-8") from None
-
-
-def _json(text: str) -> dict[str, str]:
-    otherwise = 'found no object of strings, expected JSON such as {"data": "..."}'
-    content = requests.json_object(text, otherwise)
-    if not all(isinstance(value, str) for value in content.values()):
-        raise requests.RequestError(400, otherwise)
-    return content
 
 
 async def _parts(request: Request, body: bytes) -> dict[str, str]:

@@ -3,6 +3,8 @@
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from qsproj.corpus.cells import UNSPECIFIED
@@ -11,7 +13,7 @@ from qsproj.corpus.files import Replayed
 from qsproj.corpus.formats import sentence_formats
 from qsproj.corpus.language.sentence_ends import numbered_by_line
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name, unknown_name
 from qsproj.models.parser import Parser, load_alone
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.streams import parse_all
@@ -44,7 +46,9 @@ def load_served(named: Sequence[str]) -> ServedModels:
     """Load models given as ``NAME=PATH``, or by path alone, whose stem is then the name."""
     models: dict[str, ServedModel] = {}
     for text in named:
-        name, path = _name_and_path(text)
+        name, separator, path = text.partition("=")
+        if not (separator and name and path) or Path(text).exists():
+            name, path = Path(text).stem, text
         if name in models:
             raise UsageError(f"found two models named {name!r}; name one of them otherwise: -m NAME={path}")
         served = ServedModel(name, *load_alone(path))
@@ -57,13 +61,6 @@ def load_served(named: Sequence[str]) -> ServedModels:
             served.parser.parse(sentence, confidence=True)
         models[name] = served
     return models
-
-
-def _name_and_path(text: str) -> tuple[str, str]:
-    name, separator, path = text.partition("=")
-    if separator and name and path and not Path(text).exists():
-        return name, path
-    return Path(text).stem, text
 
 
 def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
@@ -86,15 +83,9 @@ def _read_horizontal(lines: Iterable[str]) -> Iterator[Sentence]:
 
 
 def _read_vertical(lines: Iterable[str]) -> Iterator[Sentence]:
-    words = list[str]()
-    for line in (*lines, ""):
-        # Text after a tab is annotation of another tool, such as a tag.
-        word = line.split("\t", 1)[0].strip()
-        if word:
-            words.append(word)
-        elif words:
-            yield Sentence.from_words(words)
-            words = []
+    # Text after a tab is annotation of another tool, such as a tag.
+    words = (line.split("\t", 1)[0].strip() for line in lines)
+    return (Sentence.from_words(group) for is_sentence, group in groupby(words, bool) if is_sentence)
 
 
 # Readers of lines, and writers of a sentence, for formats that only this server has.
@@ -107,22 +98,21 @@ _WRITTEN: Mapping[str, Callable[[Sentence], str]] = {
 
 
 def _sentences_in(data: str, format: str) -> Iterator[Sentence]:
-    known = {one.name: one.read for one in sentence_formats()}
-    if format not in (*known, *_READ):
-        raise unknown_name("input", format, [*known, *_READ, _TOKENIZER_INPUTS[0]])
     if format in _READ:
         return _READ[format](data.split("\n"))
+    known = {one.name: one.read for one in sentence_formats()}
+    if format not in known:
+        raise unknown_name("input", format, [*known, *_READ, _TOKENIZER_INPUTS[0]])
     return known[format](Replayed.of(io.StringIO(data, newline="\n"), NAME)) if data.strip() else iter(())
 
 
 def _writer(format: str) -> Callable[[Iterable[Sentence]], str]:
+    if format in _WRITTEN:
+        return lambda sentences: "".join(map(_WRITTEN[format], sentences))
     known = {one.name: one.write for one in sentence_formats() if one.write is not None}
-    if format not in (*known, *_WRITTEN):
-        raise unknown_name("output", format, [*known, *_WRITTEN])
+    check_name("output", format, [*known, *_WRITTEN])
 
     def written(sentences: Iterable[Sentence]) -> str:
-        if format in _WRITTEN:
-            return "".join(map(_WRITTEN[format], sentences))
         handle = io.StringIO(newline="\n")
         known[format](sentences, handle)
         return handle.getvalue()
@@ -165,10 +155,8 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
         if model.tagger is None:
             raise UsageError(f"found plain text for the model {model.name!r}, which has no tokenizer")
         running = PRESEGMENTED not in fields.get(TOKENIZER, "").split(";")
-        sentences = model.tagger.read(
-            data.split("\n"), split_contractions=True, paragraphs=running, name=NAME
-        )
-        return numbered_by_line(sentences)
+        read = partial(model.tagger.read, split_contractions=True, paragraphs=running, name=NAME)
+        return numbered_by_line(read(data.split("\n")))
     return _sentences_in(data, given)
 
 
@@ -176,8 +164,7 @@ def _predicted(
     model: ServedModel, sentences: list[Sentence], fields: Mapping[str, str]
 ) -> Iterator[Sentence]:
     if PARSER in fields:
-        if model.parser is None:
-            raise AssertionError("checked before")
+        assert model.parser is not None
         confidence = CONFIDENCE in fields[PARSER].split(";")
         return parsed(model, model.parser, sentences, retag=TAGGER in fields, confidence=confidence)
     if TAGGER in fields and model.tagger is not None:
