@@ -98,11 +98,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _serve_models(options: argparse.Namespace, listening: socket) -> None:
-    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.inception import PATH, inception_routes, work_on
     from qsproj.serve.listening import address_of, serve_until_stopped
-    from qsproj.serve.requests import Limits
+    from qsproj.serve.requests import Limits, with_access_log
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
     from qsproj.serve.udpipe.processing import load_served
 

@@ -13,16 +13,22 @@ import pickle
 import signal
 import socket
 import struct
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 from qsproj.errors import QsprojError
-from qsproj.serve.access_log import where_from
 
 # An upper bound on the file descriptors of a server.
 _MOST_FILES = 65536
 # Size prefix of messages to and from a process.
 _SIZE = struct.Struct("!Q")
+
+
+def where_from(error: BaseException) -> str:
+    """Return the type and location of an error, without its message, which may quote a sentence."""
+    last = reversed(traceback.extract_tb(error.__traceback__)[-4:])
+    return f"{type(error).__name__} at {' < '.join(f'{frame.filename}:{frame.lineno}' for frame in last)}"
 
 
 class WorkerError(Exception):

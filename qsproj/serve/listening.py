@@ -59,7 +59,7 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
     """Serve an application, which must handle all errors, until an interrupt or SIGTERM."""
     import uvicorn
 
-    from qsproj.serve.access_log import AsLines
+    from qsproj.serve.requests import AsLines
 
     said = logging.getLogger("uvicorn")
     said.handlers, said.propagate = [AsLines(logging.WARNING)], False

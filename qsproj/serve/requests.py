@@ -1,22 +1,33 @@
-"""Untrusted requests: limits on body size, time and work, and refusals in plain text."""
+"""Untrusted requests: limits on body size, time and work, refusals in plain text, and an access log.
+
+The log has one line of JSON per request, also after errors, on the standard error. It holds no text of a
+request: no body, no query, no unknown path.
+"""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Mapping
+import logging
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import Receive
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
-from qsproj.serve.access_log import FACTS
-from qsproj.serve.compute import ComputePool, WorkerError
+from qsproj.serve.compute import ComputePool, WorkerError, where_from
 
 Result = TypeVar("Result")
+# Key of the scope under which an application stores extra fields for the log.
+FACTS = "qsproj.facts"
+# Logged status of a request whose client disconnected.
+_CLIENT_LEFT = 499
 # Maximum of bytes discarded from a refused request, and the pause that ends discarding.
 _MOST_DISCARDED, _PAUSE_SECONDS = 256 << 20, 0.5
 
@@ -143,3 +154,61 @@ async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Re
     except WorkerError as error:
         request.scope[FACTS]["fault"] = str(error)
         raise RequestError(500, "internal error; see the server's log") from None
+
+
+def with_access_log(
+    app: ASGIApp, *, paths: Collection[str], headers: Collection[tuple[str, str]] = ()
+) -> ASGIApp:
+    """Wrap an application: log every request, answer also after errors, add ``headers`` to answers."""
+    extra = [(name.lower().encode(), value.encode()) for name, value in headers]
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        start, status, size = time.monotonic(), 0, 0
+        facts = scope[FACTS] = dict[str, Any]()
+
+        async def counted_send(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", []), *extra]
+            else:
+                size += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await app(scope, receive, counted_send)
+        except ClientDisconnect:
+            status = _CLIENT_LEFT
+        except asyncio.CancelledError:
+            # The server is stopping, and the grace period for this request is over.
+            facts["stopped"] = True
+            if status == 0:
+                stopped = "the server is being stopped; ask again once it runs\n"
+                await PlainTextResponse(stopped, 503)(scope, receive, counted_send)
+        except Exception as error:
+            facts["fault"] = where_from(error)
+            if status == 0:
+                bug = "internal error; see the server's log\n"
+                await PlainTextResponse(bug, 500)(scope, receive, counted_send)
+        finally:
+            known = any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in paths)
+            asked = {"method": scope["method"], "path": scope["path"] if known else "other"}
+            seconds = round(time.monotonic() - start, 4)
+            log(**asked, status=status or _CLIENT_LEFT, seconds=seconds, bytes_out=size, **facts)
+
+    return answer
+
+
+class AsLines(logging.Handler):
+    """A handler that writes records of other loggers, such as uvicorn's, as lines of this log. Final."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        log(said=record.getMessage(), **({} if error is None else {"fault": where_from(error)}))
+
+
+def log(**facts: Any) -> None:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    print(json.dumps({"at": at, **facts}), file=sys.stderr, flush=True)

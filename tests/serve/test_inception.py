@@ -25,10 +25,9 @@ XMI_ID = "{http://www.omg.org/XMI}id"
 
 @pytest.fixture(scope="module")
 def client(model_files, serving):
-    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.inception import PATH, inception_routes, work_on
-    from qsproj.serve.requests import Limits
+    from qsproj.serve.requests import Limits, with_access_log
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
     from qsproj.serve.udpipe.processing import load_served
 

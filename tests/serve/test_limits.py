@@ -43,9 +43,8 @@ def served(serving, *, seconds):
 
 def stubborn_app(*, seconds, size):
     """Return what makes an application of one process that is :func:`stubborn`."""
-    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.requests import Limits
+    from qsproj.serve.requests import Limits, with_access_log
     from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
 
     def make_app(pools):
@@ -189,7 +188,7 @@ def test_a_request_under_way_is_told_that_the_server_stops(patient):
 
 
 def test_a_fault_of_the_application_is_told_in_the_log_alone(serving):
-    from qsproj.serve.access_log import with_access_log
+    from qsproj.serve.requests import with_access_log
 
     async def faulty(scope, receive, send):
         raise ValueError("a secret sentence")

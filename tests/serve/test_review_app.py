@@ -53,9 +53,8 @@ class Page:
 
 @contextmanager
 def reviewing(serving, path, *, pairs=None, parser=None, output=None, train_after=2, beside=None, words=None):
-    from qsproj.serve.access_log import with_access_log
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.requests import Limits
+    from qsproj.serve.requests import Limits, with_access_log
     from qsproj.serve.review.app import HEADERS, PATHS, Review, guarded, review_app
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.inference import Inference

@@ -14,8 +14,7 @@ from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_parser
-from qsproj.serve.access_log import with_access_log
-from qsproj.serve.requests import Limits
+from qsproj.serve.requests import Limits, with_access_log
 from qsproj.serve.review.app import HEADERS, PATHS, Review, guarded, review_app
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.loop import Loop

@@ -27,10 +27,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
-from qsproj.serve.access_log import log, with_access_log
 from qsproj.serve.compute import ComputePool, WorkerError
 from qsproj.serve.listening import address_of, serve_until_stopped
-from qsproj.serve.requests import EXCEPTION_HANDLERS, Limits, RequestError, body_of, json_object, outcome_of
+from qsproj.serve.requests import (
+    EXCEPTION_HANDLERS,
+    Limits,
+    RequestError,
+    body_of,
+    json_object,
+    log,
+    outcome_of,
+    with_access_log,
+)
 from qsproj.serve.review.content import overview, page, progress, report, shown_sentence
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError

@@ -13,7 +13,7 @@ from typing import Any
 from qsproj.errors import pluralise
 from qsproj.pipelines.bootstrap.suggestions import AHEAD, WORDS, Passed, design_effect, worth_a_minute
 from qsproj.serve.review.correction import DECIDED
-from qsproj.serve.review.history import Judged
+from qsproj.serve.review.draft import Judged
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
 

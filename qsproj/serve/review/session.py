@@ -20,8 +20,7 @@ from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review import correction
 from qsproj.serve.review.correction import Belief, Decided, Tree, belief_of
-from qsproj.serve.review.draft import Draft, StaleError, version_of
-from qsproj.serve.review.history import Judged
+from qsproj.serve.review.draft import Draft, Judged, StaleError, version_of
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.tokens import Edit, edited
 

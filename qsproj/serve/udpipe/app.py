@@ -22,8 +22,8 @@ from starlette.routing import Route
 
 from qsproj import __version__
 from qsproj.serve import requests
-from qsproj.serve.access_log import FACTS
 from qsproj.serve.compute import ComputePool
+from qsproj.serve.requests import FACTS
 from qsproj.serve.udpipe.processing import Processed, ServedModels
 
 PATHS = ("/models", "/process", "/health")
