@@ -1,5 +1,6 @@
 """The content of the page as JSON: the file, its list of sentences, one sentence, the report."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ _PREVIEW = 120
 
 
 def overview(session: Session) -> dict[str, Any]:
-    beside = session.companions.beside
     return {
         "file": session.draft.path.name,
         "sentences": len(session.draft.sentences),
@@ -28,7 +28,7 @@ def overview(session: Session) -> dict[str, Any]:
         "live": session.live,
         "keeps": session.learns_parts,
         "order": session.order,
-        "beside": None if beside is None else Path(beside).name,
+        "beside": None if session.beside is None else Path(session.beside).name,
         **_vocabulary(session),
         **progress(session),
     }
@@ -39,10 +39,10 @@ def _vocabulary(session: Session) -> dict[str, Any]:
     relations = set(UNIVERSAL_RELATIONS).union(*(one.deprels for one in sentences))
     tags = set(UNIVERSAL_TAGS).union(*(one.upos for one in sentences))
     features = set(session.features).union(*(one.feats for one in sentences))
-    values = dict[str, set[str]]()
+    values = defaultdict[str, set[str]](set)
     for pair in {pair for cell in features - {UNSPECIFIED} for pair in cell.split("|")}:
         name, _, value = pair.partition("=")
-        values.setdefault(name, set()).add(value)
+        values[name].add(value)
     return {
         "relations": sorted(relations - {UNSPECIFIED}),
         "tags": sorted(tags - {UNSPECIFIED}),
@@ -100,13 +100,13 @@ def _row(session: Session, index: int) -> dict[str, Any]:
         "words": len(sentence),
         "unsure": round(correction.unsureness(session.belief(index).chances), 4),
         "reviewed": session.is_reviewed[index],
-        **({"differing": session.differing(index)} if session.companions.beside else {}),
+        **({"differing": session.differing(index)} if session.beside else {}),
     }
 
 
 def shown_sentence(session: Session, index: int) -> dict[str, Any]:
     draft, belief = session.draft, session.belief(index)
-    sentence, other = draft.sentences[index], session.companions.others.get(index)
+    sentence, other, pair = draft.sentences[index], session.others.get(index), session.linked(index)
     tag_chances = zip(correction.chances(sentence, TAG_PROBABILITY), belief.upos, sentence.upos, strict=True)
     return {
         **_row(session, index),
@@ -126,16 +126,9 @@ def shown_sentence(session: Session, index: int) -> dict[str, Any]:
         "heads": belief.tree.heads,
         "relations": belief.tree.relations,
         "chances": belief.chances,
-        **_translation(session, index),
+        "translation": None if pair is None else {"forms": pair.source.forms, **_tree_cells(pair.source)},
+        "links": [] if pair is None else (pair.hand or pair.alignment).links.tolist(),
     }
-
-
-def _translation(session: Session, index: int) -> dict[str, Any]:
-    pair = session.companions.linked(session.draft, index)
-    if pair is None:
-        return {"translation": None, "links": []}
-    links = (pair.hand or pair.alignment).links.tolist()
-    return {"translation": {"forms": pair.source.forms, **_tree_cells(pair.source)}, "links": links}
 
 
 def _tree_cells(sentence: Sentence) -> dict[str, Sequence[Any]]:

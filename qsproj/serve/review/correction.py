@@ -1,9 +1,10 @@
 """Replacement of a sentence's tree: validity checks, and updates of the other columns."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress
 from unicodedata import category
 
 import numpy as np
@@ -64,8 +65,12 @@ def check_tree(tree: Tree, words: int, *, known: tuple[str, ...] = ()) -> None:
             check_relation(relation, f" of word {word}")
 
 
-def doubt_about(tree: Tree, *, root_relation: str) -> str | None:
-    """Return a warning about an unusual relation of the root in a valid tree, or None."""
+def doubt_about(tree: Tree, others: Iterable[Sentence]) -> str | None:
+    """Return a warning about a relation of the root that is unusual in other trees, or None."""
+    pairs = chain.from_iterable(zip(one.heads.tolist()[1:], one.deprels, strict=True) for one in others)
+    roots = Counter(relation for head, relation in pairs if head == ROOT)
+    del roots[UNSPECIFIED]
+    root_relation = min(roots, key=lambda relation: (-roots[relation], relation), default="root")
     for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True), start=1):
         is_root, is_named_so = head == ROOT, bare_relation(relation) == bare_relation(root_relation)
         if is_root and not is_named_so:

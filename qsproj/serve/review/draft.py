@@ -233,10 +233,6 @@ class Change:
     def place(self) -> slice:
         return slice(self.at, self.at + len(self.before))
 
-    @property
-    def shift(self) -> int:
-        return len(self.after) - len(self.before)
-
 
 @dataclass(slots=True)
 class _Step:
@@ -288,8 +284,8 @@ class History:
 
     def _replay(self, steps: Sequence[_Step], sentences: int) -> None:
         undone = {number for step in steps for number in step.undone}
-        standing = (change for step in steps for number, change in step.made.items() if number not in undone)
-        self._start(max(0, sentences - sum(change.shift for change in standing)))
+        standing = [change for step in steps for number, change in step.made.items() if number not in undone]
+        self._start(max(0, sentences - sum(len(one.after) - len(one.before) for one in standing)))
         for step in steps:
             for number, change in step.made.items():
                 self._put(number, change)
@@ -307,10 +303,9 @@ class History:
             before, after = (_recorded_cells(blocks) for blocks in (change.before, change.after))
             if len(before) != len(after):
                 continue
+            cells = sum(a != b for rows in zip(before, after) for a, b in zip(*rows, strict=True))
             if change.judged is not None:
                 cells = change.judged.cells
-            else:
-                cells = sum(a != b for rows in zip(before, after) for a, b in zip(*rows, strict=True))
             if b"Reviewed=Yes" in change.after[0]:
                 found.append((change.when, len(after), cells + unconfirmed))
                 unconfirmed = 0
@@ -357,14 +352,14 @@ class History:
         return number in below or any(self._lies_on(one, number) for one in {*below})
 
     def add(self, changes: Sequence[Change]) -> None:
-        # Changes about to be made.
+        """Note changes about to be made."""
         numbered = {self._next + at: replace(one, batch=self._next) for at, one in enumerate(changes)}
         self._write([{"number": number, **change.record()} for number, change in numbered.items()])
         for number, change in numbered.items():
             self._put(number, change)
 
     def take_back(self, numbers: Iterable[int]) -> None:
-        # Changes about to be undone.
+        """Note changes about to be undone."""
         undone = list(numbers)
         self._write([{"undone": undone, "when": now()}])
         for number in undone:

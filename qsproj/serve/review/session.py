@@ -1,15 +1,14 @@
 """The state of a review: the draft, files shown beside it, predicted trees, order, progress of training."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
-from typing import Any
+from operator import ne
+from typing import Any, TypeVar
 
 import numpy as np
 
-from qsproj.conventions import ROOT
-from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
+from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
@@ -30,6 +29,7 @@ _BATCH = 10  # confirmed sentences between two rankings by informativeness
 _RANKED = 100
 
 Columns = Mapping[str, Sequence[str]]
+Kind = TypeVar("Kind")
 
 
 class DoubtError(QsprojError):
@@ -39,8 +39,10 @@ class DoubtError(QsprojError):
 class Session:
     """A draft under review. Mutable; final.
 
-    ``pairs``, ``beside``: see :class:`Companions`. ``train_after``: number of reviewed sentences at which a
-    parser is trained; None: no training. ``order``: the page's first order.
+    ``pairs``: the files that pair the draft with its translation, or the bitexts that it was taken from.
+    ``beside``: another annotator's file of the same sentences. ``train_after``: number of reviewed sentences
+    at which a parser is trained; None: no training. ``order``: the page's first order. ``learns_links``,
+    ``learns_parts``: whether training reads links, as for a joint parser; corrections not confirmed.
     """
 
     def __init__(
@@ -55,9 +57,10 @@ class Session:
         learns_parts: bool = False,
     ) -> None:
         self.draft, self.train_after, self.order = draft, train_after, order
-        self.companions = Companions(pairs=pairs, beside=beside)
-        self.learns_links = learns_links  # whether training reads links, as for a joint parser
-        self.learns_parts = learns_parts  # whether training reads corrections that are not confirmed
+        self.pairs, self.beside = pairs, beside
+        # Translations, and another annotator's sentences, by the index of the sentence.
+        self.translations, self.others = dict[int, SentencePair](), dict[int, Sentence]()
+        self.learns_links, self.learns_parts = learns_links, learns_parts
         self.features: Iterable[str] = ()  # FEATS values of the model, offered beside those of the file
         self.live = False  # whether a model infers the rest after each correction
         self.training = False  # whether training is running
@@ -66,13 +69,13 @@ class Session:
         # File and training count of the model trained in this review, which then serves inference.
         self.model: tuple[str, int] | None = None
         self.readings = 0  # number of times the file was read: training on an earlier reading is discarded
-        self.companions.read(draft)
+        self._read_companions()
         self._start()
 
     def load(self) -> None:
         """Read the draft again, or change nothing on an error; other files that no longer fit are dropped."""
         self.draft.load()
-        left_out = self.companions.read(self.draft, again=True)
+        left_out = self._read_companions(again=True)
         self._start()
         if left_out:
             self.summary = {"error": "; ".join(left_out)}
@@ -136,33 +139,26 @@ class Session:
 
     def differing(self, index: int) -> int:
         """Return the number of words that the other annotator analyses differently."""
-        other = self.companions.others.get(index)
+        other = self.others.get(index)
         if other is None:
             return 0
-        rows = zip(_rows(self.belief(index)), _rows(belief_of(other)), strict=True)
-        return sum(own != others for own, others in rows)
+        return sum(map(ne, _rows(self.belief(index)), _rows(belief_of(other))))
 
     def lessons(self) -> dict[int, SentencePair]:
         if not self.learns_links:
             return {}
         found = {}
-        for index, pair in self.companions.translations.items():
+        for index, pair in self.translations.items():
             if self.is_reviewed[index] or self.learns_parts:
-                pair = self.companions.linked(self.draft, index) or pair
+                pair = self.linked(index) or pair
             found[index] = replace(pair, target=self.draft.sentences[index])
         return found
-
-    def root_relation(self) -> str:
-        words = (zip(one.heads.tolist()[1:], one.deprels, strict=True) for one in self.draft.sentences)
-        roots = Counter(relation for own in words for head, relation in own if head == ROOT)
-        del roots[UNSPECIFIED]
-        return min(roots, key=lambda relation: (-roots[relation], relation), default="root")
 
     def confirm(
         self, index: int, tree: Tree, *, version: str, sure: bool = True, columns: Columns | None = None
     ) -> None:
         """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an unusual tree unless ``sure``."""
-        if not sure and (doubt := correction.doubt_about(tree, root_relation=self.root_relation())):
+        if not sure and (doubt := correction.doubt_about(tree, self.draft.sentences)):
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
         judged = self._judged(index, tree, columns or {})
@@ -233,7 +229,7 @@ class Session:
         self._moved(index, before, len(new))
 
     def _moved(self, at: int, before: Sequence[str], new: int) -> None:
-        self.companions.move(self.draft, at, before, new)
+        self._renumber(at, before, new)
         now = map(correction.is_reviewed, self.draft.sentences[at : at + new])
         self.is_reviewed[at : at + len(before)] = now
         if len(before) != new:
@@ -260,38 +256,20 @@ class Session:
         self._sort()
         self.rank(retrained.order)
 
-
-def _rows(belief: Belief) -> Iterable[tuple[str, int, str]]:
-    return zip(belief.upos, belief.tree.heads, belief.tree.relations, strict=False)
-
-
-@dataclass(slots=True, kw_only=True)
-class Companions:
-    """Translations, and another annotator's sentences, by the index of the sentence. Mutable; final.
-
-    ``pairs``: the files that pair the draft with its translation, or the bitexts that it was taken from.
-    ``beside``: a file of the same sentences.
-    """
-
-    pairs: AlignedFiles | Sequence[AlignedFiles] | None
-    beside: str | None
-    translations: dict[int, SentencePair] = field(default_factory=dict)
-    others: dict[int, Sentence] = field(default_factory=dict)
-    # both of re-tokenized sentences, by version, for undo
-    _set_aside: dict[str, tuple[SentencePair | None, Sentence | None]] = field(default_factory=dict)
-
-    def read(self, draft: Draft, *, again: bool = False) -> list[str]:
-        """Read both; ``again``: leave out those that no longer fit, and return the reasons."""
-        self._set_aside, left_out = {}, list[str]()
+    def _read_companions(self, *, again: bool = False) -> list[str]:
+        """Read other files; ``again``: leave out those that no longer fit, and return the reasons."""
+        left_out = list[str]()
+        # Both of re-tokenized sentences, by version, for undo.
+        self._set_aside = dict[str, tuple[SentencePair | None, Sentence | None]]()
         try:
-            self._read_translations(draft)
+            self._read_translations()
         except QsprojError as error:
             if not again:
                 raise
             self.pairs, self.translations = None, {}
             left_out.append(f"translations are left out: {error}")
         try:
-            self.others = {} if self.beside is None else _same_sentences(draft.sentences, self.beside)
+            self.others = {} if self.beside is None else _same_sentences(self.draft.sentences, self.beside)
         except QsprojError as error:
             if not again:
                 raise
@@ -299,8 +277,8 @@ class Companions:
             left_out.append(f"the other annotator is left out: {error}")
         return left_out
 
-    def _read_translations(self, draft: Draft) -> None:
-        sentences, files = draft.sentences, self.pairs
+    def _read_translations(self) -> None:
+        sentences, files = self.draft.sentences, self.pairs
         if isinstance(files, AlignedFiles):
             by_id = {id(sentence): index for index, sentence in enumerate(sentences)}
             names = (files.source, files.target)
@@ -313,14 +291,14 @@ class Companions:
             keyed = (((pair.target.sent_id, pair.target.forms), pair) for pair in chain(*files or ()))
             self.translations = {places[key]: pair for key, pair in keyed if key in places}
 
-    def linked(self, draft: Draft, index: int) -> SentencePair | None:
+    def linked(self, index: int) -> SentencePair | None:
         """Return the translation of a sentence; links corrected in MISC (``Align=``) are links by hand."""
-        pair, sentence = self.translations.get(index), draft.sentences[index]
+        pair, sentence = self.translations.get(index), self.draft.sentences[index]
         if pair is None or not any(misc_values(sentence, LINKS)):
             return pair
-        return replace(pair, hand=links_in_misc(sentence, len(pair.source), name=str(draft.path)))
+        return replace(pair, hand=links_in_misc(sentence, len(pair.source), name=str(self.draft.path)))
 
-    def move(self, draft: Draft, at: int, before: Sequence[str], new: int) -> None:
+    def _renumber(self, at: int, before: Sequence[str], new: int) -> None:
         """Renumber after sentences with versions ``before``, at ``at``, became ``new`` sentences.
 
         A sentence keeps its translation while its number of words is unchanged, and the other annotator's
@@ -329,17 +307,11 @@ class Companions:
         count = len(before)
         for place, version in enumerate(before, start=at):
             self._set_aside[version] = self.translations.get(place), self.others.get(place)
-        for places in (self.translations, self.others):
-            moved: dict[int, Any] = {
-                index if index < at else index + new - count: one
-                for index, one in places.items()
-                if not at <= index < at + count
-            }
-            places.clear()
-            places.update(moved)
+        self.translations = _renumbered(self.translations, at, count, new)
+        self.others = _renumbered(self.others, at, count, new)
         for place in range(at, at + new):
-            words = draft.sentences[place].forms
-            own = self._set_aside.get(draft.version(place))
+            words = self.draft.sentences[place].forms
+            own = self._set_aside.get(self.draft.version(place))
             pair, other = own or (self._set_aside[before[0]] if count == new else (None, None))
             if pair is not None and (own or len(pair.target) == len(words)):
                 self.translations[place] = pair
@@ -347,13 +319,23 @@ class Companions:
                 self.others[place] = other
 
 
+def _rows(belief: Belief) -> Iterable[tuple[str, int, str]]:
+    return zip(belief.upos, belief.tree.heads, belief.tree.relations, strict=False)
+
+
+def _renumbered(places: Mapping[int, Kind], at: int, count: int, new: int) -> dict[int, Kind]:
+    kept = ((index, one) for index, one in places.items() if not at <= index < at + count)
+    return {index if index < at else index + new - count: one for index, one in kept}
+
+
 def _same_sentences(draft: Sequence[Sentence], path: str) -> dict[int, Sentence]:
     """Return the sentences of another file by draft index, matched by id, or place, and words."""
     others = list(read_sentences(path))
-    by_id: Mapping[str | None, Sentence] = {one.sent_id: one for one in others if one.sent_id is not None}
+    by_id = {one.sent_id: one for one in others if one.sent_id is not None}
+    by_place = dict(enumerate(others))
     found = {}
     for index, one in enumerate(draft):
-        other = by_id.get(one.sent_id) if one.sent_id else (others[index] if index < len(others) else None)
+        other = by_id.get(one.sent_id) if one.sent_id else by_place.get(index)
         if other is not None and other.forms == one.forms:
             found[index] = other
     if draft and not found:

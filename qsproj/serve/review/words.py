@@ -185,7 +185,7 @@ def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
     for index, sentence in enumerate(session.draft.sentences):
         words = [at for at, form in enumerate(sentence.forms, start=1) if lower_form(form) == wanted]
         for word in words:
-            pair, tag = session.companions.linked(session.draft, index), session.belief(index).upos[word - 1]
+            pair, tag = session.linked(index), session.belief(index).upos[word - 1]
             yield _context(sentence.forms, word, pair) | {"index": index, "word": word, "tag": tag}
 
 

@@ -23,7 +23,6 @@ from starlette.routing import Route
 from qsproj import __version__
 from qsproj.serve import requests
 from qsproj.serve.compute import ComputePool
-from qsproj.serve.requests import FACTS
 from qsproj.serve.udpipe.processing import Processed, ServedModels
 
 PATHS = ("/models", "/process", "/health")
@@ -86,7 +85,7 @@ async def processed(
     job: Any, *, size: int, pool: ComputePool, limits: requests.Limits, request: Request
 ) -> Processed:
     """Return the result of a job, and log facts about it; ``size``: of the job's text."""
-    facts = request.scope[FACTS]
+    facts = request.scope[requests.FACTS]
     facts["bytes_in"] = size
     done: Processed = await requests.outcome_of(job, pool=pool, limits=limits, request=request)
     facts |= {"model": done.model, "sentences": done.sentences, "words": done.words}
