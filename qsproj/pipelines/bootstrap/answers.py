@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 
 import numpy as np
 
@@ -169,11 +170,10 @@ def learned_tagger(
     """
     lexicon = answers.lexicon
     places = [at for at, one in enumerate(answers.sentences) if set(one.upos) != {UNSPECIFIED}]
-    if len(places) < FEWEST:
-        places = []
+    places = places if len(places) >= FEWEST else []
     known = [answers.sentences[at] for at in places]
     shown = {tag for one in known for tag in one.upos} - {UNSPECIFIED}
-    listed = {tag for tags in lexicon.values() for tag in tags}
+    listed = set(chain.from_iterable(lexicon.values()))
     # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.
     sharp = with_temperature(tagger, 1.0 / TEMPERATURE)
     before, learned = (with_tags(one, set(), shown | listed) for one in (tagger, sharp))
@@ -309,9 +309,8 @@ def with_known_tags(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> Se
     """Return a sentence whose missing tags are the best ones, given those that are known."""
     if UNSPECIFIED not in sentence.upos:
         return sentence
-    evidence = _evidence(sentence, tagger.tags, lexicon)
-    best = tagger.best_numbers(tagger.emissions(sentence.forms) + evidence)
-    return with_columns(sentence, upos=[tagger.tags[number] for number in best.tolist()])
+    best = tagger.best_tags(tagger.emissions(sentence.forms) + _evidence(sentence, tagger.tags, lexicon))
+    return with_columns(sentence, upos=best)
 
 
 def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvidence:

@@ -1,5 +1,6 @@
 """Tokenize and align a bitext, and parse its source side."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from qsproj.corpus.conllu import conllu_kept, read_conllu
 from qsproj.corpus.contractions import Contractions, known_contractions
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import count_sentences, read_alignments, read_all
+from qsproj.corpus.language.recognition import LOOKED_AT
+from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
 from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
@@ -24,9 +27,8 @@ from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.parser import load_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.attached_words import attached_words
-from qsproj.pipelines.bootstrap.checks import LinkCounts, check_translations
 from qsproj.pipelines.bootstrap.spelling import Spelling, spelling_of
-from qsproj.pipelines.bootstrap.texts import Cut, SourceText, write_words
+from qsproj.pipelines.bootstrap.texts import LIKELY, Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import loaded_once, parse_stream
 from qsproj.pipelines.tagging.target_words import learns_to_cut, target_reader, target_tokenizer
@@ -34,6 +36,10 @@ from qsproj.progress import notice, track
 
 # Minimum probability of a link; most links below it are wrong. The rest are weighted by probability.
 LEAST_LINK = 0.15
+# Least ratio of linked words between the pairs and the same pairs with one side shifted by a line, tested
+# where lengths are inconclusive, to recognise translations. In news, speeches and verses, 1.9 to 7 times as
+# many words have a likely link in true pairs; 1.3 times in poorly tokenised Chinese, and no more in Korean.
+LEAST_RATIO = 1.15
 
 
 def shown_cuts(
@@ -133,6 +139,68 @@ def cut_words(
     if too_short:
         remarks.append(_too_few(too_short))
     return replace(report, line="; ".join(remarks))
+
+
+@dataclass(slots=True)
+class LinkCounts:
+    """Counts of links. Mutable; final."""
+
+    target_words: int = 0
+    links: float = 0.0
+    linked: int = 0
+
+    def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+        for alignment in alignments:
+            self.target_words += alignment.n_target
+            if alignment.weights is not None:
+                self.links += float(alignment.weights.sum())
+                likely = alignment.links[alignment.weights >= LIKELY, 1]
+                self.linked += len(np.unique(likely))
+            yield alignment
+
+    @property
+    def share_linked(self) -> float:
+        return self.linked / max(self.target_words, 1)
+
+    def report(self, given: str | None = None) -> StageReport:
+        """Report the share of linked words, and the expected links a word or the file they are from."""
+        a_word = self.links / max(self.target_words, 1)
+        more = f"{a_word:.2f} links a word are expected" if given is None else f"as {given} has them"
+        line = f"{100 * self.share_linked:.0f}% of the target words have a likely link, {more}"
+        return StageReport(line=line, figures={"linked": self.share_linked, "links a word": a_word})
+
+
+def check_translations(source: str, target: str, *, name: str) -> None:
+    """Check that two files of CoNLL-U translate each other; ``name`` stands for them in messages.
+
+    Raises DataError when in the first LOOKED_AT pairs lengths, numbers and names do not agree, and no more
+    words have a likely link than with one side shifted. Weak links alone, as between languages that are hard
+    to align, are no error; a notice reports them where lengths are inconclusive.
+    """
+    pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
+    fit = fit_of([(" ".join(one), " ".join(other)) for one, other in pairs])
+    if fit.shift == 0:
+        return
+    sides = [list(side) for side in zip(*pairs, strict=True)]
+    share = share_linked(pairs)
+    by_chance = share_linked(list(zip(sides[0], sides[1][1:] + sides[1][:1], strict=True)))
+    if share <= LEAST_RATIO * by_chance:
+        first = f"{100 * share:.0f}% of the words of the first {pluralise(len(pairs), 'pair')}"
+        found = f"a likely link for {first}, {100 * by_chance:.0f}% with one side shifted by a line"
+        remedy = "check that line i of one side translates line i of the other"
+        if not fit.by_chance:
+            notice(f"{name}: found {found}: {remedy}")
+            return
+        found = f"sentence lengths that do not correlate, and {found}"
+        expected = f"{LEAST_RATIO} times as many where the sides translate each other"
+        raise DataError(name, None, found, expected, remedy)
+
+
+def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
+    """Align these pairs alone and return the share of target words with a likely link."""
+    counts = LinkCounts()
+    deque(counts.counted(align_words(pairs, threshold=LIKELY)), maxlen=0)
+    return counts.share_linked
 
 
 @stage("links", version=4, files=(".pharaoh",))

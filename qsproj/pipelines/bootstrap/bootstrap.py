@@ -193,16 +193,12 @@ def bootstrap(
     checked = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     check_raw(options.text, texts[0])
     stages = _Stages(texts, [apart for _, apart in checked], workspace, options, workers)
-
-    def after(tagger: StageReport) -> tuple[list[Stage], Bootstrapped]:
-        return stages.after(tagger, made=dict(made or {}), suggested_sentences=suggested_sentences)
-
+    after = partial(stages.after, made=dict(made or {}), suggested_sentences=suggested_sentences)
     rest, _ = after(workspace.state(stages.tagger).report)
     every = (*stages.sources, *chain(*stages.sides), stages.tagger, *rest)
     planned = list(map(workspace.state, every))
-    estimate = Estimate(
-        planned, expected_seconds([sizes for sizes, _ in checked], [stage.name for stage in planned])
-    )
+    expected = expected_seconds([sizes for sizes, _ in checked], [stage.name for stage in planned])
+    estimate = Estimate(planned, expected)
     if not all(stage.kept for stage in planned):
         say(estimate.whole())
     workspace.begun = lambda name: say(estimate.begun(name))
@@ -210,8 +206,8 @@ def bootstrap(
     workspace.complete(*stages.sources, workers=workers)
     completed = [workspace.complete(stage)[0] for stage in chain(*stages.sides)]
     if options.parsed and not any(stage.report.figures.get("given trees") for stage in completed):
-        expected = "expected trees over the same words; check that both are the same edition"
-        raise UsageError(f"{options.parsed[0]}: found no tree over a source line of the bitext, {expected}")
+        found = "found no tree over a source line of the bitext, expected trees over the same words"
+        raise UsageError(f"{options.parsed[0]}: {found}; check that both are the same edition")
     (tagger,) = workspace.complete(stages.tagger)
     rest, results = after(tagger.report)
     for stage in rest:
@@ -257,9 +253,8 @@ class _Stages:
         self._tagged, language = (*options.tagged, *options.annotated), texts[0].languages[1]
         self._treebanks = [tuple(map(InputPath, text.treebanks)) for text in texts]
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
-        raw = () if options.alignment else options.text
+        raw, attached = () if options.alignment else options.text, dict[str, tuple[str, ...]]()
         shown = shown_cuts(self._tagged, language, raw=raw, texts=texts)
-        attached = dict[str, tuple[str, ...]]()
         # Names of the stages of one bitext among several.
         self._labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
         for number, (text, cuts, label) in enumerate(zip(texts, shown, self._labels, strict=True)):
@@ -312,16 +307,12 @@ class _Stages:
     ) -> tuple[list[Stage], Bootstrapped]:
         """Declare the stages after the tagger, by its report; also return their results."""
         declare, options = self._declare, self._options
-        read = training.PairsRead()
         how: Any = {"tagger": self.tagger.file, "aside": self._aside}
-        tagged = [
-            declare(training.tag_words, words=one.target, label=label, **how)
-            for one, label in zip(self._untagged, self._labels, strict=True)
-        ]
-        both = zip(self._untagged, tagged, strict=True)
-        corpora = [replace(one, target=stage.file) for one, stage in both]
+        both = zip(self._untagged, self._labels, strict=True)
+        tagged = [declare(training.tag_words, words=one.target, label=label, **how) for one, label in both]
+        corpora = [replace(one, target=stage.file) for one, stage in zip(self._untagged, tagged)]
         unshared = tagger.figures.get("unshared", {})
-        how = {"unshared": unshared, "seed": options.seed, "aside": {"read": read}}
+        how = {"unshared": unshared, "seed": options.seed, "aside": {"read": training.PairsRead()}}
         prior = declare(
             training.train_priors,
             sources=list(map(training.Source, self._treebanks, corpora)),
@@ -335,9 +326,8 @@ class _Stages:
         model = declare(training.assemble, made=made, **how)
         stages, base = [*tagged, prior, parser, model], model.file
         if options.annotated:
-            how = self._of("annotated", "seed")
-            model = declare(training.learn_trees, model=base, corpora=corpora, made=made, **how)
-            stages.append(model)
+            how = {"model": base, "corpora": corpora, "made": made, **self._of("annotated", "seed")}
+            stages.append(model := declare(training.learn_trees, **how))
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
             last = declare(

@@ -1,14 +1,10 @@
 """Check inputs before training."""
 
-from collections import Counter, deque
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Container, Sequence
 from functools import partial
 from itertools import islice
 
-import numpy as np
-
-from qsproj.alignment.aligners import align_words
 from qsproj.conventions import is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, lower_form
@@ -18,8 +14,7 @@ from qsproj.corpus.formats import open_raw_text, read_all, read_sentences
 from qsproj.corpus.language import recognition
 from qsproj.corpus.language.recognition import LOOKED_AT, check_language, commonest_script
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
-from qsproj.corpus.pairs.pairing import pair_files
-from qsproj.corpus.sentence import Alignment, Sentence, has_tree
+from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.pipelines.bootstrap import texts
@@ -27,15 +22,9 @@ from qsproj.pipelines.bootstrap.attached_words import attached_words
 from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.scripture import is_scripture, parse_reference
 from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
-from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.pipelines.tagged_files import read_tagged
 from qsproj.progress import notice
 
-LIKELY_LINK = 0.5
-# Least ratio of linked words between the pairs and the same pairs with one side shifted by a line, tested
-# where lengths are inconclusive, to recognise translations. In news, speeches and verses, 1.9 to 7 times as
-# many words have a likely link in true pairs; 1.3 times in poorly tokenised Chinese, and no more in Korean.
-LEAST_RATIO = 1.15
 # Treebanks of eleven languages have 60 to 100% of the FREQUENT commonest words of a New Testament in their
 # language, and at most 40% of those of one in another. Treebanks with a smaller vocabulary are not tested.
 LEAST_KNOWN = 0.5
@@ -208,68 +197,6 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
     of_treebank = (" ".join(one.forms) for one in read_all(text.treebanks))
     lines, cut = (line for line, _ in text.pairs()), partial(tokenize, language=text.languages[0])
     return counts.total(), attached_words(of_treebank, lines, cut=cut)[0]
-
-
-@dataclass(slots=True)
-class LinkCounts:
-    """Counts of links. Mutable; final."""
-
-    target_words: int = 0
-    links: float = 0.0
-    linked: int = 0
-
-    def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
-        for alignment in alignments:
-            self.target_words += alignment.n_target
-            if alignment.weights is not None:
-                self.links += float(alignment.weights.sum())
-                likely = alignment.links[alignment.weights >= LIKELY_LINK, 1]
-                self.linked += len(np.unique(likely))
-            yield alignment
-
-    @property
-    def share_linked(self) -> float:
-        return self.linked / max(self.target_words, 1)
-
-    def report(self, given: str | None = None) -> StageReport:
-        """Report the share of linked words, and the expected links a word or the file they are from."""
-        a_word = self.links / max(self.target_words, 1)
-        more = f"{a_word:.2f} links a word are expected" if given is None else f"as {given} has them"
-        line = f"{100 * self.share_linked:.0f}% of the target words have a likely link, {more}"
-        return StageReport(line=line, figures={"linked": self.share_linked, "links a word": a_word})
-
-
-def check_translations(source: str, target: str, *, name: str) -> None:
-    """Check that two files of CoNLL-U translate each other; ``name`` stands for them in messages.
-
-    Raises DataError when in the first LOOKED_AT pairs lengths, numbers and names do not agree, and no more
-    words have a likely link than with one side shifted. Weak links alone, as between languages that are hard
-    to align, are no error; a notice reports them where lengths are inconclusive.
-    """
-    pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
-    fit = fit_of([(" ".join(one), " ".join(other)) for one, other in pairs])
-    if fit.shift == 0:
-        return
-    sides = [list(side) for side in zip(*pairs, strict=True)]
-    share = share_linked(pairs)
-    by_chance = share_linked(list(zip(sides[0], sides[1][1:] + sides[1][:1], strict=True)))
-    if share <= LEAST_RATIO * by_chance:
-        first = f"{100 * share:.0f}% of the words of the first {pluralise(len(pairs), 'pair')}"
-        found = f"a likely link for {first}, {100 * by_chance:.0f}% with one side shifted by a line"
-        remedy = "check that line i of one side translates line i of the other"
-        if not fit.by_chance:
-            notice(f"{name}: found {found}: {remedy}")
-            return
-        found = f"sentence lengths that do not correlate, and {found}"
-        expected = f"{LEAST_RATIO} times as many where the sides translate each other"
-        raise DataError(name, None, found, expected, remedy)
-
-
-def share_linked(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
-    """Align these pairs alone and return the share of target words with a likely link."""
-    counts = LinkCounts()
-    deque(counts.counted(align_words(pairs, threshold=LIKELY_LINK)), maxlen=0)
-    return counts.share_linked
 
 
 def check_languages(text: texts.SourceText) -> None:

@@ -43,12 +43,8 @@ class Sizes:
     target: int
 
 
-# Maximum number of pairs that a parser learns from.
-LEARNED_PAIRS = 16_000
-# Minimum remaining time to report.
-LEAST_SECONDS = 20.0
-
-
+# Maximum number of pairs that a parser learns from; minimum remaining time to report.
+LEARNED_PAIRS, LEAST_SECONDS = 16_000, 20.0
 _SECONDS: Mapping[str, Callable[[Sizes], float]] = {
     "source": lambda size: 2.1e-4 * size.treebank,
     "words": lambda size: 6e-6 * (size.source + size.target),

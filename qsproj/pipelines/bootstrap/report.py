@@ -1,6 +1,6 @@
 """Report of a bootstrap: stages, confidence of the model, example pairs, suggestions for annotation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +9,6 @@ import numpy as np
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import open_output
-from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import pluralise
 from qsproj.evaluation.calibration import BINS, stated_confidences
 from qsproj.pipelines.bootstrap.bootstrap import Bootstrapped
@@ -22,8 +21,6 @@ from qsproj.viz.trees import draw_pair, with_features_shown
 SHOWN_WORDS = range(6, 21)
 SHOWN_OF_EACH = 10
 SHOWN_WORDS_OF_LEXICON = 50
-# Mean arc probability of the target side of a pair, and the pair.
-_Example = tuple[float, SentencePair]
 
 
 def write_report(
@@ -38,18 +35,30 @@ def write_report(
 
 
 def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iterator[Piece]:
-    examples = _examples(made)
-    yield from _summary(made, examples)
+    path = made.examples or ""
+    examples = [replace(pair, target=one) for pair, one in zip(made.corpora[0], read_conllu(path))]
+    stated = [stated_confidences(pair.target, name=path)[1:] for pair in examples]
+    means = [float(np.nanmean(of_arcs)) for of_arcs in stated]
+    trees, mean = Path(made.trees).read_bytes().count(b"\n\n"), float(np.mean(means))
+    yield (
+        f"The model was trained on {pluralise(trees, 'sentence')} of the bitext. In "
+        f"{pluralise(len(examples), 'sentence')} parsed for this page, the mean probability of an arc is "
+        f"{mean:.2f}: expect at least {100 * (1 - mean):.0f} of 100 heads to be wrong."
+    )
+    yield (
+        "Next: parse text (qsproj parse -m MODEL FILE). To improve the model, correct the sentences "
+        "(qsproj serve --review FILE) and words listed below, and run the command again with --annotated "
+        "FILE and --lexicon FILE."
+    )
     yield Heading("Confidence of the model")
     yield (
         "The model's probability of each arc, over sentences of the bitext. It is not checked against gold "
         "trees and ignores tagging errors: expect fewer arcs to be correct."
     )
-    stated = np.concatenate([stated_confidences(pair.target, name="")[1:] for _, pair in examples])
-    counts, edges = np.histogram(stated, bins=BINS, range=(0.0, 1.0))
+    counts, edges = np.histogram(np.concatenate(stated), bins=BINS, range=(0.0, 1.0))
     shares = [
         (f"{low:.1f} to {high:.1f}", int(count), f"{100 * count / max(counts.sum(), 1):.1f}%")
-        for low, high, count in zip(edges, edges[1:], counts, strict=False)
+        for low, high, count in zip(edges, edges[1:], counts)
     ]
     yield Table(("probability", "arcs", "share"), shares)
     yield Heading("Sentences to annotate next")
@@ -72,7 +81,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
         yield Table(("word", "tags", "in text", "in bitext", "expected wrong", "example"), cells)
     yield from _contradicted(workspace)
     yield legend({Mark.PROBABILITY, Mark.LINK, Mark.LINK_PROBABILITY})
-    fitting = [example for example in examples if len(example[1].target) in SHOWN_WORDS]
+    fitting = [(mean, pair) for mean, pair in zip(means, examples) if len(pair.target) in SHOWN_WORDS]
     ordered = sorted(fitting, key=lambda example: -example[0])
     least_sure = ordered[SHOWN_OF_EACH:][-SHOWN_OF_EACH:][::-1]
     for name, chosen in (("most", ordered[:SHOWN_OF_EACH]), ("least", least_sure)):
@@ -84,21 +93,6 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
                 pair = replace(pair, source=source, target=target)
             yield draw_pair(pair)
     yield from _stages(workspace)
-
-
-def _summary(made: Bootstrapped, examples: Sequence[_Example]) -> Iterator[Piece]:
-    trees = Path(made.trees).read_bytes().count(b"\n\n")
-    mean = float(np.mean([confidence for confidence, _ in examples]))
-    yield (
-        f"The model was trained on {pluralise(trees, 'sentence')} of the bitext. In "
-        f"{pluralise(len(examples), 'sentence')} parsed for this page, the mean probability of an arc is "
-        f"{mean:.2f}: expect at least {100 * (1 - mean):.0f} of 100 heads to be wrong."
-    )
-    yield (
-        "Next: parse text (qsproj parse -m MODEL FILE). To improve the model, correct the sentences "
-        "(qsproj serve --review FILE) and words listed below, and run the command again with --annotated "
-        "FILE and --lexicon FILE."
-    )
 
 
 def _contradicted(workspace: Workspace) -> Iterator[Piece]:
@@ -119,10 +113,8 @@ def _contradicted(workspace: Workspace) -> Iterator[Piece]:
 
 def _stages(workspace: Workspace) -> Iterator[Piece]:
     yield Heading("Stages")
-    rows = [
-        (one.name, one.report.line, round(one.seconds, 1), "kept" if one.kept else "")
-        for one in workspace.stages
-    ]
+    kept = {True: "kept", False: ""}
+    rows = [(one.name, one.report.line, round(one.seconds, 1), kept[one.kept]) for one in workspace.stages]
     yield Table(("stage", "result", "seconds", ""), rows)
     yield (
         "The model does not need the files of these stages. --work keeps them for the next run; they may be "
@@ -133,12 +125,3 @@ def _stages(workspace: Workspace) -> Iterator[Piece]:
         yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
     for languages, paths in workspace.of_other_runs().items():
         yield f"{pluralise(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
-
-
-def _examples(made: Bootstrapped) -> list[_Example]:
-    found = []
-    path = made.examples or ""
-    for pair, parsed in zip(made.corpora[0], read_conllu(path), strict=False):
-        confidence = float(np.nanmean(stated_confidences(parsed, name=path)[1:]))
-        found.append((confidence, replace(pair, target=parsed)))
-    return found

@@ -46,9 +46,8 @@ class Spelling:
 
     def of(self, lines: Iterable[str]) -> "Spelling":
         """Return the spelling with the words of these lines alone."""
-        return replace(
-            self, words={word: self.words[word] for word in sorted(set(_words(lines)) & self.words.keys())}
-        )
+        of_lines = sorted(self.words.keys() & _words(lines))
+        return replace(self, words={word: self.words[word] for word in of_lines})
 
     def respell(self, line: str) -> str:
         """Return a line of text in this spelling; capitals stay."""
@@ -56,8 +55,7 @@ class Spelling:
 
     def _respelled(self, token: str) -> str:
         word = token.strip(_marks(token))
-        new = self.words.get(lower_form(word)) if word else None
-        if new is None:
+        if not word or (new := self.words.get(lower_form(word))) is None:
             return token
         now = composed_form(word)
         for rule in self.rules:
@@ -84,8 +82,7 @@ def spelling_of(raw: Iterable[str], bitext: Iterable[str]) -> Spelling:
             if count >= FREQUENT * len(words)
             and max(EXPECTED, of_raw[part] / RARER) <= size * count / len(words)
         }
-        rule = _best_rule(candidates, known, frequent, least)
-        if rule is None:
+        if (rule := _best_rule(candidates, known, frequent, least)) is None:
             break
         rules.append(rule)
         for word, now in spelt.items():

@@ -78,10 +78,6 @@ class FewTagged:
         )
         return [inflection for inflection, _ in found.most_common()]
 
-    @property
-    def tags(self) -> set[str]:
-        return {tag for sentence in self.sentences for tag in sentence.upos}
-
     def examples(self, tags: Words, *, strength: float) -> list[SetExample]:
         """Return training examples; multiword tokens give a split and an unsplit one, of half weight each."""
         examples = []

@@ -109,7 +109,7 @@ def project_tags(
     few = FewTagged.of(tagged)
     text = read_linked_text(
         track(corpus, "reading links", unit="pair"),
-        more_tags={*few.tags, *(tag for of_word in lexicon.tags.values() for tag in of_word)},
+        more_tags=chain(*few.counts.values(), *lexicon.tags.values()),
         contractions=few.contractions,
         known={word: {tags[0]: 1} for word, tags in lexicon.tags.items() if len(tags) == 1}
         | dict(few.counts),

@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 
 from qsproj.corpus.bitext import read_bitext
-from qsproj.pipelines.bootstrap.clauses import _misfit, cut_pair, find_cuts, pieces_of
+from qsproj.pipelines.bootstrap.texts import _misfit, cut_pair, find_cuts, pieces_of
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from qsproj.corpus.editing import comment_value
 from qsproj.corpus.pairs.fitting import BLOCK_PAIRS, Fit, fit_of, large_blocks
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
-from qsproj.pipelines.bootstrap.checks import check_lines, check_translations
+from qsproj.pipelines.bootstrap.bitext import check_translations
+from qsproj.pipelines.bootstrap.checks import check_lines
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.progress import notices
 

@@ -207,9 +207,9 @@ def test_a_copy_is_whole(tmp_path, text):
 def test_a_stage_that_is_numbered_otherwise_is_kept(tmp_path, text):
     make = Maker()
     recipe = stage("source", version=1)(make)
-    one, numbered = (
-        Workspace(tmp_path / "work").stage(recipe, text=InputPath(text), label=label) for label in ("", "-1")
-    )
+    workspace = Workspace(tmp_path / "work")
+    declared = [workspace.declare(recipe, text=InputPath(text), label=label) for label in ("", "-1")]
+    one, numbered = (workspace.complete(each)[0] for each in declared)
     assert (one.name, numbered.name) == ("source", "source-1")
     assert (numbered.kept, numbered.files, make.calls) == (True, one.files, 1)
 
