@@ -42,6 +42,9 @@ class RelationWeights:
         own = arc_templates.LABEL_TEMPLATE_SETS[self.template_set]
         return arc_templates.compile_templates(own, attributes)
 
+    def hashed(self, encoded: atoms.EncodedSentence) -> ArcFeatures:
+        return arc_templates.arc_features(encoded, self.templates, len(self.weights))
+
     def to_archive(self) -> Archive:
         header = {"template_set": self.template_set, "relations": list(self.relations)}
         return {**header, "buckets": len(self.weights)}, packed_weights(self.prefix, self.weights)
@@ -79,8 +82,7 @@ class Labeller(RelationWeights):
     def features(
         self, encoded: atoms.EncodedSentence, heads: Heads, inside: Mask | None = None
     ) -> ArcFeatures:
-        in_tree = atoms.with_tree_atoms(encoded, heads, self.templates.attributes, inside)
-        return arc_templates.arc_features(in_tree, self.templates, len(self.weights))
+        return self.hashed(atoms.with_tree_atoms(encoded, heads, self.templates.attributes, inside))
 
     def label(
         self, encoded: atoms.EncodedSentence, heads: Heads, evidence: Scores | None = None
@@ -244,8 +246,7 @@ def label_trainer(start: Labeller, kernel: Callable[..., float]) -> Steps[LabelE
 
     def step(example: LabelExample) -> float:
         encoded, heads, known = example
-        features = arc_templates.arc_features(encoded, start.templates, len(start.weights))
-        return descent.step(kernel, features, heads, known)
+        return descent.step(kernel, start.hashed(encoded), heads, known)
 
     return Steps(step, lambda: replace(start, weights=descent.mean()))
 

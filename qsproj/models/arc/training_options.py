@@ -1,7 +1,4 @@
-"""Options and objectives of training parsers; each objective is fully described by its row of OBJECTIVES.
-
-The command line, the Python functions and training read the rows and never test for a name.
-"""
+"""Options and objectives of training parsers; all that is particular to an objective is in its row."""
 
 from __future__ import annotations
 
@@ -19,9 +16,8 @@ if TYPE_CHECKING:
     from qsproj.training.loop import EpochRecord
     from qsproj.training.optimiser import Rule
 
-# Score added to every wrong arc in training with the objective ``margin``, natural log. On the dev files of
-# English, Greek, Hungarian and Turkish 1 gained 0.1 to 0.25 UAS over 0; 2 gained little more and gave worse
-# probabilities.
+# Score added to every wrong arc by the objective ``margin``, natural log. On dev files of English, Greek,
+# Hungarian and Turkish 1 gained 0.1 to 0.25 UAS over 0; 2 gained little more and gave worse probabilities.
 MARGIN = 1.0
 
 # Options of losses in nats.
@@ -36,7 +32,7 @@ class ArcObjective:
     ``lesson``: maps the gold trees of a sentence to a loss, None to skip it; default: their likelihood.
     ``margin``: of a likelihood, the score added to every wrong arc in training; such an objective can also
         train relations in the tree, second-order factors and tags. None: not a likelihood.
-    ``rule``: makes the update rule from the options; default: AdaGrad.
+    ``plain``: whether weights move by plain steps, not by AdaGrad.
     ``reads``: the options that only some objectives read, as the command line stores them.
     ``epochs``, ``l2``: defaults, chosen on parts of the dev file of Danish.
     ``scaled``: whether scores have no scale of their own and are rescaled after training.
@@ -50,7 +46,7 @@ class ArcObjective:
     source: str
     lesson: Callable[[GoldTrees, TrainingOptions], ArcLoss | None] | None = None
     margin: float | None = None
-    rule: Callable[[TrainingOptions], Rule] | None = None
+    plain: bool = False
     reads: tuple[str, ...] = ()
     epochs: int = 10
     l2: float = 15.0
@@ -61,12 +57,6 @@ class ArcObjective:
 
     def taught_by(self, right: GoldTrees, options: TrainingOptions) -> ArcLoss | None:
         return self.lesson(right, options) if self.lesson else right.likelihood(self.margin or 0.0)
-
-
-def _plain_steps(_: TrainingOptions) -> Rule:
-    from qsproj.training.optimiser import PlainSteps
-
-    return PlainSteps
 
 
 OBJECTIVES = (
@@ -101,7 +91,7 @@ OBJECTIVES = (
         epochs=3,
         scaled=True,
         lesson=lambda right, _: right.mistakes(),
-        rule=_plain_steps,
+        plain=True,
     ),
     ArcObjective(
         name="mira",
@@ -226,26 +216,26 @@ class TrainingOptions:
         return replace(self, template_set=template_set, projective=projective, single_root=single_root)
 
     def rule(self, *, share: float = 1.0, first_squares: float = 0.0) -> Rule:
-        """Return the update rule: the objective's own, or AdaGrad with a share of the rate."""
-        if own := objective_named(self.objective).rule:
-            return own(self)
-        from qsproj.training.optimiser import AdaGrad
+        """Return the update rule of the objective: plain steps, or AdaGrad with a share of the rate."""
+        from qsproj.training.optimiser import AdaGrad, PlainSteps
 
+        if objective_named(self.objective).plain:
+            return PlainSteps
         return partial(AdaGrad, rate=share * self.rate, l2=self.l2, l1=self.l1, first_squares=first_squares)
 
 
 def check_optimizer(options: TrainingOptions) -> None:
     from qsproj.models.arc.arc_learners import METHODS
 
-    objective = objective_named(options.objective)
+    batch = names_of(lambda one: one.batch)
     check_name("optimizer", options.optimizer, ("sgd", *METHODS))
     if options.optimizer == "sgd":
         return
     if options.l1:
         raise UsageError(f"--l1 belongs to --optimizer sgd; leave it out with {options.optimizer}")
-    if not objective.batch:
-        fixed = f"an objective that does not change during training: {', '.join(names_of(lambda x: x.batch))}"
-        raise UsageError(f"--optimizer {options.optimizer} requires {fixed}; found {objective.name}")
+    if options.objective not in batch:
+        fixed = f"an objective that does not change during training: {', '.join(batch)}"
+        raise UsageError(f"--optimizer {options.optimizer} requires {fixed}; found {options.objective}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ from qsproj.training.optimiser import SparseOptimiser
 MOST_CLUSTERS = 64
 # Standard deviation of the initial weights, drawn from a normal distribution.
 DEVIATION = 0.01
+# Passes over the trees of fine-tuning.
+MORE_EPOCHS = 3
+_TRAINING = "training arcs in clusters"
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,13 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         return self.attached(sentence, heads, probabilities=marginals, given=given)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ClusterParser":
-        return fine_tuned_clusters(self, trees_of(trees), rng=rng)
+        usable, made = annotated_examples(self, trees_of(trees))
+        examples = [example for example in made if example]
+        encoded = ((self.scorer.encode(one), one.heads) for one in usable)
+        support = arc_scorer.supported_by(self.scorer.template_set, encoded, cutoff=1, criterion="trees")
+        trainer = ClusterTrainer(self.scorer, support, rule=TrainingOptions(l2=0.0).rule())
+        scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description=_TRAINING)
+        return replace(self, scorer=scorer, labeller=fine_tuned_labeller(self, usable, rng=rng))
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,24 +189,6 @@ def train_cluster_parser(
     start = random_start(templates, options.clusters, support, rng)
     shared = replace(options, l2=options.l2 / options.clusters, l1=options.l1 / options.clusters)
     trainer = ClusterTrainer(start, prepared.support, rule=shared.rule())
-    score = scorer_score(prepared.readable(dev), trainer.live.encode, prepared.inference)
-    scorer, records = learn(
-        trainer, examples, epochs=options.epochs, rng=rng, score=score, description=_TRAINING
-    )
+    score, epochs = scorer_score(prepared.readable(dev), start.encode, prepared.inference), options.epochs
+    scorer, records = learn(trainer, examples, epochs=epochs, rng=rng, score=score, description=_TRAINING)
     return finished(ClusterParser, scorer, prepared, records, rng=rng)
-
-
-_TRAINING = "training arcs in clusters"
-MORE_EPOCHS = 3
-
-
-def fine_tuned_clusters(
-    parser: ClusterParser, trees: Sequence[Sentence], *, rng: np.random.Generator
-) -> ClusterParser:
-    usable, made = annotated_examples(parser, trees)
-    examples = [example for example in made if example]
-    encoded = ((parser.scorer.encode(one), one.heads) for one in usable)
-    support = arc_scorer.supported_by(parser.scorer.template_set, encoded, cutoff=1, criterion="trees")
-    trainer = ClusterTrainer(parser.scorer, support, rule=TrainingOptions(l2=0.0).rule())
-    scorer, _ = learn(trainer, examples, epochs=MORE_EPOCHS, rng=rng, description=_TRAINING)
-    return replace(parser, scorer=scorer, labeller=fine_tuned_labeller(parser, usable, rng=rng))

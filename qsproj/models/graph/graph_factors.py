@@ -213,11 +213,6 @@ CONSTRAINTS: dict[str, Callable[[Table, TreeDecoder], list[FactorGroup]]] = {
 }
 
 
-# Initial sum of squared gradients, to limit the first steps of features: a factor has dozens of new features,
-# and full steps of all together would make messages diverge.
-INITIAL_SQUARES = 1.0
-
-
 @dataclass(frozen=True)
 class FactorScorer(HashedWeights):
     """A linear scorer of factors of all families; templates: qsproj.features.second_order."""

@@ -166,13 +166,10 @@ class GraphParser(Wrapper[ArcParser]):
             return None
         arcs, sentence_of = _arcs_of_block(block, heads_in_block, dependents)
         first = np.repeat(block.starts, counts).astype(np.int32)
-        own_heads, own_dependents = heads_in_block - first, dependents - first
-        variables = np.arange(counts.sum(), dtype=np.int32)
-        last = np.cumsum(counts)
-        trees = [
-            Tree(variables[a:b], own_heads[a:b], own_dependents[a:b], size, True, single_root)
-            for a, b, size in zip((last - counts).tolist(), last.tolist(), sizes.tolist(), strict=True)
-        ]
+        variables, own_heads, own_dependents = arcs.ends[2], heads_in_block - first, dependents - first
+        parts = (np.split(ends, np.cumsum(counts)[:-1]) for ends in (variables, own_heads, own_dependents))
+        rows = zip(*parts, sizes.tolist(), strict=True)
+        trees = [Tree(links, heads, ends, size, True, single_root) for links, heads, ends, size in rows]
         graph = graph_factors.block_graph(arcs, trees, families=families)
         owners = [sentence_of[family.members[:, 0] - 1] for family in graph.families]
         if (np.bincount(np.concatenate([[0], *owners])) > options.max_factors).any():
@@ -229,9 +226,8 @@ class GraphParser(Wrapper[ArcParser]):
 def _arcs_of_block(
     block: EncodedBlock, heads: NDArray[np.int32], dependents: NDArray[np.int32]
 ) -> tuple[graph_factors.Arcs, NDArray[np.int64]]:
-    inside = np.zeros(len(block.words) + 1, dtype=np.int64)
-    inside[block.starts[1:]] = 1
-    sentence_of = np.cumsum(inside)
-    before = (block.starts - 1).astype(np.int32)[sentence_of]
-    after = (block.starts + block.sizes).astype(np.int32)[sentence_of]
+    sentence_of = np.searchsorted(block.starts[1:], np.arange(len(block.words) + 1), side="right")
+    before, after = (
+        ends.astype(np.int32)[sentence_of] for ends in (block.starts - 1, block.starts + block.sizes)
+    )
     return graph_factors.Arcs(heads, dependents, before, after), sentence_of

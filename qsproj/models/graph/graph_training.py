@@ -6,6 +6,7 @@ is a tree, whole or partial.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -28,8 +29,7 @@ from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.optimiser import AdaGrad
 
 # Sentences are pruned by a parser trained on the other folds, for this number of epochs.
-FOLDS = 2
-PRUNING_EPOCHS = 5
+FOLDS, PRUNING_EPOCHS = 2, 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,15 +55,15 @@ def graph_examples(
         scores = pruner.scores(sentence)
         agreeing = agreeing_arcs(sentence.heads, inference)
         candidates = candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
-        partial = not is_whole(sentence.heads)
-        if partial:
+        whole = is_whole(sentence.heads)
+        if not whole:
             # A partial tree agrees with many arcs; they are reduced to the likely ones.
             within = inference.infer(np.where(agreeing, scores, -np.inf))[1]
             agreeing = candidate_arcs(within, inference, threshold=threshold)
         graph = graph_options.layout(candidates | agreeing, inference)
         agrees = agreeing[graph.heads, graph.dependents]
         observed = None
-        if not partial:
+        if whole:
             nothing = [np.zeros(len(family.scored)) for family in graph.families]
             certain = np.where(agrees, np.inf, -np.inf)
             observed = graph_factors.expectations(graph, certain, nothing, iterations=1)[1]
@@ -93,13 +93,14 @@ KIND = "a second-order parser"
 # Hungarian, a quarter of it, or decreasing steps, lost up to 0.4 UAS.
 RATE_SHARE = 0.5
 # Factors start from a trained first-order model and converge sooner: the share of its epochs, and the limit
-# of iterations. On dev files of English, Hungarian and Turkish, with two seeds, as good as seven tenths and
-# four iterations (+.05, -.15, +.2 UAS), which was as good as all epochs and five.
-EPOCH_SHARE = 0.6
-ITERATIONS = 3
+# of iterations. On dev files of English, Hungarian and Turkish as good as all epochs and five iterations.
+EPOCH_SHARE, ITERATIONS = 0.6, 3
 # The factors' share of the penalty on arcs, chosen together with the first-order initialisation and the
 # damping of messages. Half as strong penalties on both lost 0.4 UAS on the dev file of English.
 L2_SHARE = 1 / 3
+# Initial sum of squared gradients, to limit the first steps of features: a factor has dozens of new features,
+# and full steps of all together would make messages diverge.
+INITIAL_SQUARES = 1.0
 
 
 def train_graph_parser(
@@ -134,10 +135,8 @@ def train_factors(
 ) -> tuple[GraphParser, list[EpochRecord]]:
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
     examples = graph_examples(sentences, base, pruners, graph_options)
-    trainer = _Trainer(base, options, graph_options)
-    epochs = round(EPOCH_SHARE * options.epochs)
-    score = dev_score(dev)
-    what = "training factors"
+    trainer, epochs = _Trainer(base, options, graph_options), round(EPOCH_SHARE * options.epochs)
+    score, what = dev_score(dev), "training factors"
     return learn(trainer, examples, epochs=epochs, rng=rng, score=score, description=what)
 
 
@@ -145,14 +144,12 @@ def graph_loss(
     example: GraphExample, link_scores: Floats, scores: Sequence[Floats], *, iterations: int, margin: float
 ) -> tuple[float, graph_factors.Expectations]:
     """Return minus the sum of log-beliefs of the tree's arcs, and the gradients of minus log F by scores."""
-    graph = example.graph
     check_finite(link_scores, *scores)
-    handicapped = link_scores + margin * ~example.agrees
-    log_odds, (chances, fired) = graph_factors.expectations(graph, handicapped, scores, iterations=iterations)
+    expected = partial(graph_factors.expectations, example.graph, scores=scores, iterations=iterations)
+    log_odds, (chances, fired) = expected(link_scores + margin * ~example.agrees)
     observed = example.observed
     if observed is None:
-        within = np.where(example.agrees, link_scores, -np.inf)
-        observed = graph_factors.expectations(graph, within, scores, iterations=iterations)[1]
+        observed = expected(np.where(example.agrees, link_scores, -np.inf))[1]
     slopes = [expected - seen for expected, seen in zip(fired, observed[1], strict=True)]
     # The belief about an unobserved arc may be 0, and its logarithm infinite.
     missed = np.where(observed[0] > 0.0, np.logaddexp(0.0, -log_odds), 0.0)
@@ -161,20 +158,16 @@ def graph_loss(
 
 class _Trainer(Trainer[GraphExample, GraphParser]):
     def __init__(self, base: ArcParser, options: TrainingOptions, graph_options: GraphOptions) -> None:
-        template_set = base.scorer.template_set
         # LINK starts from the first-order weights: from zero, the inaccurate beliefs of the first epoch have
         # lasting effects on the factors. L2 shrinks initial weights that no step confirms. Worth 0.2 to 0.4
         # UAS on the dev file of English, with small first steps like those of the factors.
-        rule = options.rule(share=RATE_SHARE, first_squares=graph_factors.INITIAL_SQUARES)
+        squares, rate, l2 = INITIAL_SQUARES, RATE_SHARE * options.rate, L2_SHARE * options.l2
+        rule = options.rule(share=RATE_SHARE, first_squares=squares)
         self._arcs = ArcTrainer(replace(base.scorer, ignored=()), rule=rule)
-        self._factors = graph_factors.FactorScorer.untrained(template_set)
-        rate = RATE_SHARE * options.rate
-        l2 = L2_SHARE * options.l2
-        squares = graph_factors.INITIAL_SQUARES
+        self._factors = graph_factors.FactorScorer.untrained(base.scorer.template_set)
         weights = self._factors.weights
         self._descent = AdaGrad(weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=squares)
-        self._base = base
-        self._options = graph_options
+        self._base, self._options = base, graph_options
         self._margin = margin_of(options.objective, KIND)
 
     def step(self, example: GraphExample) -> float:
@@ -182,16 +175,13 @@ class _Trainer(Trainer[GraphExample, GraphParser]):
         arcs = self._arcs.live.features(example.encoded)
         factors = self._factors.features(example.encoded, graph.families)
         links = self._arcs.live.scores_of(arcs, graph.heads, graph.dependents)
-        scores = self._factors.scores(factors)
-        most = min(self._options.iterations, ITERATIONS)
-        loss, (link_slopes, factor_slopes) = graph_loss(
-            example, links, scores, iterations=most, margin=self._margin
-        )
+        scores, most = self._factors.scores(factors), min(self._options.iterations, ITERATIONS)
+        loss, slopes = graph_loss(example, links, scores, iterations=most, margin=self._margin)
         arc_slopes = np.zeros((len(arcs.tags), len(arcs.tags)))
-        arc_slopes[graph.heads, graph.dependents] = link_slopes
+        arc_slopes[graph.heads, graph.dependents] = slopes[0]
         self._arcs.descend(arcs, arc_slopes)
-        for family, slopes in zip(factors, factor_slopes, strict=True):
-            self._descent.gather(gather_factors, family, slopes)
+        for family, own in zip(factors, slopes[1], strict=True):
+            self._descent.gather(gather_factors, family, own)
             self._descent.move()
         self._descent.step()
         return loss

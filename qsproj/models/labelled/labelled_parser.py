@@ -17,7 +17,6 @@ from qsproj.corpus import editing
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence
-from qsproj.features.arc_templates import arc_features
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.label_features import TAGS, best_relations, score_relations
@@ -38,9 +37,6 @@ class RelationScorer(RelationWeights):
 
     candidates: Candidates
     prefix = "relation_"
-
-    def features(self, encoded: EncodedSentence) -> ArcFeatures:
-        return arc_features(encoded, self.templates, len(self.weights))
 
     def scores(self, features: ArcFeatures, arcs: Scores, possible: Mask) -> LabelledScores:
         """Score the relations of possible arcs bool[n+1, n+1], beside scores of arcs float64[n+1, n+1]."""
@@ -184,7 +180,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def beliefs(self, sentence: Sentence, given: Given = None) -> LabelledPosterior:
         encoded = self.encode(sentence)
         arcs = self.scorer.scores(self.scorer.features(encoded))
-        features = self.relations.features(encoded)
+        features = self.relations.hashed(encoded)
         inference = self.constrained(sentence, given)
         words = [] if given is None else given.without_head(self.relations.relations)
         if given is None or not words:
@@ -301,7 +297,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         heads, dependents, _, counts, exact = found
         if not exact:
             return None
-        features = self.relations.features(block.words)
+        features = self.relations.hashed(block.words)
         scores = self.relations.candidates.scores(features, heads, dependents, self.relations.weights)
         chances = np.empty_like(scores)
         trees = np.full(len(block.words) + 1, NO_HEAD, dtype=np.int32)

@@ -59,7 +59,7 @@ class LabelledTrainer(Trainer[LabelledExample, LabelledParser]):
 
     def step(self, example: LabelledExample) -> float:
         features, relations = self._arcs.live.features(example.encoded), self._start.relations
-        of_relations, possible = relations.features(example.encoded), all_arcs(len(example.encoded))
+        of_relations, possible = relations.hashed(example.encoded), all_arcs(len(example.encoded))
         scores = relations.scores(of_relations, self._arcs.live.scores(features), possible)
         loss, arc_slopes, slopes = example.tree.value_and_gradient(scores)
         self._arcs.descend(features, example.weight * arc_slopes)
