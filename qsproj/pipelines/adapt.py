@@ -8,7 +8,7 @@ import numpy as np
 
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED, bare_relation
-from qsproj.corpus.editing import lines_in, with_comment
+from qsproj.corpus.editing import at_lines, with_comment
 from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
@@ -47,13 +47,12 @@ def pair_styles(
     pairing: str = BY_ID,
 ) -> list[tuple[Sentence, Sentence]]:
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
-    line = 1
-    for number, (source, target) in enumerate(pairs, start=1):
+    lines = (line for line, _ in at_lines(source for source, _ in pairs))
+    for number, (line, (source, target)) in enumerate(zip(lines, pairs, strict=True), start=1):
         place: tuple[str, int | None] = (names[0], line) if names else (f"pair {number}", None)
         check_same_words(source, target, *place)
         if not 0 < len(source) <= MAX_WORDS:
             raise SentenceLengthError(len(source), MAX_WORDS).at(*place)
-        line += lines_in(source)
     return pairs
 
 
@@ -105,10 +104,10 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
 
 
 def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
-    def marked(one: ConvertedSentence) -> Sentence:
-        return with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")
-
-    return list(map(marked, sorted(converted, key=lambda one: -one.expected_errors / len(one.source))))
+    return [
+        with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")
+        for one in sorted(converted, key=lambda one: -one.expected_errors / len(one.source))
+    ]
 
 
 def check_tree(sentence: Sentence) -> None:

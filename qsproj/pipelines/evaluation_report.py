@@ -80,13 +80,16 @@ def _score_pieces(compared: Compared, scores: Sequence[attachment.AttachmentScor
         values = (p_text(attachment.exact_paired_test(one)) for one in differences)
         return "" if other is first else ", ".join(values)
 
+    columns = ("system", *(label for label, _ in _SCORES))
     rows = [
-        (name, *(_percent(getattr(score, field)) for _, field in _SCORES), p_values(score))
+        (name, *(_percent(getattr(score, field)) for _, field in _SCORES))
         for name, score in zip(compared.names, scores, strict=True)
     ]
-    header = ("system", *(label for label, _ in _SCORES), "p of UAS, LAS")
-    yield Table(header, rows) if several else Table(header[:-1], [row[:-1] for row in rows])
-    if several:
+    if not several:
+        yield Table(columns, rows)
+    else:
+        tested = [(*row, p_values(score)) for row, score in zip(rows, scores, strict=True)]
+        yield Table((*columns, "p of UAS, LAS"), tested)
         yield (
             "p: the exact two-sided probability that swapping the results of a system and the first at "
             "random, sentence by sentence, sets them as far apart."

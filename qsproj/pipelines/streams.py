@@ -1,7 +1,7 @@
 """Apply a stored model to a stream of sentences, in one process or several, holding a few blocks."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import tee
@@ -64,25 +64,19 @@ def parse_stream(
     parser = loaded_once(load_parser, model)
     if retag:
         parser = parser.retagging() or parser
-    sentences = _warn_long(sentences, parser, origin)
     on_block = partial(_apply_to_block, apply=apply, origin=origin, longest=MAX_WORDS)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
         return map_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)
 
-    return warn_emptied(parsed, sentences, origin.name)
+    return warn_emptied(parsed, _warn_long(sentences, parser, origin), origin.name)
 
 
 def tag_stream(
-    model: str,
-    sentences: Iterable[Sentence],
-    *,
-    confidence: bool = False,
-    columns: Sequence[str] | None = None,
-    workers: Workers = THIS_PROCESS,
+    model: str, sentences: Iterable[Sentence], *, workers: Workers, **options: Any
 ) -> Iterator[Sentence]:
-    apply = partial(Tagger.tag_all, confidence=confidence, columns=columns)
-    on_block = partial(_apply_to_block, apply=apply, origin=UNNAMED)
+    """Tag all sentences in order; ``options``: those of :meth:`Tagger.tag_all`."""
+    on_block = partial(_apply_to_block, apply=partial(Tagger.tag_all, **options), origin=UNNAMED)
     return map_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
 
 
@@ -100,12 +94,11 @@ def parse_all(
     ``retag``: a text parser replaces existing tags. ``fixed``: keep known parts of the trees
     (:mod:`qsproj.models.constraints`).
     """
-    if fixed:
-        check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
     parsed = partial(parser.parse_all, decode=decode, confidence=confidence)
     if not fixed:
         return parsed(sentences)
+    check_takes_parts(parser)
     noted, given = tee(sentences)
     return map(_with_kept_deps, parsed(noted, known=known_part), given)
 
@@ -118,11 +111,11 @@ def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
 
 def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
     """Yield sentences; report those that are not parsed, or with fewer readings, for their length."""
-    slow = unparsed = first = 0
+    slow, unparsed = 0, list[int]()
     for line, sentence in at_lines(sentences):
         at = _line_of(sentence) if origin.is_text else line
         if len(sentence) > MAX_WORDS:
-            unparsed, first = unparsed + 1, first or at
+            unparsed.append(at)
         elif (readings := parser.readings_of(sentence)) and readings[0] < readings[1]:
             slow += 1
             if slow <= _LONG_ONES_NAMED:
@@ -133,8 +126,9 @@ def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSourc
     if slow > _LONG_ONES_NAMED:
         notice(f"{origin.name}: {slow - _LONG_ONES_NAMED} more sentences are as long")
     if unparsed:
-        long = f"{pluralise(unparsed, 'sentence')} of more than {MAX_WORDS:,} words (first: line {first:,})"
-        notice(f"{origin.name}: {long} written unchanged, not parsed; split them to parse them")
+        long = f"{pluralise(len(unparsed), 'sentence')} of more than {MAX_WORDS:,} words"
+        place = f"(first: line {unparsed[0]:,}) written unchanged, not parsed; split them to parse them"
+        notice(f"{origin.name}: {long} {place}")
 
 
 def _line_of(sentence: Sentence) -> int:
@@ -195,22 +189,17 @@ def _apply_to_block(
     line, sentences = block
     done: list[Sentence] = []
     taken: list[Sentence] = []
-    # Sentences that bypass the model, before each one that does not, and after the last.
-    passed: list[list[Sentence]] = [[]]
 
     def watched() -> Iterator[Sentence]:
         for sentence in sentences:
             taken.append(sentence)
-            if len(sentence) > longest:
-                passed[-1].append(sentence)
-            else:
-                passed.append([])
+            if len(sentence) <= longest:
                 yield sentence
 
     try:
-        for number, result in enumerate(apply(model(), watched())):
-            done.extend((*passed[number], result))
-        done.extend(passed[-1])
+        results = apply(model(), watched())
+        for sentence in sentences:
+            done.append(sentence if len(sentence) > longest else next(results))
     except SentenceError as error:
         of_rows = line + sum(map(lines_in, taken[:-1])) + lines_before(taken[-1], error.word)
         return done, error.at(origin.name, _line_of(taken[-1]) if origin.is_text else of_rows)

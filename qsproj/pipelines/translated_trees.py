@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,9 +96,8 @@ class MissingWords:
         draws = rng.random(len(heads)).tolist()
         words = _function_words(sentence.upos, heads)
         missing = {word for word in words if draws[word] < self.share(sentence, word)}
-        if not missing:
-            return sentence
-        return _in_order(sentence, [word for word in range(1, len(heads)) if word not in missing])
+        kept = [word for word in range(1, len(heads)) if word not in missing]
+        return _in_order(sentence, kept) if missing else sentence
 
 
 def _function_words(tags: Sequence[str], heads: list[int]) -> list[int]:
@@ -208,14 +207,6 @@ TaggedWord = tuple[str, str]
 LinkedWords = Mapping[TaggedWord, Mapping[TaggedWord, float]]
 
 
-class Translate(Protocol):
-    """Translates trees; draws translations and word orders, and unless ``complete`` words to leave out."""
-
-    def __call__(
-        self, sentences: Iterable[Sentence], rng: np.random.Generator, *, complete: bool
-    ) -> Iterable[Sentence]: ...
-
-
 @dataclass(frozen=True, eq=False)
 class WordTranslations:
     """Lower-cased translations of a source word with UPOS, the commonest first."""
@@ -234,6 +225,24 @@ class WordTranslations:
 Lexicon = Mapping[TaggedWord, WordTranslations]
 
 
+@dataclass(frozen=True, slots=True)
+class Translate:
+    """Translates trees; draws translations and word orders, and unless ``complete`` words to leave out."""
+
+    lexicon: Lexicon
+    order: WordOrder
+    missing: MissingWords
+
+    def __call__(
+        self, sentences: Iterable[Sentence], rng: np.random.Generator, *, complete: bool
+    ) -> Iterator[Sentence]:
+        if not complete:
+            sentences = (self.missing.left_out(sentence, rng) for sentence in sentences)
+        return (
+            self.order.reordered(tree, rng) for tree in translated_trees(sentences, self.lexicon, rng=rng)
+        )
+
+
 def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
     order, missing = WordOrder(), MissingWords()
 
@@ -245,16 +254,7 @@ def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
             missing.observe(pair.source, strengths)
             yield pair
 
-    lexicon = lexicon_of(linked_words(observed()))
-
-    def translate(
-        sentences: Iterable[Sentence], rng: np.random.Generator, *, complete: bool
-    ) -> Iterator[Sentence]:
-        if not complete:
-            sentences = (missing.left_out(sentence, rng) for sentence in sentences)
-        return (order.reordered(tree, rng) for tree in translated_trees(sentences, lexicon, rng=rng))
-
-    return translate
+    return Translate(lexicon_of(linked_words(observed())), order, missing)
 
 
 def linked_words(pairs: Iterable[SentencePair]) -> LinkedWords:

@@ -28,7 +28,7 @@ from qsproj.pipelines.projection.hard_projection import (
     none_dense_enough,
     project_tree,
 )
-from qsproj.pipelines.projection.priors import PRIOR_TEMPLATE_SET, TEMPLATE_SET
+from qsproj.pipelines.projection.priors import PRIOR_TEMPLATE_SET
 from qsproj.pipelines.projection.projected import (
     BLOCK_SENTENCES,
     Projected,
@@ -62,16 +62,12 @@ def project_hard_em(
     if first is None:
         raise none_dense_enough(projection.min_attached)
     unlabelled, report = train_dmv(chain([first], dense), options=training, run=run)
+    trees = [project_tree(pair, projection)[0] for pair in kept]
     if training.sibling_pairs:
-        trees = (project_tree(pair, projection)[0] for pair in kept)
         usable = (tree for tree in trees if attached_share(tree) >= projection.min_attached)
         completed = map(unlabelled.complete, islice(usable, training.sibling_pairs))
         unlabelled = unlabelled.with_siblings(completed)
-
-    def tree_of(pair: SentencePair) -> Sentence:
-        return unlabelled.complete(project_tree(pair, projection)[0])
-
-    model = with_relations(unlabelled, kept, tree_of, rng=rng)
+    model = with_relations(unlabelled, kept, map(unlabelled.complete, trees), rng=rng)
     report_lines = (*projected.counts.summary(), *_summary(report))
     again = partial(ProjectedTrees, pairs, projection)
     return Projected(model, report_lines, trees=lambda: _mapped(model.complete, again(), run))
@@ -89,7 +85,7 @@ def project_tags_only(
     kept = list[SentencePair]()
     targets = (pair.target for pair in keeping_first(pairs, kept) if len(pair.target))
     unlabelled, report = train_dmv(targets, options=training, run=run)
-    model = with_relations(unlabelled, kept, lambda pair: unlabelled.parse(pair.target), rng=rng)
+    model = with_relations(unlabelled, kept, (unlabelled.parse(pair.target) for pair in kept), rng=rng)
     trees = partial(_mapped, model.parse, run=run)
     return Projected(model, _summary(report), trees=lambda: trees(pair.target for pair in pairs))
 
@@ -125,8 +121,7 @@ def project_qg(
     given the target's tags alone if the source tree is incomplete. Errors as :func:`project_hard_em`.
     """
     check_name("start", training.start, QG_STARTS)
-    kept = list[SentencePair]()
-    whole: list[Sentence] = []
+    kept, whole = list[SentencePair](), list[Sentence]()
     most = MOST_WHOLE_TREES if training.start == "trees" else 0
 
     def observed() -> Iterator[SentencePair]:
@@ -150,13 +145,11 @@ def project_qg(
         linked = (pair for pair in kept if linked_share(pair) >= training.min_linked)
         usable = (pair for pair in linked if is_whole(pair.source.heads))
         monolingual = monolingual.with_siblings(map(given_source, islice(usable, training.sibling_pairs)))
-    labelled = with_relations(monolingual, kept, given_source, rng=rng)
-    model = replace(unlabelled, base=labelled)
+    model = replace(unlabelled, base=with_relations(monolingual, kept, map(given_source, kept), rng=rng))
     learned = ", ".join(f"{name} {share:.3f}" for name, share in report.configurations.items())
     trained = f"trained on {pluralise(report.pairs, 'pair')}; left out: {listed_reasons(report.skipped)}"
     lines = (trained, *report.ending(), f"configurations: {learned}")
-    tree = partial(tree_given_source, model)
-    return Projected(model, lines, trees=partial(_mapped, tree, pairs, run))
+    return Projected(model, lines, trees=partial(_mapped, partial(tree_given_source, model), pairs, run))
 
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
@@ -167,12 +160,8 @@ def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
     return with_predicted_heads(pair.target, heads, model.base.relations(pair.target, heads))
 
 
-# Returns the target of a pair with its tree.
-TreeOf = Callable[[SentencePair], Sentence]
-# Maximum number of pairs to learn relations from.
-LABELLED_PAIRS = 5000
-# Longer sentences have worse trees and take longer.
-LONGEST = 40
+# Maximum number of pairs to learn relations from; longer sentences have worse trees and take longer.
+LABELLED_PAIRS, LONGEST = 5000, 40
 
 
 def keeping_first(pairs: Iterable[SentencePair], kept: list[SentencePair]) -> Iterator[SentencePair]:
@@ -184,20 +173,16 @@ def keeping_first(pairs: Iterable[SentencePair], kept: list[SentencePair]) -> It
 
 
 def with_relations(
-    model: Dmv, pairs: list[SentencePair], tree_of: TreeOf, *, rng: np.random.Generator
+    model: Dmv, pairs: list[SentencePair], trees: Iterable[Sentence], *, rng: np.random.Generator
 ) -> Dmv:
-    """Return the model with a labeller trained on projected relations of the trees that ``tree_of`` returns.
+    """Return the model with a labeller trained on projected relations, given the trees of all targets.
 
     Returns the model unchanged when no source word has a relation.
     """
-    sources = [pair.source for pair in pairs]
+    sources, alone = [pair.source for pair in pairs], [(pair,) for pair in pairs]
     prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")
     if prior is None:
         return model
-    trees = [tree_of(pair) for pair in pairs]
-    alone = [(pair,) for pair in pairs]
     strength = SoftProjectionOptions().strength
-    labeller, _ = learn_relations(
-        trees, alone, prior=prior, template_set=TEMPLATE_SET, rng=rng, strength=strength
-    )
+    labeller, _ = learn_relations(list(trees), alone, prior=prior, rng=rng, strength=strength)
     return replace(model, labeller=labeller)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_predicted_heads
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import NothingToLearnError, check_name, pluralise
 from qsproj.evaluation.attachment import percentage
 from qsproj.models.arc.arc_parser import ArcParser
@@ -35,8 +35,8 @@ class ProjectionCounts:
 
     pairs: int = 0
     words: int = 0  # target words
-    arcs: int = 0  # projected arcs
     whole: int = 0  # target sentences with a projected head on every word
+    arcs: int = 0  # projected arcs
     gold: int = 0  # target words with a gold head
     judged: int = 0  # projected arcs into words with a gold head
     right: int = 0  # projected arcs that are gold arcs
@@ -73,19 +73,10 @@ def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
     return partners
 
 
-def heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
-    """Return the pair with the links of at least ``min_weight``; with all links if they have no weights."""
-    alignment = pair.alignment
-    if alignment.weights is None or np.all(kept := alignment.weights >= min_weight):
-        return pair
-    links, sure, weights = alignment.links[kept], alignment.sure[kept], alignment.weights[kept]
-    return replace(pair, alignment=replace(alignment, links=links, sure=sure, weights=weights))
-
-
 def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
     """Project arcs with two one-to-one linked ends alone: high precision, low recall (thesis table 4.2)."""
-    partners = one_to_one(pair.alignment)
-    return _copied(pair.source.heads, pair.source.deprels, partners, _inverse(partners, len(pair.source)))
+    partners, source = one_to_one(pair.alignment), pair.source
+    return _copied(source.heads, source.deprels, partners, _inverse(partners, len(source)))
 
 
 def direct_projection(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
@@ -94,8 +85,7 @@ def direct_projection(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
     One-to-one links copy arcs. Of several target words linked to one source word, the last represents it and
     the others attach to it as ``dep``; of several source words linked to one target word, the highest in the
     source tree counts. An unlinked head is replaced by its nearest linked ancestor (never the root, which has
-    a single dependent). In both cases Hwa et al. insert an empty word, which a treebank of real words cannot
-    have. Target words without links get no head, as in Hwa et al.
+    a single dependent). In both cases Hwa et al. insert an empty word. Words without links get no head.
     """
     source, alignment = pair.source, pair.alignment
     depth = _depths(source.heads)
@@ -133,15 +123,16 @@ def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tupl
     Existing heads of the target are used for the counts only.
     """
     check_name("completion", choice.completion, COMPLETIONS)
-    heads, relations = COMPLETIONS[choice.completion](heavy_links(pair, choice.min_weight))
+    if pair.alignment.weights is not None:
+        heavy = likely_links(pair.alignment, pair.alignment.weights, choice.min_weight)
+        pair = replace(pair, alignment=heavy)
+    heads, relations = COMPLETIONS[choice.completion](pair)
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
-    known = gold != NO_HEAD
+    known, whole = gold != NO_HEAD, int(projected.all())
     judged = projected & known
-    whole = projected.all()
-    right = judged & (heads[1:] == gold)
-    arcs, of_gold, of_judged, of_right = (int(one.sum()) for one in (projected, known, judged, right))
-    found = ProjectionCounts(1, len(pair.target), arcs, int(whole), of_gold, of_judged, of_right)
-    return with_predicted_heads(pair.target, heads, relations), found
+    sums = (int(one.sum()) for one in (projected, known, judged, judged & (heads[1:] == gold)))
+    counts = ProjectionCounts(1, len(pair.target), whole, *sums)
+    return with_predicted_heads(pair.target, heads, relations), counts
 
 
 def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:
@@ -155,15 +146,12 @@ def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:
 def _copied(
     source_heads: Heads, source_relations: tuple[str, ...], partners: Heads, stands_for: Heads
 ) -> tuple[Heads, tuple[str, ...]]:
-    heads = np.full(len(partners), NO_HEAD, dtype=np.int32)
-    relations = [UNSPECIFIED] * (len(partners) - 1)
     # Only arcs with two linked ends.
-    for word in range(1, len(partners)):
-        source_head = source_heads[partners[word]] if partners[word] > 0 else NO_HEAD
-        if source_head != NO_HEAD and stands_for[source_head] not in (NO_HEAD, word):
-            heads[word] = stands_for[source_head]
-            relations[word - 1] = source_relations[partners[word] - 1]
-    return heads, tuple(relations)
+    above = np.where(partners > 0, source_heads[partners], NO_HEAD)
+    heads = np.where(above != NO_HEAD, stands_for[above], NO_HEAD)
+    heads[heads == np.arange(len(heads))] = NO_HEAD
+    words = zip(heads[1:].tolist(), partners[1:].tolist(), strict=True)
+    return heads, tuple(UNSPECIFIED if head == NO_HEAD else source_relations[at - 1] for head, at in words)
 
 
 def _depths(heads: Heads) -> NDArray[np.int32]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
-from qsproj.models.dmv.dmv_options import QgOptions
+from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.pipelines.projection import projected
 from qsproj.pipelines.projection.projected import Projected, ProjectedArcs
 from qsproj.pipelines.treebank_weights import Treebank
@@ -54,23 +55,20 @@ def _soft(
     unshared = unshared_conventions(chain.from_iterable(sources))
     draws = draws or projected.DRAWS
     conventional = [Conventional(pairs, unshared) for pairs in sources]
+    hints: tuple[str, ...] = ()
     if treebank:
-        priors = source_priors(
-            list(zip(treebank, sources, strict=True)),
-            also,
-            unshared=unshared,
-            target=(pair.target for pairs in sources for pair in pairs),
-            rng=np.random.default_rng(seed or 0),
-            draws=draws,
-        )[0].members
-        rng = np.random.default_rng(seed or 0)
+        again, rng = (np.random.default_rng(seed or 0) for _ in range(2))
+        target = (pair.target for pairs in sources for pair in pairs)
+        both = list(zip(treebank, sources, strict=True))
+        found, _ = source_priors(both, also, unshared=unshared, target=target, rng=again, draws=draws)
+        priors = found.members
     elif prior:
         priors = tuple(map(load_prior, prior))
     else:
         priors = (translated_prior(conventional, rng=rng, draws=draws),)
-    found = project_soft(conventional, priors=priors, rng=rng, options=options, annotated=annotated)
-    hints = () if treebank or prior else (NO_TREEBANK,)
-    return replace(found, report=(*found.report, *hints))
+        hints = (NO_TREEBANK,)
+    soft = project_soft(conventional, priors=priors, rng=rng, options=options, annotated=annotated)
+    return replace(soft, report=(*soft.report, *hints))
 
 
 def _hard(
@@ -85,37 +83,22 @@ def _hard(
     from qsproj.pipelines.projection.hard_projection import project_hard
 
     training = TrainingOptions(epochs=epochs, projective=not nonprojective)
-    return project_hard(
-        *sources, rng=rng, projection=projected.HardProjectionOptions(**given), training=training
-    )
+    projection = projected.HardProjectionOptions(**given)
+    return project_hard(*sources, rng=rng, projection=projection, training=training)
 
 
 def _em(
-    train: Callable[..., Projected], usual: Any, sources: Sources, *, rng: np.random.Generator, **given: Any
+    function: str, usual: DmvOptions | QgOptions, sources: Sources, *, rng: np.random.Generator, **given: Any
 ) -> Projected:
-    """Train a grammar by EM; ``usual``: its options, where none are given."""
-    own = {name: given.pop(name) for name in ("run", "projection") if name in given}
+    """Train a grammar by a function of em_projection; ``usual``: its options, where none are given."""
+    from qsproj.pipelines.projection import em_projection
+
+    own = {"run": given.pop("run")} if "run" in given else {}
+    if function == "project_hard_em":
+        own["projection"] = ProjectedArcs(**{name: given.pop(name) for name in ARCS if name in given})
     training = replace(usual, **{name: value for name, value in given.items() if value is not None})
-    return train(*sources, rng=rng, training=training, **own)
-
-
-def _hard_em(sources: Sources, **given: Any) -> Projected:
-    from qsproj.pipelines.projection.em_projection import project_hard_em
-
-    arcs = ProjectedArcs(**{name: given.pop(name) for name in ARCS if name in given})
-    return _em(project_hard_em, projected.EM_FROM_ARCS, sources, projection=arcs, **given)
-
-
-def _qg(sources: Sources, **given: Any) -> Projected:
-    from qsproj.pipelines.projection.em_projection import project_qg
-
-    return _em(project_qg, QgOptions(), sources, **given)
-
-
-def _tags_only(sources: Sources, **given: Any) -> Projected:
-    from qsproj.pipelines.projection.em_projection import project_tags_only
-
-    return _em(project_tags_only, projected.EM_FROM_TAGS, sources, **given)
+    found: Projected = getattr(em_projection, function)(*sources, rng=rng, training=training, **own)
+    return found
 
 
 class Method(NamedTuple):
@@ -138,16 +121,20 @@ METHODS: dict[str, Method] = {
         (*ARCS, "max_sentences", "nonprojective", "epochs"),
         _hard,
     ),
-    "hard-em": Method("a DMV, projected arcs given, the rest imputed by EM", (*ARCS, *EM_RUN), _hard_em),
+    "hard-em": Method(
+        "a DMV, projected arcs given, the rest imputed by EM",
+        (*ARCS, *EM_RUN),
+        partial(_em, "project_hard_em", projected.EM_FROM_ARCS),
+    ),
     "qg": Method(
         "a DMV, learned through source trees and links by EM",
         (*EM_RUN, "min_linked"),
-        _qg,
+        partial(_em, "project_qg", QgOptions()),
     ),
     "em": Method(
         "a DMV, learned from tags alone",
         (*EM, *RUN),
-        _tags_only,
+        partial(_em, "project_tags_only", projected.EM_FROM_TAGS),
     ),
 }
 DEFAULT_METHOD = next(iter(METHODS))

@@ -26,7 +26,7 @@ from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.residual import train_residual, with_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection import soft_evidence
-from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, TEMPLATE_SET, join_priors
+from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, join_priors
 from qsproj.pipelines.projection.projected import (
     ENOUGH_WORDS,
     Projected,
@@ -65,8 +65,8 @@ def overconfidence(
 # Trainings with other orders of the pairs whose mean is taken. One of 3 epochs had a calibration error of 8.4
 # on dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8 and .4 LAS less. Two of 2 are as good.
 REPEATS = 2
-# With 1 and 3 pairs, Turkish and Chinese, only the prior decided, and the calibration error of ArcProb was 24
-# and 13 points; with 458, Italian, it was 1.3.
+# The calibration error of ArcProb was 24 and 13 points with 1 and 3 pairs, where only the prior decided, and
+# 1.3 with 458.
 FEW_PAIRS = 100
 FEW_PAIRS_WARNING = (
     f"learned from fewer than {FEW_PAIRS} pairs: the parser is little more than its prior, of another "
@@ -93,8 +93,7 @@ def project_soft(
     sentence has evidence, or no annotated sentence has a head.
     """
     options = options or SoftProjectionOptions()
-    prior = join_priors(priors, projective=options.projective)
-    most = options.sentences
+    prior, most, share = join_priors(priors, projective=options.projective), options.sentences, options.share
     learned_from = soft_evidence.DensestPairs(sentences=most, words=ENOUGH_WORDS)
     few = most and max(most // HELD_OUT, 1)
     held_out = soft_evidence.DensestPairs(sentences=few, words=ENOUGH_WORDS // HELD_OUT)
@@ -105,19 +104,20 @@ def project_soft(
         remedy = soft_evidence.REMEDIES[max(left_out, key=left_out.__getitem__)]
         raise NothingToLearnError(f"all pairs are left out: {listed_reasons(left_out)}; {remedy}")
     evidence = [options.strength * one for one in learned_from.evidence]
-    likelihoods = [EvidenceLikelihood(one, prior.inference.infer) for one in evidence]
     targets = [translations[0].target for translations in chosen]
-    examples = list(map(ArcExample, map(prior.scorer.encode, targets), likelihoods))
+    examples = [
+        ArcExample(prior.scorer.encode(target), EvidenceLikelihood(one, prior.inference.infer))
+        for target, one in zip(targets, evidence, strict=True)
+    ]
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
     above = train_residual(prior, examples, rng=rng, options=training, repeats=REPEATS).scorer.weights
-    share = options.share
     weights = prior.scorer.weights + np.float32(share) * (above - prior.scorer.weights)
     parser = with_weights(prior, weights)
     scorer = parser.scorer
     scores = (scorer.scores(scorer.features(example.encoded)) for example in examples)
     attached = list(map(best_tree, targets, map(np.add, scores, evidence), itertools.repeat(parser)))
     labeller, labelled = soft_evidence.learn_relations(
-        attached, chosen, prior=prior.labeller, template_set=TEMPLATE_SET, rng=rng, strength=options.strength
+        attached, chosen, prior=prior.labeller, rng=rng, strength=options.strength
     )
     # Shares above 1 inflate the scores. Calibration error of Wolof with share 1.25: 2.2, without this 8.6.
     temperature = USUAL_TEMPERATURE * max(share, 1.0)

@@ -216,7 +216,6 @@ def test_relations_follow_the_evidence_and_else_the_prior(sample, english):
             trees,
             alone(pairs),
             prior=english.labeller,
-            template_set="words",
             rng=np.random.default_rng(1),
             strength=strength,
         )
