@@ -128,12 +128,7 @@ def _warn_deps(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
 
 
 def parse_pair_stream(
-    model: str,
-    pairs: Iterable[SentencePair],
-    *,
-    counts: ParsingCounts,
-    workers: Workers,
-    **options: Any,
+    model: str, pairs: Iterable[SentencePair], *, counts: ParsingCounts, workers: Workers, **options: Any
 ) -> Iterator[ParsedPair]:
     """Parse all pairs in order; ``options``: those of :meth:`JointParser.parse_pair`."""
     blocks = blocks_of(_warn_deps(pairs), BLOCK_PAIRS)
