@@ -3,22 +3,18 @@
 Scored words are all words of the gold trees, punctuation included (the CoNLL 2018 convention), or all except
 those whose *gold* UPOS is PUNCT (``punctuation=False``). A word without a gold head is not scored but counted
 (``without_gold_head``), so partial trees can be scored. A missing head of the *system* is wrong. Words of a
-multiword token are scored; the token itself and empty nodes are not.
-
-Relations are compared as strings. ``las`` compares full relations (``nsubj:pass``); ``las_no_subtypes``
-compares the part before the first colon and is the LAS of the CoNLL 2018 shared task; ``uas`` is its UAS.
-``upos`` covers all words with a gold UPOS, with or without a gold head. `exact_paired_test` tests the
-difference of two systems for significance.
+multiword token are scored; the token itself and empty nodes are not. ``las`` compares full relations
+(``nsubj:pass``), ``las_no_subtypes`` the part before the first colon, as the CoNLL 2018 shared task does.
+``upos`` covers all words with a gold UPOS, with or without a gold head.
 """
 
 import math
 from array import array
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat, zip_longest
-from types import MappingProxyType
+from itertools import compress, repeat, zip_longest
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,12 +46,11 @@ def exact_paired_test(differences: ArrayLike) -> float:
     reach, observed = int(sizes @ repeats), abs(int(array.sum()))
     if observed == 0:
         return 1.0
-    points = reach + 1
-    angles = np.pi / points * np.arange(points // 2 + 1)
+    angles = np.pi / (reach + 1) * np.arange((reach + 1) // 2 + 1)
     transform = np.exp(-1j * reach * angles)
     for size, count in zip(sizes, repeats):
         transform *= np.cos(size * angles) ** count
-    probabilities = np.fft.irfft(transform, n=points)
+    probabilities = np.fft.irfft(transform, n=reach + 1)
     # Two-sided: |T - 2K| >= observed, and the distribution is symmetric.
     tail = 2.0 * float(probabilities[: (reach - observed) // 2 + 1].sum())
     return min(1.0, max(tail, math.ldexp(2.0, -array.size)))
@@ -65,32 +60,19 @@ def percentage(part: float, whole: float) -> float:
     return 100.0 * float(part) / float(whole) if whole else float("nan")
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """A partition of words into groups."""
-
-    names: Callable[[Sentence], Sequence[str]]  # the group of each word of a sentence
-    order: tuple[str, ...] = ()  # display order of the groups; empty: largest first
-    of_tree: bool = False  # whether the group depends on the tree, so gold and system may differ
-
-
 # Names of the bins of lengths in words, and the upper limits of all but the last.
 _LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41+")
 _LIMITS = (10, 20, 30, 40)
 
-#: ``length``: number of words of the sentence. ``tag``: UPOS. ``relation``: DEPREL with its subtype.
-GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
-    {
-        "length": Grouping(lambda one: [_LENGTHS[bisect_left(_LIMITS, len(one))]] * len(one), _LENGTHS),
-        "tag": Grouping(lambda sentence: sentence.upos),
-        "relation": Grouping(lambda sentence: sentence.deprels, of_tree=True),
-    }
-)
-
-
+#: The group of each word: the number of words of its sentence, its UPOS, or its DEPREL with the subtype.
+GROUPINGS: Mapping[str, Callable[[Sentence], Sequence[str]]] = {
+    "length": lambda sentence: [_LENGTHS[bisect_left(_LIMITS, len(sentence))]] * len(sentence),
+    "tag": lambda sentence: sentence.upos,
+    "relation": lambda sentence: sentence.deprels,
+}
 PUNCTUATION_TAG = "PUNCT"
 
-_GROUP_FIELDS = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes")
+_GROUP_FIELDS, _PREDICTED = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes"), "predicted"
 _OTHER_FIELDS = "gold_roots system_roots shared_roots without_gold_head without_head with_gold_tag tags"
 _FIELDS = (*_GROUP_FIELDS, *_OTHER_FIELDS.split())
 
@@ -196,27 +178,38 @@ def attachment_scores(
     """
     if by is not None:
         check_name("grouping", by, GROUPINGS)
-    grouping = None if by is None else GROUPINGS[by]
     names = names or ("gold", *(f"system {number}" for number in range(1, len(systems) + 1)))
     records = [array("i") for _ in systems]
-    groups: list[_GroupCounts] = [defaultdict(lambda: [0] * (len(_GROUP_FIELDS) + 1)) for _ in systems]
+    groups = [Counter[tuple[str, str]]() for _ in systems]
     for gold_sentence, system_sentences in side_by_side(gold, systems, names):
         for system, system_sentence in enumerate(system_sentences):
             marks = _marks(gold_sentence, system_sentence, punctuation=punctuation)
             records[system].extend(int(np.count_nonzero(marks[name])) for name in _FIELDS)
-            if grouping is not None:
-                _add_to_groups(groups[system], grouping, gold_sentence, system_sentence, marks)
+            if by is not None:
+                of_gold = GROUPINGS[by](gold_sentence)
+                # Only relations are those of the tree, and may differ.
+                of_system = GROUPINGS[by](system_sentence) if by == "relation" else of_gold
+                for name in _GROUP_FIELDS:
+                    groups[system].update((name, group) for group in compress(of_gold, marks[name]))
+                groups[system].update((_PREDICTED, group) for group in compress(of_system, marks["tokens"]))
     counted = (np.frombuffer(record.tobytes(), dtype=COUNTS) for record in records)
-    order = grouping.order if grouping else ()
-    return tuple(AttachmentScores(one, _ordered(own, order)) for one, own in zip(counted, groups))
+    return tuple(AttachmentScores(one, _by_group(own)) for one, own in zip(counted, groups))
 
 
-# Name of a group -> its counts of _GROUP_FIELDS and, last, the number of words in it by the system's tree.
-_GroupCounts = defaultdict[str, list[int]]
-_Marks = Mapping[str, NDArray[np.bool_]]
+def _by_group(totals: Counter[tuple[str, str]]) -> dict[str, AttachmentScores]:
+    """Return scores, given the totals of (field, group): in the order of lengths, or the largest first."""
+    scores = {}
+    ranks = {group: rank for rank, group in enumerate(_LENGTHS)}
+    names = {group for _, group in totals}
+    for group in sorted(names, key=lambda one: (ranks.get(one, -totals["tokens", one]), one)):
+        counts = np.zeros(1, dtype=COUNTS)
+        for name in _GROUP_FIELDS:
+            counts[name] = totals[name, group]
+        scores[group] = AttachmentScores(counts, predicted=totals[_PREDICTED, group])
+    return scores
 
 
-def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
+def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> dict[str, NDArray[np.bool_]]:
     n = len(gold)
     gold_heads, system_heads = gold.heads[1:], system.heads[1:]
     wanted = np.ones(n, np.bool_) if punctuation else ~_equal(gold.upos, repeat(PUNCTUATION_TAG), n)
@@ -242,32 +235,6 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> _Marks:
 
 def _equal(first: Iterable[str], second: Iterable[str], n: int) -> NDArray[np.bool_]:
     return np.fromiter((one == other for one, other in zip(first, second)), dtype=np.bool_, count=n)
-
-
-def _add_to_groups(
-    groups: _GroupCounts, grouping: Grouping, gold: Sentence, system: Sentence, marks: _Marks
-) -> None:
-    gold_names = grouping.names(gold)
-    system_names = grouping.names(system) if grouping.of_tree else gold_names
-    columns = [marks[name].tolist() for name in _GROUP_FIELDS]
-    for gold_name, system_name, *marks_of_word in zip(gold_names, system_names, *columns):
-        if marks_of_word[0]:
-            for index, mark in enumerate(marks_of_word):
-                groups[gold_name][index] += mark
-            groups[system_name][-1] += 1
-
-
-def _ordered(groups: _GroupCounts, order: tuple[str, ...]) -> dict[str, AttachmentScores]:
-    scores = {}
-    for name in order or sorted(groups, key=lambda name: (-groups[name][0], name)):
-        if name not in groups:
-            continue
-        *sums, predicted = groups[name]
-        counts = np.zeros(1, dtype=COUNTS)
-        for column, total in zip(_GROUP_FIELDS, sums, strict=True):
-            counts[column] = total
-        scores[name] = AttachmentScores(counts, predicted=predicted)
-    return scores
 
 
 class WordsDifferError(DataError):

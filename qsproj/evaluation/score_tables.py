@@ -23,6 +23,9 @@ SENTENCE_SCORES = (
     ("lem", "LEM", "labelled", "with every head and relation right"),
 )
 
+# Significance level of the p-value.
+SIGNIFICANT = 0.05
+
 # Scores of files that are segmented differently, with labels: of words, and of trees; with the further scores
 # of the CoNLL 2018 shared task after each.
 _OF_WORDS = {"sentences": "sentences", "tokens": "tokens", "words": "words", "upos": "UPOS"}
@@ -47,12 +50,10 @@ def calibration_as_json(table: Sequence[ReliabilityBin]) -> dict[str, object]:
 
 
 def _p_values(first: AttachmentScores, second: AttachmentScores) -> dict[str, float]:
-    names = [(score, name) for score, _, name, _ in WORD_SCORES]
-    values = {score: exact_paired_test(second.counts[name] - first.counts[name]) for score, name in names}
+    changes = {score: second.counts[name] - first.counts[name] for score, _, name, _ in WORD_SCORES}
     for score, _, name, _ in SENTENCE_SCORES:
-        complete, before = (one.complete(name).astype(int) for one in (second, first))
-        values[score] = exact_paired_test(complete - before)
-    return values
+        changes[score] = second.complete(name).astype(int) - first.complete(name).astype(int)
+    return {score: exact_paired_test(change) for score, change in changes.items()}
 
 
 def scores_as_json(paths: list[str], scores: tuple[AttachmentScores, ...]) -> Mapping[str, object]:
@@ -96,8 +97,10 @@ def scores_as_table(
     if trees and (missing := first.total("without_gold_head")):
         lines.append(f"{pluralise(missing, 'word')} without a gold head: not scored")
     two = len(scores) == 2
-    table = _comparison_table(paths, scores, trees=trees) if two else _score_table(first, trees=trees)
-    lines += ["", *table]
+    lines += [
+        "",
+        *(_comparison_table(paths, scores, trees=trees) if two else _score_table(first, trees=trees)),
+    ]
     for path, system in zip(paths[1:], scores):
         if system.groups:
             lines += ["", *([path] if two else []), *_group_table(system.groups)]
@@ -106,11 +109,11 @@ def scores_as_table(
 
 def systems_as_table(paths: Sequence[str], scores: Sequence[AttachmentScores]) -> list[str]:
     width = max(len(path) for path in paths)
-    lines = [f"{'':<{width}}  {'  '.join(f'{label:>7}' for _, label, _, _ in WORD_SCORES)}"]
+    rows = [("", [f"{label:>7}" for _, label, *_ in WORD_SCORES])]
     for path, system in zip(paths, scores, strict=True):
-        cells = (_cell(getattr(system, score), max(7, len(label))) for score, label, _, _ in WORD_SCORES)
-        lines.append(f"{path:<{width}}  {'  '.join(cells)}")
-    return lines
+        cells = [_cell(getattr(system, score), max(7, len(label))) for score, label, *_ in WORD_SCORES]
+        rows.append((path, cells))
+    return [f"{path:<{width}}  {'  '.join(cells)}" for path, cells in rows]
 
 
 def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
@@ -121,10 +124,9 @@ def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
         complete = int(scores.complete(name).sum())
         lines.append((label, getattr(scores, score), f"{pluralise(complete, 'sentence')} {meaning}"))
     if trees:
-        roots = pluralise(scores.total("gold_roots"), "gold root")
-        found = scores.total("system_roots")
-        right = scores.total("shared_roots")
-        lines.append(("root F1", scores.root_f1, f"{roots}, {found:,} found, {right:,} right"))
+        gold, found, right = (scores.total(f"{whose}_roots") for whose in ("gold", "system", "shared"))
+        roots = f"{pluralise(gold, 'gold root')}, {found:,} found, {right:,} right"
+        lines.append(("root F1", scores.root_f1, roots))
     return [f"{label:<16}  {_cell(value, 6)}  {counts}" for label, value, counts in lines]
 
 
@@ -138,24 +140,14 @@ def _comparison_table(paths: list[str], scores: tuple[AttachmentScores, ...], *,
         lines.append(f"{label:<16}  {cells}  {p_text(p_values[score])}")
     if trees:
         lines.append(f"{'root F1':<16}  {_compared(first.root_f1, second.root_f1)}")
-    measure = "LAS" if trees else "UPOS"
-    gain = second.las - first.las if trees else second.upos - first.upos
-    return [*lines, "", in_words(measure, gain, p_values[measure.lower()])]
-
-
-# Significance level of the p-value.
-SIGNIFICANT = 0.05
-
-
-def in_words(measure: str, gain: float, p_value: float) -> str:
-    """Return a sentence on which of two systems is better; ``gain`` is the second one's, in points."""
+    score, measure = ("las", "LAS") if trees else ("upos", "UPOS")
+    gain, p_value = getattr(second, score) - getattr(first, score), p_values[score]
     if gain == 0.0:
-        return f"Both have the same {measure}."
-    better = "OTHER" if gain > 0 else "SYSTEM"
-    said = f"{better} has the better {measure}, by {abs(gain):.2f} points"
+        return [*lines, "", f"Both have the same {measure}."]
+    better = f"{'OTHER' if gain > 0 else 'SYSTEM'} has the better {measure}, by {abs(gain):.2f} points"
     verdict = "significant" if p_value < SIGNIFICANT else "not significant"
     shown = p_text(p_value) if p_value < 0.0001 else f"= {p_text(p_value)}"
-    return f"{said}; the difference is {verdict} (p {shown})."
+    return [*lines, "", f"{better}; the difference is {verdict} (p {shown})."]
 
 
 def _compared(one: float, other: float) -> str:
@@ -211,14 +203,11 @@ def columns_as_json(scores: CutScores, *, trees: bool) -> dict[str, float | None
 
 
 def alignment_scores_as_json(scores: AlignmentScores) -> dict[str, object]:
+    counts = {"pairs": scores.sentences, "links": scores.found, "gold_links": scores.possible}
     return {
         "aer": finite(scores.error_rate),
-        "precision": finite(scores.precision),
-        "recall": finite(scores.recall),
-        "f1": finite(scores.f1),
-        "pairs": scores.sentences,
-        "links": scores.found,
-        "gold_links": scores.possible,
+        **{name: finite(getattr(scores, name)) for name in ("precision", "recall", "f1")},
+        **counts,
         "sure_gold_links": scores.sure,
     }
 

@@ -79,13 +79,11 @@ def _check_same_text(gold: "_Reading", system: "_Reading") -> None:
         return
     pairs = zip(gold.characters, system.characters)
     place = next(i for i, (one, other) in enumerate(pairs) if one != other)
-    number, word, line = system.word_at(place)
-    sentence = system.taken[number - system.before - 1]
+    number, sentence, word, line = system.word_at(place)
+    _, gold_sentence, gold_word, _ = gold.word_at(place)
     named = f"sentence {number}" + (f" ({sentence.sent_id})" if sentence.sent_id else "")
-    gold_number, gold_word, _ = gold.word_at(place)
-    expected = gold.taken[gold_number - gold.before - 1].forms[gold_word - 1]
     found = f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}"
-    expected = f"{_excerpt(expected)} as in {gold.name}"
+    expected = f"{_excerpt(gold_sentence.forms[gold_word - 1])} as in {gold.name}"
     remedy = "score files of the same words, or of the same text cut into other words"
     raise DataError(system.name, line if sentence.layout else None, found, expected, remedy)
 
@@ -115,14 +113,14 @@ class _Reading:
         self.line += sum(map(lines_in, taken))
         return taken
 
-    def word_at(self, place: int) -> tuple[int, int, int]:
-        """Return (sentence, word, line of the sentence), from 1, of the character at ``place``."""
+    def word_at(self, place: int) -> tuple[int, Sentence, int, int]:
+        """Return a character's sentence, with its number and first line, and word; numbers are from 1."""
         line = self.line
         for number, sentence in enumerate(self.taken, start=self.before + 1):
             if place < (length := len(_characters(sentence))):
-                spans = laid_out([sentence]).words
-                word = 1 + next(i for i, (span, _) in enumerate(spans) if span[0] <= place < span[1])
-                return number, word, line
+                spans = enumerate(laid_out([sentence]).words, start=1)
+                word = next(word for word, ((first, end), _) in spans if first <= place < end)
+                return number, sentence, word, line
             place -= length
             line += lines_in(sentence)
         raise IndexError(place)
@@ -186,21 +184,15 @@ def _stretch(
         i += 1
     ends = [i, j]
     sides = (gold, system)
-    while any(_reaches_into(words, at, end) for words, at in zip(sides, ends)):
-        # The next word by start position is included, even one that ends beyond the stretch.
-        left = ((words[at][0][0], n) for n, (words, at) in enumerate(zip(sides, ends)) if at < len(words))
-        side = min(left)[1]
-        span, multiword = sides[side][ends[side]]
+    while True:
+        # A multiword token belongs to the stretch that it begins in, a word to the one that it ends in.
+        left = [(*words[at], side) for side, (words, at) in enumerate(zip(sides, ends)) if at < len(words)]
+        if not any(first < end if multiword else last <= end for (first, last), multiword, _ in left):
+            return i, j, (ends[0], ends[1])
+        # The first of them is included, even one that ends beyond the stretch.
+        span, multiword, side = min(left, key=lambda one: (one[0][0], one[2]))
         end = max(end, span[1]) if multiword else end
         ends[side] += 1
-    return i, j, (ends[0], ends[1])
-
-
-def _reaches_into(words: Sequence[PlacedWord], at: int, end: int) -> bool:
-    if at == len(words):
-        return False
-    (first, last), multiword = words[at]
-    return first < end if multiword else last <= end
 
 
 def _common(gold: Sequence[str], system: Sequence[str]) -> list[tuple[int, int]]:
