@@ -69,15 +69,14 @@ Rule = Callable[[Weights], SparseOptimiser]
 
 
 class PlainSteps(SparseOptimiser):
-    """Hashed weights that move by ``rate`` times the gradient: averaged perceptron (Collins 2002)."""
+    """Hashed weights that move by the gradient: averaged perceptron (Collins 2002)."""
 
-    def __init__(self, weights: Weights, *, rate: float = 1.0, capacity: int = 1 << 20) -> None:
+    def __init__(self, weights: Weights, *, capacity: int = 1 << 20) -> None:
         super().__init__(weights, np.zeros_like(weights), np.zeros_like(weights), capacity=capacity)
-        self.rate = rate
 
     def move(self) -> None:
-        touched = self.touched, self.used
-        plain_step(self.weights, self.sums, self.gradient, *touched, self.rate, float(self.steps))
+        arrays = self.weights, self.sums, self.gradient, self.touched
+        plain_step(*arrays, self.used, 1.0, float(self.steps))
         self.used = 0
 
 

@@ -65,12 +65,14 @@ def test_weights_of_one_change_nothing_and_weight_zero_is_not_learned_from():
 
 def test_a_weighted_prior_votes_and_is_told(sample):
     english, spanish = Treebank("en", sample["en"]), Treebank("es", sample["es"])
-    one = weighted_prior([english], target=sample["de"], rng=np.random.default_rng(1))
-    assert (len(one.members), one.report) == (1, ())
-    three = weighted_prior([english], [spanish], target=iter(sample["de"]), rng=np.random.default_rng(1))
-    assert len(three.members) == 3
-    assert [line.split(":")[0] for line in three.report] == ["en", "es"]
-    np.testing.assert_array_equal(three.members[0].scorer.weights, one.members[0].scorer.weights)
+    sources, rng = [(english, as_they_are)], np.random.default_rng(1)
+    (one,), report = weighted_prior(sources, target=sample["de"], rng=rng)
+    assert report == ()
+    rng = np.random.default_rng(1)
+    three, report = weighted_prior(sources, [spanish], target=iter(sample["de"]), rng=rng)
+    assert len(three) == 3
+    assert [line.split(":")[0] for line in report] == ["en", "es"]
+    np.testing.assert_array_equal(three[0].scorer.weights, one.scorer.weights)
 
 
 def test_the_parser_of_all_treebanks_believes_the_one_that_is_like_the_target():
@@ -79,9 +81,10 @@ def test_the_parser_of_all_treebanks_believes_the_one_that_is_like_the_target():
     for like, unlike, root in ((FINAL, INITIAL, 3), (INITIAL, FINAL, 1)):
         # Were treebanks not weighed, the second would win: it has twice as many trees.
         other = Treebank("unlike", [*unlike, *unlike, *[strange] * 200])
-        prior = weighted_prior([Treebank("like", like)], [other], target=like, rng=np.random.default_rng(1))
-        assert prior.members[1].parse(sentence).heads.tolist().index(0) == root
-        assert prior.members[2].parse(sentence).heads.tolist().index(0) == 4 - root
+        sources, rng = [(Treebank("like", like), as_they_are)], np.random.default_rng(1)
+        (_, of_all, of_others), _ = weighted_prior(sources, [other], target=like, rng=rng)
+        assert of_all.parse(sentence).heads.tolist().index(0) == root
+        assert of_others.parse(sentence).heads.tolist().index(0) == 4 - root
 
 
 def as_they_are(sentences, rng, *, complete):
@@ -99,10 +102,9 @@ def test_each_pass_reads_trees_translated_anew():
         return [replace(one, forms=(word, *one.forms[1:])) for one in sentences]
 
     def prior(draws):
-        rng, treebank = np.random.default_rng(1), Treebank("final", FINAL)
-        return weighted_prior([treebank], target=FINAL, rng=rng, translate=[translated], draws=draws).members[
-            0
-        ]
+        sources, rng = [(Treebank("final", FINAL), translated)], np.random.default_rng(1)
+        (parser,), _ = weighted_prior(sources, target=FINAL, rng=rng, draws=draws)
+        return parser
 
     def gain(parser, word):
         """Return what the right arc gains by a word."""
@@ -164,7 +166,7 @@ def test_a_prior_of_translated_trees_reads_their_words():
     treebank = Treebank("both", [*FINAL, *other])
     for translate, first, last in ((translated, "vier", "eins"), (as_they_are, "d", "a")):
         rng = np.random.default_rng(1)
-        (parser,) = weighted_prior([treebank], target=FINAL, rng=rng, translate=[translate]).members
+        (parser,), _ = weighted_prior([(treebank, translate)], target=FINAL, rng=rng)
         assert parser.scorer.template_set == "words"
         for form, root in ((last, 3), (first, 1)):
             sentence = make_sentence(f"{form} x x", "NOUN ADV VERB")

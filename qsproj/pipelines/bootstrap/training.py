@@ -183,14 +183,14 @@ def train_priors(
     of_sources = [(read_treebanks(source.treebanks), noted(source.pairs, read)) for source in sources]
     target = read_all([source.pairs.target for source in sources])
     rng = np.random.default_rng(seed)
-    prior, words = source_priors(
+    prior, report, words = source_priors(
         of_sources, read_treebanks(others), unshared=unshared, target=target, rng=rng, draws=draws
     )
-    for member, path in zip(prior.members, paths, strict=True):
+    for member, path in zip(prior, paths, strict=True):
         member.save(path)
-    of_tags = f", {len(prior.members) - 1} of tags alone" if others else ""
+    of_tags = f", {len(prior) - 1} of tags alone" if others else ""
     line = f"1 parser of translated words{of_tags}, from {pluralise(words, 'word')}"
-    return StageReport(line="; ".join((line, *prior.report)), figures={"words": words})
+    return StageReport(line="; ".join((line, *report)), figures={"words": words})
 
 
 @stage("parser", version=26, files=(".model", ".trees.conllu"))

@@ -60,8 +60,7 @@ def _soft(
         again, rng = (np.random.default_rng(seed or 0) for _ in range(2))
         target = (pair.target for pairs in sources for pair in pairs)
         both = list(zip(treebank, sources, strict=True))
-        found, _ = source_priors(both, also, unshared=unshared, target=target, rng=again, draws=draws)
-        priors = found.members
+        priors, *_ = source_priors(both, also, unshared=unshared, target=target, rng=again, draws=draws)
     elif prior:
         priors = tuple(map(load_prior, prior))
     else:

@@ -5,7 +5,7 @@ They read tags alone, or words translated through the links of a bitext as well.
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -130,31 +130,22 @@ def train_on_draws(
     )
 
 
-class WeightedPrior(NamedTuple):
-    """Parsers of other languages, and report lines."""
-
-    members: tuple[ArcParser, ...]  # a parser of the sources, and those of other treebanks that vote too
-    report: tuple[str, ...]
-
-
 def weighted_prior(
-    sources: Sequence[Treebank],
+    sources: Sequence[tuple[Treebank, Translate]],
     others: Sequence[Treebank] = (),
     *,
     target: Iterable[Sentence],
     rng: np.random.Generator,
-    translate: Sequence[Translate] = (),
     draws: int = DRAWS,
-) -> WeightedPrior:
-    """Train the prior of a target language on treebanks of other languages.
+) -> tuple[tuple[ArcParser, ...], tuple[str, ...]]:
+    """Train the prior of a target language on treebanks of other languages: parsers, and report lines.
 
-    Without ``others`` there is one parser, of the sources. With them three vote: one of the sources; one of
-    all treebanks, weighted by similarity to ``target``, which has tags; and one of the others, unweighted.
-    With ``translate``, one function for each of ``sources``, the parser of the sources reads words as well,
-    and is trained on ``draws`` of translations. Raises UsageError when the target or a treebank has no
-    sentence with UPOS on every word, or no treebank of a parser has a head.
+    Without ``others`` there is one parser, of the sources, which reads words as well, and is trained on
+    ``draws`` of translations. With them three vote: one of the sources; one of all treebanks, weighted by
+    similarity to ``target``, which has tags; and one of the others, unweighted. Raises UsageError when the
+    target or a treebank has no sentence with UPOS on every word, or no treebank of a parser has a head.
     """
-    first = [Treebank(one.name, list(itertools.islice(one.sentences, SOURCE_TREES))) for one in sources]
+    first = [Treebank(one.name, list(itertools.islice(one.sentences, SOURCE_TREES))) for one, _ in sources]
     options = TrainingOptions(
         template_set=PRIOR_TEMPLATE_SET, epochs=PRIOR_EPOCHS, projective=True, single_root=True
     )
@@ -163,20 +154,16 @@ def weighted_prior(
         sentences = [sentence for one in treebanks for sentence in one.sentences]
         return train_arc_parser(sentences, rng=rng, options=options, label_epochs=label_epochs, **how)[0]
 
-    if translate:
-        trees = [one.sentences for one in first]
-        of_sources = train_on_draws(list(zip(translate, trees, strict=True)), rng=rng, draws=draws)
-    else:
-        of_sources = trained(first, LABEL_EPOCHS)
+    translated = [(translate, own.sentences) for (_, translate), own in zip(sources, first, strict=True)]
+    of_sources = train_on_draws(translated, rng=rng, draws=draws)
     if not others:
-        return WeightedPrior((of_sources,), ())
+        return (of_sources,), ()
     everything = [*first, *others]
     alike = treebank_weights(everything, target)
     weights = [one.weight for one in alike for _ in range(one.sentences)]
     # Relations come from the first prior that knows any.
     of_all = trained(everything, 0 if of_sources.labeller else LABEL_EPOCHS, weights=weights)
-    of_others = trained(others, 0)
-    return WeightedPrior((of_sources, of_all, of_others), tuple(map(str, alike)))
+    return (of_sources, of_all, trained(others, 0)), tuple(map(str, alike))
 
 
 # Number of target sentences to measure the similarity of tags.
@@ -190,23 +177,24 @@ def source_priors(
     unshared: Mapping[str, Annotation],
     target: Iterable[Sentence],
     rng: np.random.Generator,
-    draws: int = DRAWS,
-) -> tuple[WeightedPrior, int]:
+    draws: int,
+) -> tuple[tuple[ArcParser, ...], tuple[str, ...], int]:
     """Train the :func:`weighted_prior` of a bitext; return it with the number of training words.
 
     ``sources``: for each source, its treebanks, which are translated through links, and its pairs with the
     target, tagged on both sides. ``others``: treebanks of any other languages. ``unshared``: conventions of
     the sources that do not hold in the target.
     """
-    source = list[Treebank]()
-    translate = list[Translate]()
+
+    def shared(one: Treebank) -> Treebank:
+        return Treebank(one.name, [conventional(tree, unshared) for tree in one.sentences])
+
+    translated = list[tuple[Treebank, Translate]]()
     for treebanks, pairs in sources:
-        source += treebanks
-        translate += [way_to_translate(Conventional(pairs, unshared))] * len(treebanks)
-    source, other = (
-        [Treebank(one.name, [conventional(tree, unshared) for tree in one.sentences]) for one in treebanks]
-        for treebanks in (source, others)
-    )
+        translate = way_to_translate(Conventional(pairs, unshared))
+        translated += [(shared(one), translate) for one in treebanks]
+    other = list(map(shared, others))
     tagged = itertools.islice(target, LIKENESS_SENTENCES)
-    prior = weighted_prior(source, other, target=tagged, rng=rng, translate=translate, draws=draws)
-    return prior, sum(len(sentence) for treebank in (*source, *other) for sentence in treebank.sentences)
+    prior, report = weighted_prior(translated, other, target=tagged, rng=rng, draws=draws)
+    everything = (*(one for one, _ in translated), *other)
+    return prior, report, sum(len(sentence) for one in everything for sentence in one.sentences)

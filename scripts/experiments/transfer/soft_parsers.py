@@ -19,11 +19,12 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_training import train_arc_parser
+from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model_of
-from qsproj.pipelines.projection.priors import SOURCE_TREES, join_priors, translated_prior, weighted_prior
+from qsproj.pipelines.projection.priors import PRIOR_EPOCHS, SOURCE_TREES, join_priors, translated_prior
 from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft
-from qsproj.pipelines.treebank_weights import Treebank
 from scripts.experiments.harness.cache import said
 from scripts.experiments.transfer.stages import Stages
 
@@ -60,8 +61,10 @@ class SoftParsers:
 
         def make() -> Parsers:
             english = [pair.source for pair in islice(self.pairs(), SOURCE_TREES)]
-            rng = np.random.default_rng(1)
-            return weighted_prior([Treebank("English", english)], target=(), rng=rng).members
+            options = TrainingOptions(
+                template_set="delexicalised", epochs=PRIOR_EPOCHS, projective=True, single_root=True
+            )
+            return [train_arc_parser(english, rng=np.random.default_rng(1), options=options)[0]]
 
         return listed_in(self._kept("tags", make))
 
