@@ -104,7 +104,7 @@ def test_decoding_finds_the_best_labelled_tree_and_that_of_most_expected_arcs(pa
 def test_candidates_score_what_all_relations_score(parser, sample):
     """The kernel of candidates against the labeller's, which scores every relation."""
     encoded = parser.encode(sample[70])
-    features = parser.relations.features(encoded)
+    features = parser.relations.hashed(encoded)
     heads = sample[70].heads
     possible = np.zeros((len(heads), len(heads)), dtype=bool)
     possible[heads[1:], np.arange(1, len(heads))] = True
