@@ -48,7 +48,7 @@ def body_of(path):
     return ast.parse(path.read_text(encoding="utf-8")).body
 
 
-CLASSES_OF_MODELS = {kind.name for kind in KINDS.values()} | {"Parser", "Stored", "Model"}
+CLASSES_OF_MODELS = {kind.name for kind in KINDS.values()} | {"Parser", "Stored"}
 
 
 def type_switches():

@@ -141,7 +141,7 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.models.enhanced.enhancer import check_enhanced, train_enhanced_parser
+    from qsproj.models.enhanced.enhancer import EnhancedParser, check_enhanced, train_enhancer
     from qsproj.models.tree_decoder import has_several_roots
     from qsproj.pipelines.treebank_weights import Treebank
     from qsproj.trees.crossings import has_crossings
@@ -168,7 +168,7 @@ def run(options: argparse.Namespace) -> None:
     rng = np.random.default_rng(options.seed)
     parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     made = _made(options, sentences, parser)
-    saved = train_enhanced_parser(parser, sentences, rng=rng) if options.enhanced else parser
+    saved = EnhancedParser(parser, train_enhancer(sentences, rng=rng)) if options.enhanced else parser
     saved.save(options.output, made=made)
     notice(report.summary(parser.inference))
     if parser.inference.single_root and settings.single_root is None:

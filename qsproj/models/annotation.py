@@ -185,7 +185,6 @@ def _fact(part: object, name: str, kind: type) -> Any:
     found = getattr(part, name, None)
     if isinstance(found, kind):
         return found
-    inner = (
-        _fact(getattr(part, one.name), name, kind) for one in (fields(part) if is_dataclass(part) else ())
-    )
+    parts = fields(part) if is_dataclass(part) else ()
+    inner = (_fact(getattr(part, one.name), name, kind) for one in parts)
     return next(filter(None, inner), None)

@@ -88,11 +88,8 @@ def stored_chain(arrays: Arrays, states: int) -> dict[str, Any]:
         weights = unpack_weights("", arrays, np.zeros((len(index.keys), states), dtype=np.float32))
     else:
         weights = shaped(arrays, "weights", (len(index.keys), states))
-    return {
-        "index": index,
-        "weights": weights,
-        "transitions": shaped(arrays, "transitions", (states + 1, states)),
-    }
+    transitions = shaped(arrays, "transitions", (states + 1, states))
+    return {"index": index, "weights": weights, "transitions": transitions}
 
 
 def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.float32]:

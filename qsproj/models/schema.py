@@ -20,10 +20,8 @@ Check = Callable[[Any], None]
 
 # Weights are added by dozens, and their exponentials by thousands.
 MOST_WEIGHT = 1e9
-_MOST_BUCKETS = 1 << 26
 # Numbers in a table of buckets and columns: 1 GB of them.
 _MOST_CELLS = 1 << 28
-_LEAST_BUCKETS = 1 << 6
 # Keys of features, and bytes of a word list: some ten times those of the largest models.
 _MOST_KEYS = 1 << 26
 _MOST_TEXT = 1 << 26
@@ -123,9 +121,7 @@ word_lists = _rule(
 # For a part that is checked elsewhere: it only has to be there.
 anything = _rule(lambda value: value is not None, "an object")
 # A number of hash buckets.
-buckets = _rule(
-    lambda value: value & (value - 1) == 0, "a power of two", after=whole(_LEAST_BUCKETS, _MOST_BUCKETS)
-)
+buckets = _rule(lambda value: value & (value - 1) == 0, "a power of two", after=whole(1 << 6, 1 << 26))
 
 
 def shaped(

@@ -13,13 +13,12 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.corpus.files import open_binary_output
-from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
 from qsproj.models.annotation import Annotator
 from qsproj.models.archive import HEADER_NAME, ArchivedArrays, opened_archive, read_header
@@ -45,46 +44,35 @@ class Kind(NamedTuple):
     use: str
 
 
-_PARSE = "qsproj parse"
-# By name in headers: the module of its class, a subclass of Stored of the same name as in ``ArcParser``.
-_CLASSES = {
-    "arc-parser": ("arc.arc_parser", "first-order dependency parser", _PARSE),
-    "labelled-parser": ("labelled.labelled_parser", "first-order parser of labelled dependencies", _PARSE),
+# By name in headers: the module of its class, a subclass of Stored of the same name, as ``ArcParser``; what
+# it is, and its use if that is not only to parse.
+_CLASSES: dict[str, tuple[str, ...]] = {
+    "arc-parser": ("arc.arc_parser", "first-order dependency parser"),
+    "labelled-parser": ("labelled.labelled_parser", "first-order parser of labelled dependencies"),
     "cluster-parser": (
         "clusters.cluster_parser",
         "first-order dependency parser with hidden clusters of arcs",
-        _PARSE,
     ),
-    "graph-parser": ("graph.graph_parser", "second-order dependency parser", _PARSE),
+    "graph-parser": ("graph.graph_parser", "second-order dependency parser"),
     "tagger": ("tagging.tagger", "part-of-speech tagger", "qsproj tag"),
-    "tagging-parser": (
-        "tagging.tagging_parser",
-        "parser that infers tags and trees together from words",
-        _PARSE,
-    ),
-    "dmv": ("dmv.dmv", "dependency model with valence", _PARSE),
-    "qg-dmv": ("qg_dmv.qg_dmv", "quasi-synchronous dependency model with valence", _PARSE),
+    "tagging-parser": ("tagging.tagging_parser", "parser that infers tags and trees together from words"),
+    "dmv": ("dmv.dmv", "dependency model with valence"),
+    "qg-dmv": ("qg_dmv.qg_dmv", "quasi-synchronous dependency model with valence"),
     "converter": ("converter.converter", "converter between annotation styles", "qsproj convert -m"),
-    "adapted-parser": ("converter.converter", "parser with a converter to another annotation style", _PARSE),
+    "adapted-parser": ("converter.converter", "parser with a converter to another annotation style"),
     "joint-parser": ("joint.joint_parser", "parser of both sides of a bitext together", "qsproj biparse"),
-    "enhanced-parser": ("enhanced.enhancer", "parser of trees with enhanced dependencies", _PARSE),
+    "enhanced-parser": ("enhanced.enhancer", "parser of trees with enhanced dependencies"),
     "text-parser": (
         "text.text_parser",
         "tagger and parser in one, from text to trees",
-        f"{_PARSE}, qsproj tag",
+        "qsproj parse, qsproj tag",
     ),
     "link-chooser": ("joint.joint_alignment", "model that selects word links", "qsproj align -m"),
 }
 KINDS = {
-    name: Kind(f"qsproj.models.{module}", name.title().replace("-", ""), what, use)
-    for name, (module, what, use) in _CLASSES.items()
+    name: Kind(f"qsproj.models.{module}", name.title().replace("-", ""), what, *(use or ["qsproj parse"]))
+    for name, (module, what, *use) in _CLASSES.items()
 }
-
-
-class Model(Protocol):
-    """A stored model, except the link chooser, which aligns pairs (``LinkChooser.align``)."""
-
-    def parse(self, sentence: Sentence) -> Sentence: ...
 
 
 class Stored(Annotator, ABC):
@@ -168,7 +156,7 @@ def _check_header(path: str, header: Any) -> None:
         raise DataError(path, None, f"model version {header.get('version')!r}", f"version {VERSION}", remedy)
 
 
-def load_model(path: str | Path) -> Model:
+def load_model(path: str | Path) -> Stored:
     """Load a model of any kind, named by its header; DataError for a bad file, UsageError for a new kind."""
     with opened_model(path) as file:
         if file.kind in KINDS:
@@ -193,7 +181,7 @@ def load_made(path: str | Path) -> dict[str, Any]:
         return file.made
 
 
-def model_from(kind: str, header: dict[str, Any], arrays: Arrays) -> Model:
+def model_from(kind: str, header: dict[str, Any], arrays: Arrays) -> Stored:
     """Make the model of a kind in KINDS from its header and arrays; faults are not yet DataErrors."""
     return _class_of(kind).from_archive(header, arrays)
 
@@ -220,10 +208,8 @@ def is_of_kind(model: object, kind: str) -> bool:
     return (type(model).__module__, type(model).__name__) == (KINDS[kind].module, KINDS[kind].name)
 
 
-def load_model_of(
-    path: str | Path, kind: type[Wanted] | tuple[type[Wanted], ...], *, expected: str, remedy: str
-) -> Wanted:
-    """Load a model of one class, or of one of several; DataError, which says how to make one, for another."""
+def load_model_of(path: str | Path, kind: type[Wanted], *, expected: str, remedy: str) -> Wanted:
+    """Load a model of one class; DataError, which says how to make one, for another."""
     model = load_model(path)
     if not isinstance(model, kind):
         found = f"a model of kind {kind_of(model)}"

@@ -315,12 +315,6 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
     return Enhancer(patterns, weights)
 
 
-def train_enhanced_parser(
-    parser: Parser, sentences: Sequence[Sentence], *, rng: np.random.Generator
-) -> EnhancedParser:
-    return EnhancedParser(parser, train_enhancer(sentences, rng=rng))
-
-
 def check_enhanced(sentences: Iterable[Sentence]) -> None:
     if not any(map(has_graph, sentences)):
         raise NothingToLearnError("no sentence has enhanced dependencies; is the DEPS column empty?")

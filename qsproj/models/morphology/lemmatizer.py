@@ -140,10 +140,9 @@ class Lemmatizer:
         """
         upos, rows = word.analysis.upos, []
         for lemma in found.values():
-            ends = [f"ends {upos} {lemma[-size:]}" if size <= len(lemma) else "" for size in range(1, 5)]
-            rows.append(
-                [stable_hash(one) if one else 0 for one in (f"known {upos} {lemma in lemmas}", *ends)]
-            )
+            ends = (f"ends {upos} {lemma[-size:]}" if size <= len(lemma) else "" for size in range(1, 5))
+            texts = (f"known {upos} {lemma in lemmas}", *ends)
+            rows.append([stable_hash(text) if text else 0 for text in texts])
         of_scripts = hashes_of("\t".join(self.scripts[number]) for number in found)
         return hashes_of(_word_features(word)), of_scripts, np.array(rows, dtype=np.uint64)
 

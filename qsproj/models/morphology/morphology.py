@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import composed_as, lower_form, plain_form
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
@@ -35,7 +36,6 @@ COLUMNS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
 PLACES = 8
 # Size of the cache of tagged words; it is emptied when full.
 _MOST_REMEMBERED = 1 << 16
-_TAG = "tag"
 TEMPLATES = (
     *WORD_TEMPLATES,
     *LONG_SUFFIXES,
@@ -48,9 +48,13 @@ TEMPLATES = (
 STEM_TEMPLATES = (*STEM_AND_ENDING, "tag & ending")
 # Analyses and scripts of a form under a UPOS, with the count of each.
 Entries = Sequence[tuple[int, int, int]]
+# By form and UPOS.
+Lexicon = Mapping[tuple[str, str], Entries]
 NO_SCRIPT = -1
+# Words as the kernels read them, see :mod:`qsproj.kernels.tagging.analyses`.
+Encoded = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 # Candidates int64[n, PLACES], potentials float64[n, PLACES], those of neighbours float64[n, PLACES, PLACES].
-Lattice = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+Lattice = tuple[NDArray[np.int64], Floats, Floats]
 
 
 class AnalysisFeatures:
@@ -58,7 +62,7 @@ class AnalysisFeatures:
 
     def __init__(self, templates: tuple[str, ...], lemmas: Mapping[str, str]) -> None:
         self.templates = templates
-        self._compiled = compiled(templates, (_TAG,))
+        self._compiled = compiled(templates, ("tag",))
         self._table = WordTable({}, lemmas if set(STEM_TEMPLATES) & set(templates) else None)
 
     def keys(self, forms: Sequence[str], upos: Sequence[str]) -> NDArray[np.uint64]:
@@ -84,8 +88,8 @@ class AnalysisWeights:
 
     index: FeatureIndex
     emissions: NDArray[np.float32]
-    transitions: NDArray[np.float64]
-    support: NDArray[np.float64]
+    transitions: Floats
+    support: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -99,7 +103,7 @@ class Morphology:
 
     columns: tuple[str, ...]
     table: AnalysisTable
-    lexicon: Mapping[tuple[str, str], Entries]
+    lexicon: Lexicon
     scripts: tuple[EditScript, ...]
     features: AnalysisFeatures
     weights: AnalysisWeights | None = None
@@ -121,8 +125,7 @@ class Morphology:
         """
         asked, empty = [column for column in self.columns if column in columns], {UNSPECIFIED}
         wanted = [
-            [column for column in asked if anew or set(getattr(one, COLUMNS[column])) <= empty]
-            for one in sentences
+            [name for name in asked if anew or set(getattr(one, COLUMNS[name])) <= empty] for one in sentences
         ]
         lattices = iter(self._lattices(list(compress(sentences, wanted))))
         for sentence, own in zip(sentences, wanted, strict=True):
@@ -131,9 +134,7 @@ class Morphology:
                 continue
             lattice = next(lattices)
             analyses = self._best(lattice, sentence.upos)
-            cells = {
-                column: [getattr(one, column) for one in analyses] for column in own if column != "lemma"
-            }
+            cells = {name: [getattr(one, name) for one in analyses] for name in own if name != "lemma"}
             if "lemma" in own:
                 rows = zip(sentence.forms, analyses, strict=True)
                 cells["lemmas"] = [composed_as(form, self.lemma(plain_form(form), one)) for form, one in rows]
@@ -162,12 +163,10 @@ class Morphology:
 
     def feature_probabilities(
         self, forms: Sequence[str], upos: Sequence[str], feats: Sequence[str]
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         return self._probabilities(self._lattice(forms, upos), upos, feats)
 
-    def _probabilities(
-        self, lattice: Lattice | None, upos: Sequence[str], feats: Sequence[str]
-    ) -> NDArray[np.float64]:
+    def _probabilities(self, lattice: Lattice | None, upos: Sequence[str], feats: Sequence[str]) -> Floats:
         if lattice is None:
             return np.ones(len(feats))
         candidates, scores, links = lattice
@@ -193,9 +192,7 @@ class Morphology:
     def _fitness(self, entry: tuple[int, int, int], analysis: Analysis) -> tuple[tuple[int, int], int]:
         return shared_features(analysis.feats, self.table.analyses[entry[0]].feats), entry[2]
 
-    def encoded(
-        self, forms: Sequence[str], upos: Sequence[str]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def encoded(self, forms: Sequence[str], upos: Sequence[str]) -> Encoded:
         ranges = np.array([self.table.ranges.get(tag, (0, 1)) for tag in upos], dtype=np.int64)
         seen, known = [0], list[int]()
         for word in zip(forms, upos, strict=True):
@@ -240,7 +237,7 @@ class Morphology:
         candidates, scores, links = whole
         return [(candidates[at], scores[at], links[at]) if at.start < at.stop else None for at in places]
 
-    def to_archive(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_archive(self) -> schema.Archive:
         forms = sorted({form for form, _ in self.lexicon})
         place = {form: number for number, form in enumerate(forms)}
         every = ((place[form], entries) for (form, _), entries in self.lexicon.items())
@@ -270,7 +267,7 @@ class Morphology:
         return header, arrays
 
     @staticmethod
-    def from_archive(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> "Morphology":
+    def from_archive(header: Mapping[str, Any], arrays: schema.Arrays) -> "Morphology":
         schema.checked(header, {"columns": schema.some_of(COLUMNS), "analyses": schema.text_rows(3)})
         schema.checked(header, {"scripts": schema.text_rows(5), "templates": schema.names})
         # Older files lack the field: there each attribute is a part of its own.
@@ -306,7 +303,7 @@ class Morphology:
         )
 
 
-def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[EditScript]) -> dict[str, str]:
+def known_lemmas(lexicon: Lexicon, scripts: Sequence[EditScript]) -> dict[str, str]:
     found: dict[str, str] = {}
     for form, script in {(form, script) for (form, _), own in lexicon.items() for _, script, _ in own}:
         if script != NO_SCRIPT:
@@ -316,9 +313,7 @@ def known_lemmas(lexicon: Mapping[tuple[str, str], Entries], scripts: Sequence[E
     return found
 
 
-def _stored_lexicon(
-    arrays: Mapping[str, NDArray[Any]], table: AnalysisTable, n_scripts: int
-) -> dict[tuple[str, str], Entries]:
+def _stored_lexicon(arrays: schema.Arrays, table: AnalysisTable, n_scripts: int) -> Lexicon:
     forms = schema.lines_of(arrays, "forms")
     entries = arrays["entries"]
     schema.shaped(arrays, "entries", (len(entries), 4), kind="i")
@@ -329,7 +324,7 @@ def _stored_lexicon(
     for form, analysis, script, count in entries.tolist():
         key = forms[form], table.analyses[analysis].upos
         lexicon.setdefault(key, []).append((analysis, script, count))
-    return dict(lexicon)
+    return lexicon
 
 
 def _stored_scripts(header: Any, n_scripts: int) -> dict[str, tuple[int, ...]]:

@@ -62,6 +62,12 @@ UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
 # Sentences without features where at least this many words should have some were not annotated.
 EXPECTED_FEATURES = 3.0
 
+Analysed = tuple[Sentence, tuple[Analysis, ...]]
+# Counts of analyses and scripts by form and UPOS.
+_Lexicon = dict[tuple[str, str], Counter[tuple[Analysis, int]]]
+# Active weight rows int32[n, T], right analyses int64[n], and the words as the kernels read them.
+_Example = tuple[NDArray[np.int32], NDArray[np.int64], tuple[NDArray[np.int64], ...]]
+
 
 def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
     """Return the annotated COLUMNS: lemma and XPOS in half of the sentences or more, features in any."""
@@ -128,9 +134,6 @@ def train_morphology(
     return morphology
 
 
-Analysed = tuple[Sentence, tuple[Analysis, ...]]
-
-
 def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Analysed]:
     found = []
     featured = _share_with_features(treebank)
@@ -171,10 +174,6 @@ class _Scripts:
         return self._made[form, lemma]
 
 
-# Counts of analyses and scripts by form and UPOS.
-_Lexicon = dict[tuple[str, str], Counter[tuple[Analysis, int]]]
-
-
 def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -> _Lexicon:
     lexicon: _Lexicon = {}
     for sentence, analyses in analysed:
@@ -208,10 +207,6 @@ def _add_inflections(
                     own = table.analyses[slice(*table.ranges[upos])]
                     nearest[feats, upos] = max(own, key=lambda one: shared_features(feats, one.feats))
                 entries.setdefault((nearest[feats, upos], script), 0)
-
-
-# Active weight rows int32[n, T], right analyses int64[n], and the words as the kernels read them.
-_Example = tuple[NDArray[np.int32], NDArray[np.int64], tuple[NDArray[np.int64], ...]]
 
 
 def _train_chain(

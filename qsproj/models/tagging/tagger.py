@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,15 +147,14 @@ class Tagger(Stored):
         return partial(read_text, language=code, contractions=contractions, name=name)
 
     def _cut(self, text: str) -> Tokens:
-        assert self.tokenizer is not None
-        return max(self.tokenizer.segmentations(text, WAYS), key=self._liking)[0]
+        tokenizer, judge = cast(Tokenizer, self.tokenizer), cast(Tagger, self.judge)
 
-    def _liking(self, way: tuple[Tokens, float]) -> float:
-        assert self.judge is not None
-        forms = tuple(word for _, words in way[0] for word in words)
-        emissions = self.judge.emissions(forms)
-        none = self.judge.marginals(emissions)[:, self.judge.tags.index(NOT_A_WORD)]
-        return float(np.log(way[1]) + (EACH_WORD + TRUST * np.log1p(-np.minimum(none, SUREST))).sum())
+        def liking(way: tuple[Tokens, float]) -> float:
+            emissions = judge.emissions([word for _, words in way[0] for word in words])
+            none = judge.marginals(emissions)[:, judge.tags.index(NOT_A_WORD)]
+            return float(np.log(way[1]) + (EACH_WORD + TRUST * np.log1p(-np.minimum(none, SUREST))).sum())
+
+        return max(tokenizer.segmentations(text, WAYS), key=liking)[0]
 
     def tag_words(self, forms: tuple[str, ...]) -> tuple[str, ...]:
         """Return the most probable sequence of tags. O(n (K T + T^2)) time for K templates."""

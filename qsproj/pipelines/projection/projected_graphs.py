@@ -20,10 +20,11 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.enhanced.enhancer import (
     BASIC,
     Candidate,
+    EnhancedParser,
     Tree,
     filled,
     pattern_of,
-    train_enhanced_parser,
+    train_enhancer,
 )
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.projected import Projected
@@ -41,7 +42,7 @@ def project_graphs(
     """
     graphs = (pair.source for pair in chain(*sources) if has_graph(pair.source))
     learned_from = list(islice(graphs, MOST_GRAPHS))
-    parser = train_enhanced_parser(projected.parser, learned_from, rng=rng)
+    parser = EnhancedParser(projected.parser, train_enhancer(learned_from, rng=rng))
 
     def trees() -> Iterator[Sentence]:
         pairs = {pair.target.forms: pair for pair in chain(*sources) if has_graph(pair.source)}
