@@ -387,13 +387,14 @@ def has_tree(sentence: Sentence) -> bool:
     return bool((sentence.heads != NO_HEAD).any())
 
 
-def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> None:
-    """Raise UsageError unless ``given`` is a Sentence of ``least`` to ``most`` words (None: any number)."""
+def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> Sentence:
+    """Return a Sentence of ``least`` to ``most`` words (None: any number); UsageError for anything else."""
     if not isinstance(given, Sentence):
         expected = f"a Sentence; make one of words: qsproj.Sentence.from_words{_remedy(given)}"
         raise WrongTypeError(f"found {described(given)}, expected {expected}")
     if len(given) < least or (most is not None and len(given) > most):
         raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)
+    return given
 
 
 def _remedy(given: object) -> str:

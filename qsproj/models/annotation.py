@@ -176,9 +176,7 @@ def _sentences(given: Iterable[object]) -> Iterator[Sentence]:
         if isinstance(one, str | SentencePair):
             found = f"{described(one)} as element {number}"
             raise WrongTypeError(f"found {found}, expected sentences; of texts: model.pipe(texts)")
-        check_sentence(one, most=None)
-        assert isinstance(one, Sentence)
-        yield one
+        yield check_sentence(one, most=None)
 
 
 def _fact(part: object, name: str, kind: type) -> Any:

@@ -4,7 +4,6 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -112,7 +111,7 @@ class Parser(Stored):
         reads tags, which :meth:`parse_all` accepts; UsageError when ``decode`` is unknown.
         """
         self.check_input(sentence)
-        known = None if given is None else partial(always, given)
+        known = None if given is None else lambda _: given
         return next(self.parse_all([sentence], decode=decode, confidence=confidence, known=known))
 
     def parse_all(
@@ -131,7 +130,7 @@ class Parser(Stored):
         if known is not None:
             check_takes_parts(self)
         # An error about a known part concerns the sentence taken last, so that these are taken one by one.
-        for block in blocks_of(map(length_checked, sentences), self.block if known is None else 1):
+        for block in blocks_of(map(check_sentence, sentences), self.block if known is None else 1):
             given = [None if known is None else known(one) for one in block]
             yield from self.parsed_block(block, given, decode=decode, confidence=confidence)
 
@@ -174,15 +173,6 @@ class Parser(Stored):
 def is_plain(given: list[Given], *, decode: str, confidence: bool) -> bool:
     """Return whether sentences without known parts are parsed by ``mbr``, without probabilities."""
     return decode == "mbr" and not confidence and given == [None] * len(given)
-
-
-def length_checked(sentence: Sentence) -> Sentence:
-    check_sentence(sentence)
-    return sentence
-
-
-def always(given: Constraints, _: Sentence) -> Constraints:
-    return given
 
 
 def trees_of(lessons: Sequence[Lesson]) -> list[Sentence]:

@@ -55,7 +55,6 @@ def checked(header: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
 
 
 def _rule(fits: Callable[[Any], bool], expected: str, *, after: Check | None = None) -> Check:
-
     def check(value: Any) -> None:
         if after:
             after(value)
@@ -89,18 +88,17 @@ def optional(check: Check) -> Check:
 
 def labels(least: int) -> Check:
     """Return a check for a list of ``least`` or more distinct strings that a CoNLL-U column may hold."""
-
-    def fits(value: Any) -> bool:
-        return len(value) >= least and all(map(_LABEL.fullmatch, value))
-
-    return _rule(fits, f"at least {least} names that CoNLL-U may hold", after=names)
+    expected = f"at least {least} names that CoNLL-U may hold"
+    return _rule(
+        lambda value: len(value) >= least and all(map(_LABEL.fullmatch, value)), expected, after=names
+    )
 
 
 def text_rows(least: int) -> Check:
-    def fits(value: Any) -> bool:
-        return isinstance(value, list) and all(_texts(row) and len(row) >= least for row in value)
-
-    return _rule(fits, f"lists of at least {least} strings")
+    return _rule(
+        lambda value: isinstance(value, list) and all(_texts(row) and len(row) >= least for row in value),
+        f"lists of at least {least} strings",
+    )
 
 
 def _is_a(kind: type | UnionType, value: Any) -> bool:

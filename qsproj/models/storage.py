@@ -136,7 +136,11 @@ def opened_model(path: str | Path) -> Iterator[ModelFile]:
     """Open a model file; DataError for another file, and in the block for a damaged one, NaN or inf."""
     with opened_archive(path) as archive:
         header = read_header(archive)
-        _check_header(str(path), header)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise DataError(str(path), None, "another kind of archive", expected="a model written by qsproj")
+        if (found := header.get("version")) != VERSION:
+            remedy = "train the model again with this version of qsproj, or install the version that wrote it"
+            raise DataError(str(path), None, f"model version {found!r}", f"version {VERSION}", remedy)
         kind, own, made = header["kind"], header["model"], header.get("made", {})
         if not isinstance(kind, str) or not isinstance(own, dict):
             raise ValueError("another header than that of a model")
@@ -146,14 +150,6 @@ def opened_model(path: str | Path) -> Iterator[ModelFile]:
 def load_archive(path: str | Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
     with opened_model(path) as file:
         return file.kind, file.header, dict(file.arrays)
-
-
-def _check_header(path: str, header: Any) -> None:
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise DataError(path, None, found="another kind of archive", expected="a model written by qsproj")
-    if header.get("version") != VERSION:
-        remedy = "train the model again with this version of qsproj, or install the version that wrote it"
-        raise DataError(path, None, f"model version {header.get('version')!r}", f"version {VERSION}", remedy)
 
 
 def load_model(path: str | Path) -> Stored:

@@ -5,7 +5,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from qsproj.models.arc.labeller import unlabelled
 from qsproj.models.constraints import ConstrainedInference, Given, candidate_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import BLOCK, ArcPosterior, Parser, Posterior, Wrapper, always, is_plain
+from qsproj.models.parser import BLOCK, ArcPosterior, Parser, Posterior, Wrapper, is_plain
 from qsproj.models.schema import Archive, Arrays
 from qsproj.models.spec import check, option_field, restored
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder
@@ -194,7 +193,7 @@ class GraphParser(Wrapper[ArcParser]):
         believed = self.arc_beliefs(sentence, given=given)
         if believed.order == 1:
             noted = with_misc(sentence, "Order", ["1"] * len(sentence))
-            known = None if given is None else partial(always, given)
+            known = None if given is None else lambda _: given
             return next(self.base.parse_all([noted], decode=decode, confidence=confidence, known=known))
         decoded = self.arc_beliefs(sentence, given=given, maximise=True) if decode == "map" else believed
         heads = believed.inference.most_right(decoded.probabilities)

@@ -135,31 +135,24 @@ def train_morphology(
 
 
 def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Analysed]:
-    found = []
-    featured = _share_with_features(treebank)
+    words, featured, found = Counter[str](), Counter[str](), list[Analysed]()
+    for sentence in treebank:
+        tags = [tag for tag, cell in zip(sentence.upos, sentence.feats, strict=True) if cell != UNSPECIFIED]
+        featured.update(tags)
+        words.update(sentence.upos if tags else ())
     # In output form: sorted, without duplicates and without values that are not UD's.
     written = {cell: feature_cell(features_of(cell)) for cell in {*chain(*(one.feats for one in treebank))}}
     for sentence in treebank:
         if "xpos" in columns and not _shows(sentence, "xpos"):
             continue
-        bare = not _shows(sentence, "feats")
-        if "feats" in columns and bare and sum(featured[tag] for tag in sentence.upos) >= EXPECTED_FEATURES:
+        expected = sum(featured[tag] / max(words[tag], 1) for tag in sentence.upos)
+        if "feats" in columns and not _shows(sentence, "feats") and expected >= EXPECTED_FEATURES:
             continue
         empty = [UNSPECIFIED] * len(sentence)
         xpos = sentence.xpos if "xpos" in columns else empty
         feats = [written[cell] for cell in sentence.feats] if "feats" in columns else empty
         found.append((sentence, tuple(map(Analysis, sentence.upos, xpos, feats))))
     return found
-
-
-def _share_with_features(treebank: Sequence[Sentence]) -> dict[str, float]:
-    words: Counter[str] = Counter()
-    featured: Counter[str] = Counter()
-    for sentence in treebank:
-        tags = [tag for tag, cell in zip(sentence.upos, sentence.feats, strict=True) if cell != UNSPECIFIED]
-        featured.update(tags)
-        words.update(sentence.upos if tags else ())
-    return {tag: featured[tag] / max(words[tag], 1) for sentence in treebank for tag in sentence.upos}
 
 
 class _Scripts:

@@ -55,8 +55,8 @@ class FeatureExtractor:
         self.class_sets = class_sets
         self._compiled = compiled(templates, tuple(class_sets))
         self._table = WordTable(class_sets)
-        self._spelling = np.flatnonzero(np.isin(templates, SPELLING))
-        # Columns of the features of a word's whole form.
+        # Columns of the features of a word's spelling, and of its whole form.
+        self.of_spelling = np.flatnonzero(np.isin(templates, SPELLING))
         self.of_form = [at for at, name in enumerate(templates) if name in ("form", "lower")]
 
     def keys(self, forms: Sequence[str]) -> NDArray[np.uint64]:
@@ -65,10 +65,6 @@ class FeatureExtractor:
         keys = np.empty((len(forms), len(self._compiled)), dtype=np.uint64)
         feature_keys(self._table.attributes, words, self._compiled, keys)
         return keys
-
-    def unspelled(self, rows: NDArray[np.int32]) -> bool:
-        """Return whether no affix of a word with features ``rows`` int32[K] was seen in training."""
-        return len(self._spelling) > 0 and bool((rows[self._spelling] < 0).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -279,10 +275,10 @@ class Tagger(Stored):
 
     def _penalty(self, form: str, rows: NDArray[np.int32]) -> Floats | None:
         """Return what is subtracted from the potentials of a word with features ``rows``, None for 0."""
-        likely = likely_tags(form)
+        likely, of_spelling = likely_tags(form), rows[self.extractor.of_spelling]
         if likely and likely[0] in SIGNS:
             likely = self._tags_of_sign(rows, likely)
-        elif likely and likely[0] != "NUM" and not self.extractor.unspelled(rows):
+        elif likely and likely[0] != "NUM" and not (len(of_spelling) and (of_spelling < 0).all()):
             likely = ()
         return np.array([0.0 if tag in likely else FOREIGN for tag in self.tags]) if likely else None
 

@@ -48,6 +48,8 @@ FLATTER = 4.0
 # Each tag tried costs O(n^3): sentences up to this length have all readings tried, longer ones as many as
 # take the same time. 17 readings of 600 words took half a minute.
 ALL_READINGS_WORDS = 150
+# Limit of the tags tried in a sentence.
+MOST_READINGS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,10 +133,6 @@ def read_uncertain(
     # The tagger's probability that its most probable tag is wrong; that of the root is 0.
     wrong = (1.0 - (1.0 - tagger.undoubted) * marginals.max(axis=1)) * free
     return Readings(mean, tags, np.concatenate([[0.0], wrong]))
-
-
-# Limit of the tags tried in a sentence.
-MOST_READINGS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
