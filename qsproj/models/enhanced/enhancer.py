@@ -158,13 +158,10 @@ class Tree:
 
 def pattern_of(relation: str, filling: Mapping[str, str]) -> str:
     """Return the pattern of a relation: first that of a word, then markers, else the literal text."""
-    for whole in ("{0}", "{1}"):
-        value = filling.get(whole)
-        if value and (relation == value or relation.startswith(f"{value}:")):
-            first, rest = whole, relation[len(value) :].split(":")[1:]
-            break
-    else:
-        first, *rest = relation.split(":")
+    first, *rest = relation.split(":")
+    of_words = ((whole, filling[whole]) for whole in ("{0}", "{1}") if whole in filling)
+    if found := next((one for one in of_words if f"{relation}:".startswith(f"{one[1]}:")), None):
+        first, rest = found[0], relation[len(found[1]) :].split(":")[1:]
     parts = {value: part for part, value in reversed(list(filling.items())) if part not in ("{0}", "{1}")}
     return ":".join([first, *(parts.get(part, part) for part in rest)])
 
@@ -194,14 +191,11 @@ class Enhancer:
         ``arcs`` returns float64[n+1, n+1], the probability of each arc; called at most once, where an edge
         beside the tree needs that of its path.
         """
-        asked = None if arcs is None else cache(arcs)
-        tree = Tree(sentence)
+        tree, asked = Tree(sentence), cache(arcs or (lambda: None))
         found: list[list[tuple[int, str, float]]] = [[] for _ in sentence.forms]
         for one in tree.candidates():
             relation, chance = self._decided(tree, one)
-            beside = bool(relation) and one.way != BASIC
-            known = asked() if asked is not None and beside else None
-            if known is not None:
+            if relation and one.way != BASIC and (known := asked()) is not None:
                 way = [known[tree.heads[word], word] for word in one.below]
                 relation = relation if chance * np.prod(way) > LIKELY else ""
             if relation:

@@ -97,24 +97,21 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
             row[names.index(name)] = values[name].index(value) + 2
     widths = np.array([len(values[name]) + 2 for name in names], dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(widths**2)]).astype(np.int64)
+    numbers = [[parts[pair] for pair in pairs] for pairs in attributes]
+    distinctive: list[list[int]] = [[] for _ in (*analyses, OUTSIDE)]
+    for first, last in ranges.values():
+        of_tag = [frozenset(own) for own in numbers[first:last]]
+        distinctive[first] = sorted(frozenset().union(*of_tag) - of_tag[0].intersection(*of_tag))
     # The last analysis, without parts, is that of places between sentences.
-    starts = np.concatenate([[0], np.cumsum([*map(len, attributes), 0])]).astype(np.int64)
-    numbers = np.array([parts[pair] for pairs in attributes for pair in pairs], dtype=np.int64)
-    offsets, distinctive = _distinctive(ranges, [[parts[pair] for pair in pairs] for pairs in attributes])
-    chain = (starts, numbers, table, np.stack([begins[:-1], widths], axis=1), offsets, distinctive)
+    chain = *_joined([*numbers, []]), table, np.stack([begins[:-1], widths], axis=1), *_joined(distinctive)
     ranges[OUTSIDE] = len(analyses), len(analyses) + 1
     return AnalysisTable(analyses, ranges, chain, n_parts=len(parts), n_pairs=int(begins[-1]), fused=fused)
 
 
-def _distinctive(
-    ranges: Mapping[str, tuple[int, int]], parts: Sequence[Sequence[int]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    distinctive: list[list[int]] = [[] for _ in (*parts, OUTSIDE)]
-    for first, last in ranges.values():
-        of_tag = [frozenset(of_analysis) for of_analysis in parts[first:last]]
-        distinctive[first] = sorted(frozenset().union(*of_tag) - of_tag[0].intersection(*of_tag))
-    offsets = np.concatenate([[0], np.cumsum([len(found) for found in distinctive])]).astype(np.int64)
-    return offsets, np.array(list(chain.from_iterable(distinctive)), dtype=np.int64)
+def _joined(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each row begins and the last one ends, and all rows in one."""
+    offsets = np.concatenate([[0], np.cumsum(list(map(len, rows)))]).astype(np.int64)
+    return offsets, np.array(list(chain.from_iterable(rows)), dtype=np.int64)
 
 
 def _attributes(analysis: Analysis, *, letters: bool, fused: bool) -> Attributes:

@@ -30,7 +30,7 @@ from qsproj.kernels.features.second_order_features import FactorFeatures, score_
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.constraints import ConstrainedInference, Constraints, Given, candidate_arcs, span_arcs
+from qsproj.models.constraints import ConstrainedInference, Given, candidate_arcs, span_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import Lesson, Parser
@@ -215,8 +215,7 @@ class TaggingWeights:
         graph = features.graph
         trigrams = score_rows(trigram_rows(graph.possible.shape[1]), self.trigrams)
         pairs = graph.split_pairs(score_factors(features.tag_links, self.tag_links))
-        arcs = arc_scores[graph.heads, graph.dependents]
-        return arcs, [features.tag_scores.reshape(-1), trigrams, *pairs]
+        return arc_scores[graph.heads, graph.dependents], [features.tag_scores.reshape(-1), trigrams, *pairs]
 
     def to_archive(self) -> Archive:
         header, arrays = self.arcs.to_archive()
@@ -283,14 +282,19 @@ class TaggingParser(Parser):
         tagged = self.tagger.tag(sentence)
         distribution = self.tagger.tag_distribution(sentence)
         if given is not None:
-            for word, number in self._known_tags(given):
-                distribution[word] = np.arange(len(self.tagger.tags)) == number
+            for word, own in enumerate(given.tags):
+                if own in self.tagger.tags:
+                    distribution[word] = np.arange(len(self.tagger.tags)) == self.tagger.tags.index(own)
+                elif own != UNSPECIFIED:
+                    found = f"the tag {own}, which is to be kept"
+                    expected = f"one that the model knows: {', '.join(self.tagger.tags)}"
+                    remedy = "change it, or put _ in its place"
+                    raise SentenceError(found=found, expected=expected, remedy=remedy, word=word + 1)
             rows = zip(given.tags, tagged.upos, strict=True)
             tagged = with_columns(tagged, upos=[tag if own == UNSPECIFIED else own for own, tag in rows])
         inference = self.base.constrained(tagged, given)
         encoded = self.base.scorer.encode(tagged)
-        first_order = self.base.scorer.scores(self.base.scorer.features(encoded))
-        marginals = inference.infer(first_order)[1]
+        marginals = inference.infer(self.base.scorer.scores(self.base.scorer.features(encoded)))[1]
         spans = () if given is None else given.spans
         features = self.features(encoded, distribution, marginals, inference=inference, spans=spans)
         arc_scores = self.weights.arcs.scores(self.weights.arcs.features(encoded))
@@ -303,16 +307,6 @@ class TaggingParser(Parser):
         arcs = np.zeros_like(marginals)
         arcs[graph.heads, graph.dependents] = links
         return TagsAndArcs(families[TAG].reshape(distribution.shape), arcs, status, inference)
-
-    def _known_tags(self, given: Constraints) -> Iterator[tuple[int, int]]:
-        for word, own in enumerate(given.tags):
-            if own in self.tagger.tags:
-                yield word, self.tagger.tags.index(own)
-            elif own != UNSPECIFIED:
-                found = f"the tag {own}, which is to be kept"
-                expected = f"one that the model knows: {', '.join(self.tagger.tags)}"
-                remedy = "change it, or put _ in its place"
-                raise SentenceError(found=found, expected=expected, remedy=remedy, word=word + 1)
 
     def features(
         self,
