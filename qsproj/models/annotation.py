@@ -58,9 +58,8 @@ class Annotator:
     ) -> Document | Sentence:
         """Annotate a text, a sentence, or several sentences.
 
-        Models that read text cut it into sentences and words; a blank line ends a paragraph of
-        running text. The sentences of the document are made lazily. Parsers leave sentences of more than
-        1,000 words as they are.
+        Models that read text cut it into sentences and words; a blank line ends a paragraph. The sentences of
+        the document are made lazily. Parsers leave sentences of more than 1,000 words as they are.
 
         Raises UsageError when the model does not read text; later, the errors of the model's other methods.
 
@@ -94,8 +93,7 @@ class Annotator:
         """Yield a document for each text, or an annotated sentence for each sentence, in order.
 
         Memory use does not grow with their number. Each block of ``batch_size`` is annotated at once, by
-        ``jobs`` processes, -1 for one on each core; results do not depend on it. Long sentences and
-        ``confidence`` as in a call.
+        ``jobs`` processes, -1: one a core; results do not depend on it. Otherwise as in a call.
         """
         if isinstance(texts, str | bytes | Sentence) or not isinstance(texts, Iterable):
             raise WrongTypeError(f"found {described(texts)}, expected a list of texts or of sentences")

@@ -36,9 +36,8 @@ class ChainExample:
 class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
     """Trainer of the weights of features and tag pairs by conditional likelihood.
 
-    The arrays of ``start`` change, its transitions unless they are ``fixed``. Averaging follows Daume's
-    thesis (2006), figure 2.3: the start counts, too. Features whose weights all stay below ``faintest`` are
-    dropped, weights below ``faint`` become zero.
+    The arrays of ``start`` change, its transitions unless ``fixed``. Averaging follows Daume's thesis (2006),
+    figure 2.3: the start counts. Features without a weight of ``faintest`` go, weights below ``faint`` are 0.
     """
 
     def __init__(

@@ -73,10 +73,7 @@ class Checkpoint:
     def read(
         self, stage: str, rng: np.random.Generator | None = None
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-        """Return header and arrays of a stage, and set the generator; None without a state or ``resume``.
-
-        Raises DataError when the file is damaged, or of other data or options.
-        """
+        """Return header and arrays, and set the generator; None without a state, DataError for a bad one."""
         path = self.path(stage)
         if not (self.resume and path.exists()):
             return None

@@ -50,10 +50,9 @@ class ConstrainedInference(TreeDecoder):
         return np.any(self.cases, axis=0)
 
     def sum_cases(self, sums: Callable[[Scores], tuple[float, Scores]]) -> tuple[float, Scores]:
-        """Return log Z over the cases and arc marginals; a case without a tree adds nothing.
+        """Return log Z and arc marginals over the cases that have trees; NoTreeError where none has.
 
         ``sums`` returns both for one case, float64[n+1, n+1]: the evidence, -inf for excluded arcs.
-        Raises NoTreeError where no case has a tree.
         """
         found = self._of_cases(sums, self.evidence)
         log_z = np.array([own for own, _ in found])
@@ -244,10 +243,7 @@ def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
 
 
 def span_arcs(links: NDArray[np.int32], spans: Sequence[tuple[int, int]]) -> list[NDArray[np.int32]]:
-    """Return the variables of the arcs into each span from outside; ``links`` int32[n+1, n+1], -1: none.
-
-    A tree that has the span contains exactly one of them.
-    """
+    """Return the arcs into each span, of which a tree has one; ``links`` int32[n+1, n+1], -1 for none."""
     found = []
     for first, last in spans:
         entering = links[:, first : last + 1].copy()

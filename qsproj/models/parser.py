@@ -180,15 +180,13 @@ def trees_of(lessons: Sequence[Lesson]) -> list[Sentence]:
 
 
 class Wrapper(Parser, Generic[Base]):
-    """A parser around another one, its ``base``, to which it delegates all other methods. Abstract.
-
-    A wrapper preprocesses sentences (:meth:`prepared`) and postprocesses parsed ones.
-    """
+    """A parser that delegates to another one, its ``base``, what it does not do itself. Abstract."""
 
     __slots__ = ()
     base: Base
 
     def prepared(self, sentence: Sentence) -> Sentence:
+        """Return the sentence as the inner parser reads it."""
         return sentence
 
     @property
@@ -245,8 +243,7 @@ def complete(
 ) -> Sentence:
     """Return the sentence with the tree that a parser finds given the sentence's known part.
 
-    Known heads, relations, tags and spans (``Span=3-7`` in MISC) stay; the rest, and the probabilities, are
-    inferred given these.
+    Known heads, relations, tags and spans (``Span=3-7`` in MISC) stay; all else is inferred given these.
 
     ``parser`` is any model that parses, as :func:`qsproj.load_model` returns it; ``decode`` and
     ``confidence`` are those of its own ``parse``, and so is ``retag``, for models of text. Unknown heads of

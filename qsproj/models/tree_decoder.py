@@ -67,9 +67,8 @@ class TreeDecoder:
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Run :meth:`decode` for several concatenated sentences; return heads int32[sum of sizes].
 
-        ``scores`` float64[sum of sizes squared] are finite; ``sizes`` int64[S] are n + 1 of each. The first
-        head of each sentence is -1. Also return the probability of each arc, float64[sum of sizes]: NaN where
-        the decoder did not need it.
+        ``scores`` float64[sum of sizes squared] are finite; ``sizes`` int64[S] are n + 1 of each. First heads
+        are -1. Also return the probability of each arc, float64[sum of sizes], NaN if the decoder needs none.
         """
         check_decoder(decode)
         heads = np.empty(int(sizes.sum()), dtype=np.int32)

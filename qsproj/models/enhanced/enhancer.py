@@ -188,8 +188,7 @@ class Enhancer:
     ) -> tuple[list[list[Edge]], list[list[float]]]:
         """Return the edges into each word, by head, and the probability of each given the tree.
 
-        ``arcs`` returns float64[n+1, n+1], the probability of each arc; called at most once, where an edge
-        beside the tree needs that of its path.
+        ``arcs``: called once, if an edge beside the tree needs them, for arc probabilities float64[n+1, n+1].
         """
         tree, asked = Tree(sentence), cache(arcs or (lambda: None))
         found: list[list[tuple[int, str, float]]] = [[] for _ in sentence.forms]

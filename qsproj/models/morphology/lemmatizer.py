@@ -40,9 +40,8 @@ _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 class EditScript(NamedTuple):
     """An edit of both ends of a form, and the casing of the lemma.
 
-    ``casing``: ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it. ``whole``: the
-    lemma is ``suffix``, whatever the form. ``cut_prefix``, ``prefix``, ``cut_suffix``, ``suffix``: removed
-    from and added to the cased form.
+    ``casing``: ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it; for ``whole``, the
+    lemma is ``suffix``. ``cut_prefix``, ``cut_suffix``: removed from the form; ``prefix``, ``suffix``: added.
     """
 
     casing: str
@@ -134,10 +133,7 @@ class Lemmatizer:
     def features(
         self, word: Word, found: Mapping[int, str], lemmas: Collection[str]
     ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return features: of a word uint64[F], its scripts uint64[C], their lemmas uint64[C, G].
-
-        ``found``: lemmas by the number of their script. ``lemmas``: the known ones.
-        """
+        """Return features: of a word uint64[F], its scripts uint64[C], the lemmas ``found`` uint64[C, G]."""
         upos, rows = word.analysis.upos, []
         for lemma in found.values():
             ends = (f"ends {upos} {lemma[-size:]}" if size <= len(lemma) else "" for size in range(1, 5))

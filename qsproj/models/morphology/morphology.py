@@ -119,10 +119,7 @@ class Morphology:
         anew: bool = True,
         confidence: bool = False,
     ) -> Iterator[Sentence]:
-        """Yield a block of sentences with trained columns filled in; unless ``anew``, with empty ones alone.
-
-        ``confidence``: put ``FeatProb=`` in MISC.
-        """
+        """Yield sentences with trained columns, only empty ones unless ``anew``; ``confidence``: FeatProb."""
         asked, empty = [column for column in self.columns if column in columns], {UNSPECIFIED}
         wanted = [
             [name for name in asked if anew or set(getattr(one, COLUMNS[name])) <= empty] for one in sentences

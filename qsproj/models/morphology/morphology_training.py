@@ -55,8 +55,7 @@ FAINT_OF_SCRIPTS = 0.02
 FORMS_OF_A_SCRIPT = 2
 # Entries of the lexicon, drawn at random, that train the choice of scripts.
 MOST_ENTRIES = 50_000
-# Under a tag without known lemmas, signs are their own lemmas, uninflected words are too, in lower case, and
-# other words have none.
+# Without known lemmas of a tag, signs are their own lemmas, uninflected words in lower case; others none.
 SIGNS = frozenset({"PUNCT", "SYM"})
 UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
 # Sentences without features where at least this many words should have some were not annotated.

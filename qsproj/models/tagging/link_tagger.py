@@ -113,10 +113,9 @@ def _rows(tags: NDArray[np.int32], chances: Floats, n_tags: int) -> NDArray[np.i
 def train_link_tagger(
     pairs: Sequence[SentencePair], *, rng: np.random.Generator
 ) -> tuple[LinkTagger, list[Sentence], list[Scores]]:
-    """Train a tagger for the target side of pairs, which has UPOS on every word.
+    """Train a tagger for the target side of pairs, which has UPOS on every word; UsageError for too few.
 
-    Also returns the targets and scores of tags float64[n+1, T], by a tagger that has not seen them. Raises
-    UsageError.
+    Also returns the targets and scores of tags float64[n+1, T], by a tagger that has not seen them.
     """
     if len(pairs) < TAGGER_FOLDS:
         found, expected = f"{pluralise(len(pairs), 'pair')} to learn tags from", f"at least {TAGGER_FOLDS}"

@@ -74,10 +74,9 @@ class Tagger(Stored):
     ``weights`` float32[R, T]: natural-log potentials of the R features in ``index``, with the precision of
     :func:`~qsproj.models.packing.in_half_the_bytes`. ``transitions`` float64[T+1, T]: those of [previous tag,
     tag]; row T is for the first tag. ``contractions``: lower-cased token to lower-cased words. ``language``:
-    its code; None where it is unknown. ``undoubted``: share of tags in new text that are wrong without
-    a doubt of the tagger. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks had what it
-    predicts. ``judge``: scores candidate words where a script puts no spaces between them; see
-    :mod:`qsproj.models.tagging.tagger_training`.
+    its code; None: unknown. ``undoubted``: share of tags in new text that are wrong without a doubt of the
+    tagger. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks had what it predicts.
+    ``judge``: scores candidate words where a script puts no spaces between them.
     """
 
     tags: tuple[str, ...]
@@ -112,9 +111,8 @@ class Tagger(Stored):
         :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``segmentations``: see
         :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`.
 
-        Raises UsageError when there is neither a trained tokeniser nor a language, or for several
-        segmentations of text that is cut by rules or runs over lines; DataError at a line of a script that
-        rules cannot cut.
+        Raises UsageError without tokeniser and language, or for several segmentations of text that is cut by
+        rules or runs over lines; DataError at a line of a script that rules cannot cut.
         """
         in_own_language = language in (None, self.language)
         if segmentations is not None:
@@ -181,18 +179,14 @@ class Tagger(Stored):
         ``confidence``: ``TagProb=`` and ``FeatProb=`` (given the tag) in MISC. ``columns``: replace only
         these; without ``upos``, by the tags of the sentence.
 
-        Raises UsageError when the model does not fill a column; SentenceError when a word has no tag and UPOS
-        is not replaced.
+        Raises UsageError for a column that the model does not fill; SentenceError for a word left untagged.
         """
         return next(self.tag_all([sentence], confidence=confidence, columns=columns))
 
     def tag_all(
         self, sentences: Iterable[Sentence], *, confidence: bool = False, columns: Sequence[str] | None = None
     ) -> Iterator[Sentence]:
-        """Tag sentences in order as :meth:`tag`, in blocks, which is faster.
-
-        An error concerns the sentence last taken from ``sentences``.
-        """
+        """Tag sentences in order, as :meth:`tag`, but faster; an error concerns the one last taken."""
         wanted = self.columns if columns is None else tuple(columns)
         for column in wanted:
             check_name("column of this model", column, self.columns)
@@ -255,10 +249,7 @@ class Tagger(Stored):
         return marginals
 
     def emissions(self, forms: Sequence[str]) -> Floats:
-        """Return the potential of each tag of each word, float64[n, T], natural log, without transitions.
-
-        Several sentences :func:`as_one` have those of each.
-        """
+        """Return tag potentials, float64[n, T], natural log, of one sentence, or several :func:`as_one`."""
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)

@@ -41,11 +41,9 @@ EPOCHS, RATE = 10, 0.1
 LOWER_CLASSES, CASED_CLASSES = 64, 512
 # Most raw sentences to tag and train on again, and the weight of each.
 SELF_TRAINING, SELF_STRENGTH = 8000, 0.5
-# Features whose weights all stay below the first are dropped, and weights of treebank features below the
-# second.
+# Features whose weights all stay below the first are dropped, and treebank weights below the second.
 FAINTEST, FAINT = 0.1, 0.05
-# Least count of features that only raw text has. With faint features dropped as well, the model is a quarter
-# of the size at the same accuracy.
+# Least count of features that only raw text has; with FAINTEST, this quarters the model, as good as before.
 RAREST_OF_RAW = 3
 # A treebank without a digit, such as Czech-CAC, gets copies of sentences with a number as one of the FIGURES.
 NUMERAL = "NUM"
@@ -82,9 +80,8 @@ def train_tagger(
 ) -> Tagger:
     """Train a tagger on sentences with UPOS on every word.
 
-    ``raw``: tokenised sentences of the language, of which ``rng`` picks ``self_training`` to tag. ``dev``:
-    stop at the epoch after which these are tagged best. ``language``: kept in the model. UsageError when
-    there is no sentence, or a word has no UPOS.
+    ``raw``: tokenised sentences of the language; ``rng`` picks ``self_training`` to tag. ``dev``: keep the
+    epoch that tags these best. ``language``: kept in the model. UsageError without a sentence or a UPOS.
     """
     _check_tagged([*treebank, *dev])
     if not treebank:

@@ -196,9 +196,8 @@ def trigram_rows(n_tags: int) -> NDArray[np.int32]:
 class TaggingWeights:
     """Trained weights of the factors over tags and arcs.
 
-    ``arcs``: of LINK, given the tagger's best tags. ``tag_links`` float32[TAG_LINK_BUCKETS].
-    ``trigrams`` float64[(K+1)^3 + (K+1)^2 + K+1]: of trigrams, bigrams and single tags, as
-    :func:`trigram_rows` numbers them.
+    ``arcs``: of LINK, given the tagger's best tags. ``tag_links`` float32[TAG_LINK_BUCKETS]. ``trigrams``
+    float64[(K+1)^3 + (K+1)^2 + K+1]: of trigrams, bigrams and tags, numbered by :func:`trigram_rows`.
     """
 
     arcs: ArcScorer
@@ -342,10 +341,7 @@ class TaggingParser(Parser):
         return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
-        """Return the sentence with UPOS, heads and relations; ``confidence`` also puts ``UposProb=`` in MISC.
-
-        Each tag is the most probable one, and the tree the one with most expected right heads.
-        """
+        """Return the sentence with the likeliest tags and the tree with most expected right heads."""
         check_name("decoder", decode, DECODERS)
         believed = self.posterior(sentence, given)
         best = believed.tags.argmax(axis=1).tolist()

@@ -66,10 +66,7 @@ class Readings:
     doubts: Floats
 
     def arc_probabilities(self, parser: ArcParser) -> Scores:
-        """Return the probability of each arc, float64[n+1, n+1]: the mean for right and for wrong tags.
-
-        Weights are the mean doubt about a word and, in expectation, about its head.
-        """
+        """Return arc probabilities float64[n+1, n+1], of right and wrong tags by doubts on word and head."""
         flatter = (parser.temperature, FLATTER * parser.temperature)
         right, wrong = (parser.inference.infer(self.scores / one)[1] for one in flatter)
         return right + 0.5 * (self.doubts + self.doubts @ right) * (wrong - right)
@@ -88,9 +85,8 @@ def read_uncertain(
     """Search tag sequences with the parser, from the tagger's best one on; average over all that were tried.
 
     ``sentence``: its tags stay, unless ``retag``. ``readings``: the largest number of single tag changes
-    tried, the most probable first; fewer in long sentences, see :func:`readings_of`.
-
-    O(readings n^3) time. The mean of log potentials is a product of experts.
+    tried, the most probable first; fewer in long sentences, see :func:`readings_of`. O(readings n^3). The mean
+    of log potentials is a product of experts.
     """
     places = np.arange(len(sentence))
     free = np.array([retag or tag == UNSPECIFIED for tag in sentence.upos], dtype=bool)

@@ -1,7 +1,6 @@
 """Sentence splitting of running text: logistic regression at each piece of a text.
 
-The rules are a feature with an initial weight of its own, so that with few training sentences the splitter
-is no worse than the rules.
+The rules are a feature with an initial weight, so that with few sentences the splitter is no worse than they.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +22,7 @@ from qsproj.features.sentence_starts import TEMPLATES, pieces, start_keys
 from qsproj.models.schema import Archive, Arrays, ascending, checked, names, optional, shaped, text
 from qsproj.training.objectives import logistic_loss
 
-# Chosen on development files of English, Greek, Hungarian and Turkish: strength of the L2 penalty, steps of
-# L-BFGS, initial weight of the rules.
+# Chosen on dev files of English, Greek, Hungarian, Turkish: L2 penalty, steps of L-BFGS, weight of the rules.
 L2, STEPS, TRUST = 1.0, 60, 2.0
 # Features of one place do not generalise; weights that stay below the second are dropped.
 RAREST, FAINTEST = 2, 0.01

@@ -1,8 +1,7 @@
 """The tokeniser: a linear-chain conditional random field over characters, trained on treebanks.
 
-Every character of a line begins a token, begins a token of several words, continues a token, or is white
-space between tokens. The decision of the rules is a feature, so that a few sentences are enough to learn
-where the treebank differs from them.
+Every character of a line begins a token, begins a token of several words, continues one, or is space between
+tokens. The rules' decision is a feature, so that a few sentences show where the treebank differs from them.
 """
 
 from collections import Counter
@@ -59,8 +58,7 @@ IMPOSSIBLE = -1e6
 class Expansions:
     """The words of multiword tokens; all in lower case.
 
-    ``table``: token to words, for the tokens of the treebank. ``rules``: (prefix, suffix) to words with STEM
-    in one of them, for other tokens.
+    ``table``: token of the treebank to words. ``rules``: (prefix, suffix) of others to words, one with STEM.
     """
 
     table: Mapping[str, Words]

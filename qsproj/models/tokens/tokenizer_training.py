@@ -22,10 +22,9 @@ from qsproj.training.loop import learn
 
 # A script is unspaced above this share of tokens that begin with a letter directly after a letter.
 UNSPACED_SHARE = 0.2
-# Features whose weights all stay below the first are dropped, and weights below the second; then the number
-# of features, the commonest.
+# Features whose weights all stay below the first are dropped, and weights below the second.
 FAINTEST, FAINT = 0.05, 0.03
-MOST_FEATURES = 650_000
+MOST_FEATURES = 650_000  # the commonest
 EPOCHS, RATE = 10, 0.1
 # Weight of a copy of each line with spaces between all tokens; initial weight of the rules, in nats.
 SPACED, TRUST = 0.2, 2.0
@@ -111,14 +110,10 @@ def _rules_first(index: FeatureIndex, language: str | None) -> NDArray[np.float3
 
 def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], list[bool]]:
     assert sentence.layout is not None
-    misc = {}
-    for line in sentence.layout.lines:
-        if line[0] != "#":
-            cells = line.rstrip("\r").split("\t")
-            misc[cells[0]] = "SpaceAfter=No" in cells[-1].split("|")
+    rows = (line.rstrip("\r").split("\t") for line in sentence.layout.lines if line[0] != "#")
+    misc = {cells[0]: "SpaceAfter=No" in cells[-1].split("|") for cells in rows}
     ranges = {span.first: span for span in multiword_tokens(sentence)}
-    tokens, adjoin = [], []
-    word = 1
+    tokens, adjoin, word = [], [], 1
     while word <= len(sentence):
         span = ranges.get(word)
         last = word if span is None else span.last
