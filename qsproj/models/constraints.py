@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Mask, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import misc_values
 from qsproj.corpus.sentence import Sentence
@@ -59,9 +59,9 @@ class ConstrainedInference(TreeDecoder):
         total = float(np.logaddexp.reduce(log_z))
         return total, np.tensordot(np.exp(log_z - total), [own for _, own in found], axes=1)
 
-    def best_case(self, best: Callable[[Scores], tuple[Heads, float]]) -> Heads:
+    def best_case(self, best: Callable[[Scores], tuple[Heads, float]], evidence: Scores | float) -> Heads:
         """Return the best tree of all cases by ``best``, which takes a case as in :meth:`sum_cases`."""
-        return max(self._of_cases(best, self.evidence), key=lambda found: found[1])[0]
+        return max(self._of_cases(best, evidence), key=lambda found: found[1])[0]
 
     def _of_cases(self, asked: Callable[[Scores], Answer], evidence: Scores | float) -> list[Answer]:
         found = []
@@ -80,8 +80,7 @@ class ConstrainedInference(TreeDecoder):
     def best(self, scores: Scores) -> Heads:
         """Return the best tree of all cases, without the evidence, unlike :meth:`infer`."""
         one_root = self.single_root
-        ranked = self._of_cases(lambda case: self._trees.best(scores + case, single_root=one_root), 0.0)
-        return max(ranked, key=lambda found: found[1])[0]
+        return self.best_case(lambda case: self._trees.best(scores + case, single_root=one_root), 0.0)
 
     def sample(self, scores: Scores, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw trees of the arcs of all cases; one may mix several cases."""
@@ -253,8 +252,8 @@ def span_arcs(links: NDArray[np.int32], spans: Sequence[tuple[int, int]]) -> lis
 
 
 def decode_blocks(
-    inferences: Sequence[TreeDecoder], scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    inferences: Sequence[TreeDecoder], scores: Floats, sizes: NDArray[np.int64], decode: str
+) -> tuple[NDArray[np.int32], Floats]:
     """Run :meth:`TreeDecoder.decode_block` for sentences whose inferences differ in constraints only."""
     numbered = enumerate(inferences)
     constrained = {place: one for place, one in numbered if isinstance(one, ConstrainedInference)}

@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.errors import UsageError, check_name
 from qsproj.kernels.trees import eisner_block
 from qsproj.trees import nonprojective, projective
@@ -53,7 +53,7 @@ class TreeDecoder:
         drawn: NDArray[np.int32] = self._trees.sample(scores, size, rng, single_root=self.single_root)
         return drawn
 
-    def without_evidence(self, words: NDArray[np.bool_]) -> Self:
+    def without_evidence(self, words: Mask) -> Self:
         """Return inference whose evidence says nothing of the heads of some words bool[n+1]."""
         return self
 
@@ -63,8 +63,8 @@ class TreeDecoder:
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores)
 
     def decode_block(
-        self, scores: NDArray[np.float64], sizes: NDArray[np.int64], decode: str
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        self, scores: Floats, sizes: NDArray[np.int64], decode: str
+    ) -> tuple[NDArray[np.int32], Floats]:
         """Run :meth:`decode` for several concatenated sentences; return heads int32[sum of sizes].
 
         ``scores`` float64[sum of sizes squared] are finite; ``sizes`` int64[S] are n + 1 of each. First heads
@@ -96,7 +96,7 @@ class TreeDecoder:
         """Return the expected sum of ``values`` over the arcs of a tree, and its derivative by the scores."""
         return self._trees.expectation(scores, values, single_root=self.single_root)
 
-    def admits(self, allowed: NDArray[np.bool_]) -> bool:
+    def admits(self, allowed: Mask) -> bool:
         try:
             self.best(np.where(allowed, 0.0, -np.inf))
         except NoTreeError:
@@ -127,7 +127,7 @@ def has_several_roots(heads: Heads) -> bool:
     return int(np.count_nonzero(heads[1:] == ROOT)) > 1
 
 
-def arcs_in(heads: Heads) -> NDArray[np.bool_]:
+def arcs_in(heads: Heads) -> Mask:
     """Return bool[n+1, n+1], true for the arcs of a tree; all arcs into a word whose head is missing."""
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.bool_)
@@ -148,6 +148,6 @@ def reachable(heads: Heads, inference: TreeDecoder) -> Heads:
     return nearest_projective(heads) if inference.projective else heads
 
 
-def agreeing_arcs(heads: Heads, inference: TreeDecoder) -> NDArray[np.bool_]:
+def agreeing_arcs(heads: Heads, inference: TreeDecoder) -> Mask:
     """Return bool[n+1, n+1], the arcs that agree with a tree, or with the nearest possible one."""
     return arcs_in(reachable(heads, inference))

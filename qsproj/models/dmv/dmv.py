@@ -294,7 +294,7 @@ class SentenceGrammar:
         return log_z, marginals
 
     def best_within(self, inference: ConstrainedInference | None) -> Heads:
-        return self.best()[0] if inference is None else inference.best_case(self.best)
+        return self.best()[0] if inference is None else inference.best_case(self.best, inference.evidence)
 
     def probabilities(self, inference: ConstrainedInference | None) -> Scores:
         return (self.sums() if inference is None else inference.sum_cases(self.sums))[1]

@@ -85,8 +85,8 @@ def read_uncertain(
     """Search tag sequences with the parser, from the tagger's best one on; average over all that were tried.
 
     ``sentence``: its tags stay, unless ``retag``. ``readings``: the largest number of single tag changes
-    tried, the most probable first; fewer in long sentences, see :func:`readings_of`. O(readings n^3). The mean
-    of log potentials is a product of experts.
+    tried, the most probable first; fewer in long sentences, see :func:`readings_of`. O(readings n^3). The
+    mean of log potentials is a product of experts.
     """
     places = np.arange(len(sentence))
     free = np.array([retag or tag == UNSPECIFIED for tag in sentence.upos], dtype=bool)

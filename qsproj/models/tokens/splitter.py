@@ -102,7 +102,7 @@ def _goes_on(sentence: Sentence) -> bool:
 
 def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None) -> Splitter | None:
     """Train on consecutive sentences with ``# text``; return None where there are not two."""
-    keys, outcomes = list[NDArray[np.uint64]](), list[NDArray[np.bool_]]()
+    keys, outcomes = list[NDArray[np.uint64]](), list[Mask]()
     for whole, firsts in running_texts(treebank):
         for begin, end in pairwise([*range(0, len(firsts), LONGEST_TEXT), len(firsts)]):
             stop = firsts[end] if end < len(firsts) else len(whole)

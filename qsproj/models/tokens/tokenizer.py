@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.corpus.characters import belongs_to_neighbour, readable
 from qsproj.corpus.contractions import cased_like
 from qsproj.corpus.editing import with_comment
@@ -153,7 +154,7 @@ class Tokenizer:
     language: str | None
     index: FeatureIndex
     weights: NDArray[np.float32]
-    transitions: NDArray[np.float64]
+    transitions: Floats
     expansions: Expansions
     known: frozenset[str]
     inner_spaces: bool
@@ -229,7 +230,7 @@ class Tokenizer:
                 break
         return found
 
-    def _other(self, tokens: Iterable[Token], states: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _other(self, tokens: Iterable[Token], states: NDArray[np.int32]) -> Floats:
         other = np.full((len(states), N_STATES), IMPOSSIBLE)
         other[np.arange(len(states)), states] = 0.0
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD))
@@ -254,7 +255,7 @@ class Tokenizer:
         text = readable(normalise(line, self.language or ""))[0]
         return [word for _, words in self.tokens(text) for word in words]
 
-    def _emissions(self, text: str) -> NDArray[np.float64]:
+    def _emissions(self, text: str) -> Floats:
         emissions = np.empty((len(text), N_STATES))
         add_emissions(self.index.rows(keys_of(text, self.language, self.known)), self.weights, emissions)
         spaces = np.array([character == " " for character in text])
@@ -269,7 +270,7 @@ class Tokenizer:
         return emissions
 
     @cached_property
-    def _possible_transitions(self) -> NDArray[np.float64]:
+    def _possible_transitions(self) -> Floats:
         possible = self.transitions.copy()
         possible[np.ix_([SPACE, N_STATES], [INSIDE, SPACE])] += IMPOSSIBLE
         return possible
@@ -300,8 +301,8 @@ class Tokenizer:
 
 
 def _without_gaps(
-    emissions: NDArray[np.float64], transitions: NDArray[np.float64], text: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    emissions: Floats, transitions: Floats, text: str
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Return the chain without spaces: emissions float64[m, 9], transitions float64[10, 9], places int64[m].
 
     A state combines those of a character and of the previous one, so that spaces between are summed out: a
@@ -335,7 +336,7 @@ def _with_gaps(states: NDArray[np.int32], places: NDArray[np.int64], length: int
     return whole
 
 
-def _log_sum(emissions: NDArray[np.float64], transitions: NDArray[np.float64]) -> float:
+def _log_sum(emissions: Floats, transitions: Floats) -> float:
     return posterior(emissions.copy(), transitions, np.empty_like(emissions), np.zeros_like(transitions))
 
 
