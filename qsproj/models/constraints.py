@@ -253,7 +253,7 @@ def span_arcs(links: NDArray[np.int32], spans: Sequence[tuple[int, int]]) -> lis
 
 def decode_blocks(
     inferences: Sequence[TreeDecoder], scores: Floats, sizes: NDArray[np.int64], decode: str
-) -> tuple[NDArray[np.int32], Floats]:
+) -> tuple[Heads, Floats]:
     """Run :meth:`TreeDecoder.decode_block` for sentences whose inferences differ in constraints only."""
     numbered = enumerate(inferences)
     constrained = {place: one for place, one in numbered if isinstance(one, ConstrainedInference)}

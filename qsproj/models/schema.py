@@ -88,10 +88,8 @@ def optional(check: Check) -> Check:
 
 def labels(least: int) -> Check:
     """Return a check for a list of ``least`` or more distinct strings that a CoNLL-U column may hold."""
-    expected = f"at least {least} names that CoNLL-U may hold"
-    return _rule(
-        lambda value: len(value) >= least and all(map(_LABEL.fullmatch, value)), expected, after=names
-    )
+    what = f"at least {least} names that CoNLL-U may hold"
+    return _rule(lambda value: len(value) >= least and all(map(_LABEL.fullmatch, value)), what, after=names)
 
 
 def text_rows(least: int) -> Check:

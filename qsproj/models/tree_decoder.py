@@ -62,9 +62,7 @@ class TreeDecoder:
         check_decoder(decode)
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores)
 
-    def decode_block(
-        self, scores: Floats, sizes: NDArray[np.int64], decode: str
-    ) -> tuple[NDArray[np.int32], Floats]:
+    def decode_block(self, scores: Floats, sizes: NDArray[np.int64], decode: str) -> tuple[Heads, Floats]:
         """Run :meth:`decode` for several concatenated sentences; return heads int32[sum of sizes].
 
         ``scores`` float64[sum of sizes squared] are finite; ``sizes`` int64[S] are n + 1 of each. First heads
