@@ -313,24 +313,21 @@ class TaggingParser(Parser):
         distribution: Floats,
         marginals: Scores,
         *,
-        required_arcs: Mask | None = None,
-        required_tags: Mask | None = None,
+        required: tuple[Mask, Mask] | None = None,
         inference: TreeDecoder | None = None,
         spans: Sequence[tuple[int, int]] = (),
     ) -> TaggingFeatures:
         """Prune and build the graph of a sentence, given distributions of tags and arcs.
 
-        ``required_arcs``, ``required_tags`` bool[n+1, n+1], bool[n, K]: exempt from pruning, in training.
+        ``required``: arcs bool[n+1, n+1] and tags bool[n, K] that are exempt from pruning, in training.
         ``inference``, ``spans``: the trees to choose from, where they are constrained.
         """
         inference = inference or self.inference
         candidates = candidate_arcs(marginals, inference, threshold=self.options.arc_threshold)
         possible = distribution >= self.options.tag_threshold
         possible[np.arange(len(possible)), distribution.argmax(axis=1)] = True
-        if required_arcs is not None:
-            candidates |= required_arcs
-        if required_tags is not None:
-            possible |= required_tags
+        if required is not None:
+            candidates, possible = candidates | required[0], possible | required[1]
         attributes, tags = self.base.scorer.templates.attributes, self.tagger.tags
         graph = tagging_graph(candidates, possible, inference, spans=spans)
         words = graph.candidate_words, tag_hashes(tags)[graph.candidate_tags]

@@ -127,10 +127,10 @@ def _example(
     tags = start.tagger.tags
     arcs = agreeing_arcs(gold.heads, start.inference)
     numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
-    required = np.eye(len(tags), dtype=np.bool_)[numbers]
+    required = arcs, np.eye(len(tags), dtype=np.bool_)[numbers]
     encoded = start.base.scorer.encode(tagged)
     marginals = start.inference.infer(scores)[1]
-    features = start.features(encoded, distribution, marginals, required_arcs=arcs, required_tags=required)
+    features = start.features(encoded, distribution, marginals, required=required)
     agrees = arcs[features.graph.heads, features.graph.dependents]
     observed = tagging_parser.observed_values(features.graph, agrees, numbers)
     return TaggingExample(features, agrees, observed)

@@ -70,11 +70,10 @@ def train_tokenizer(
     unspaced = is_unspaced(texts)
     lexicons = [frozenset[str]()] * len(texts)
     if unspaced:
-
-        def words_of(others: list[int]) -> frozenset[str]:
-            return _words(texts[number] for number in others)
-
-        lexicons = in_order(cross_fit(len(texts), words_of, lambda words, _: words, folds=FOLDS))
+        folds = cross_fit(
+            len(texts), lambda others: _words(texts[i] for i in others), lambda words, _: words, folds=FOLDS
+        )
+        lexicons = in_order(folds)
     examples = [(found, words, 1.0) for found, words in zip(texts, lexicons, strict=True)]
     if SPACED and not unspaced:
         examples += [(spaced(found), lexicons[0], SPACED) for found in texts]
