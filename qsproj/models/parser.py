@@ -77,17 +77,17 @@ class Parser(Stored):
     @property
     def reads(self) -> tuple[str, ...]:
         """Columns that the model reads, ``heads`` for trees; of ``upos``, ``xpos`` one must be filled."""
-        return ()
+        return () if self.base is None else self.base.reads
 
     @property
     def ignored(self) -> tuple[str, ...]:
         """Columns that the model's features read, but that were empty in all training data."""
-        return ()
+        return () if self.base is None else self.base.ignored
 
     @property
     def word_tagger(self) -> "Tagger | None":
         """The tagger that cuts plain text and tags words without UPOS; None without one."""
-        return None
+        return None if self.base is None else self.base.word_tagger
 
     def layers(self) -> "list[Parser]":
         return [self, *([] if self.base is None else self.base.layers())]
@@ -190,24 +190,12 @@ class Wrapper(Parser, Generic[Base]):
         return sentence
 
     @property
-    def reads(self) -> tuple[str, ...]:
-        return self.base.reads
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        return self.base.ignored
-
-    @property
     def refuses_training(self) -> str | None:  # type: ignore[override]
         return self.base.refuses_training
 
     @property
     def refuses_parts(self) -> str | None:  # type: ignore[override]
         return self.base.refuses_parts
-
-    @property
-    def word_tagger(self) -> "Tagger | None":
-        return self.base.word_tagger
 
     def parse_all(
         self,

@@ -303,7 +303,8 @@ def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -
             options = [other for other in own if filled(other, filler) is not None]
             if len(options) > 1:
                 choices.append((*_inputs(tree, one, way, filler, options), options.index(pattern)))
-    trainer, what = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT), "learning edges"
+    trainer = ChoiceTrainer(1 << HASH_BITS, rate=RATE, faint=FAINT)
+    what = "learning edges"
     weights, _ = learn(trainer, choices, epochs=EPOCHS, rng=rng, patience=None, description=what)
     return Enhancer(patterns, weights)
 

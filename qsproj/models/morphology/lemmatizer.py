@@ -50,18 +50,14 @@ class EditScript(NamedTuple):
     cut_suffix: str = ""
     suffix: str = ""
 
-    def fits(self, form: str) -> bool:
-        room = len(self.cut_prefix) + len(self.cut_suffix) + (self.casing != WHOLE)
-        ends = form.startswith(self.cut_prefix) and form.endswith(self.cut_suffix)
-        return ends and len(form) >= room
-
     def apply(self, form: str) -> str | None:
+        """Return the lemma of a form; None where the script does not fit it."""
         if self.casing == WHOLE:
             return self.suffix
         cased = _CASINGS[self.casing](form)
-        if not self.fits(cased):
-            return None
-        return self.prefix + cased[len(self.cut_prefix) : len(cased) - len(self.cut_suffix)] + self.suffix
+        stem = cased[len(self.cut_prefix) : len(cased) - len(self.cut_suffix)]
+        fits = stem and cased.startswith(self.cut_prefix) and cased.endswith(self.cut_suffix)
+        return self.prefix + stem + self.suffix if fits else None
 
     @staticmethod
     def from_fields(fields: Sequence[str]) -> "EditScript":

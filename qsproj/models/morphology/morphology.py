@@ -237,8 +237,7 @@ class Morphology:
     def to_archive(self) -> schema.Archive:
         forms = sorted({form for form, _ in self.lexicon})
         place = {form: number for number, form in enumerate(forms)}
-        every = ((place[form], entries) for (form, _), entries in self.lexicon.items())
-        entries = sorted((number, *entry) for number, own in every for entry in own)
+        entries = sorted((place[form], *entry) for (form, _), own in self.lexicon.items() for entry in own)
         header: dict[str, Any] = {
             "columns": list(self.columns),
             "analyses": [list(analysis) for analysis in self.table.analyses],

@@ -1,9 +1,9 @@
 """Training of lemmas, features and language-specific tags on a treebank."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain, groupby
 
 import numpy as np
@@ -62,6 +62,8 @@ UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
 EXPECTED_FEATURES = 3.0
 
 Analysed = tuple[Sentence, tuple[Analysis, ...]]
+# Returns the number of the edit script of a form and its lemma.
+ScriptOf = Callable[[str, str], int]
 # Counts of analyses and scripts by form and UPOS.
 _Lexicon = dict[tuple[str, str], Counter[tuple[Analysis, int]]]
 # Active weight rows int32[n, T], right analyses int64[n], and the words as the kernels read them.
@@ -108,18 +110,23 @@ def train_morphology(
     if not chosen:
         return None
     analysed = _analysed(treebank, chosen)
-    scripts = _Scripts()
-    lexicon = _lexicon(analysed, scripts, lemmas="lemma" in chosen)
+    scripts: dict[EditScript, int] = {}
+
+    @cache
+    def script_of(form: str, lemma: str) -> int:
+        return scripts.setdefault(edit_script(form, lemma), len(scripts))
+
+    lexicon = _lexicon(analysed, script_of, lemmas="lemma" in chosen)
     analyses = {analysis for _, of_sentence in analysed for analysis in of_sentence}
     table = analysis_table(analyses, fused=has_genders(analyses))
     numbers = {analysis: number for number, analysis in enumerate(table.analyses)}
     if "lemma" in chosen:
-        _add_inflections(lexicon, inflections, table, scripts)
+        _add_inflections(lexicon, inflections, table, script_of)
     numbered = {
         key: [(numbers[analysis], script, count) for (analysis, script), count in sorted(entries.items())]
         for key, entries in sorted(lexicon.items())
     }
-    known = tuple(scripts.numbers)
+    known = tuple(scripts)
     lemmas = known_lemmas(numbered, known) if "lemma" in chosen else {}
     # A list of lemmas has no information on features.
     templates = (*TEMPLATES, *STEM_TEMPLATES) if "lemma" in chosen and not listed else TEMPLATES
@@ -154,31 +161,19 @@ def _analysed(treebank: Sequence[Sentence], columns: Sequence[str]) -> list[Anal
     return found
 
 
-class _Scripts:
-    def __init__(self) -> None:
-        self.numbers: dict[EditScript, int] = {}
-        self._made: dict[tuple[str, str], int] = {}
-
-    def number(self, form: str, lemma: str) -> int:
-        if (form, lemma) not in self._made:
-            script = edit_script(form, lemma)
-            self._made[form, lemma] = self.numbers.setdefault(script, len(self.numbers))
-        return self._made[form, lemma]
-
-
-def _lexicon(analysed: Sequence[Analysed], scripts: _Scripts, *, lemmas: bool) -> _Lexicon:
+def _lexicon(analysed: Sequence[Analysed], script_of: ScriptOf, *, lemmas: bool) -> _Lexicon:
     lexicon: _Lexicon = {}
     for sentence, analyses in analysed:
         composed = (map(plain_form, sentence.forms), map(composed_form, sentence.lemmas))
         for form, lemma, analysis in zip(*composed, analyses, strict=True):
             has_lemma = lemmas and (lemma != UNSPECIFIED or form == UNSPECIFIED)
-            script = scripts.number(form, lemma) if has_lemma else NO_SCRIPT
+            script = script_of(form, lemma) if has_lemma else NO_SCRIPT
             lexicon.setdefault((form, analysis.upos), Counter())[analysis, script] += 1
     return lexicon
 
 
 def _add_inflections(
-    lexicon: _Lexicon, inflections: Sequence[Inflection], table: AnalysisTable, scripts: _Scripts
+    lexicon: _Lexicon, inflections: Sequence[Inflection], table: AnalysisTable, script_of: ScriptOf
 ) -> None:
     listed: dict[tuple[str, str], dict[str, str]] = {}
     for form, lemma, tags, feats in inflections:
@@ -190,10 +185,10 @@ def _add_inflections(
         entries = lexicon.setdefault((form, upos), Counter())
         for analysis, script in [entry for entry in entries if entry[1] == NO_SCRIPT]:
             best = max(lemmas, key=partial(shared_features, feats=analysis.feats))
-            entries[analysis, scripts.number(form, lemmas[best])] += entries.pop((analysis, script))
+            entries[analysis, script_of(form, lemmas[best])] += entries.pop((analysis, script))
         known = {script for _, script in entries}
         for feats, lemma in lemmas.items():
-            script = scripts.number(form, lemma)
+            script = script_of(form, lemma)
             if script not in known:
                 if (feats, upos) not in nearest:
                     own = table.analyses[slice(*table.ranges[upos])]
@@ -263,8 +258,9 @@ def _train_lemmatizer(
     first = len(morphology.scripts)
     allowed |= {upos: (scripts.index(script, first),) for upos, script in unlisted.items()}
     start = Lemmatizer(scripts, allowed, lemmas, np.zeros(BUCKETS, dtype=np.float32))
-    trainer, what = ChoiceTrainer(BUCKETS, rate=SCRIPT_RATE, faint=FAINT_OF_SCRIPTS), "learning lemmas"
+    trainer = ChoiceTrainer(BUCKETS, rate=SCRIPT_RATE, faint=FAINT_OF_SCRIPTS)
     choices = _choices(start, words)
+    what = "learning lemmas"
     weights, _ = learn(trainer, choices, epochs=SCRIPT_EPOCHS, rng=rng, patience=None, description=what)
     return replace(start, weights=weights, _found={})
 

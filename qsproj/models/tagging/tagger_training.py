@@ -104,7 +104,8 @@ def train_tagger(
         start = _untrained(tags, extractor, FeatureIndex(known))
         start = replace(start, contractions=contractions, language=language)
         trainer = ChainTrainer(start, rate=RATE, faintest=FAINTEST, kernel=FROM_TAGS)
-        encoded, score = _encoded(start, examples, keys), partial(accuracy, sentences=dev) if dev else None
+        encoded = _encoded(start, examples, keys)
+        score = partial(accuracy, sentences=dev) if dev else None
         tagger, _ = learn(
             trainer, encoded, epochs=epochs, rng=rng, score=score, patience=None, description=WHAT
         )

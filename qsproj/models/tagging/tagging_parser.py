@@ -269,10 +269,6 @@ class TaggingParser(Parser):
         return ("forms",)
 
     @property
-    def ignored(self) -> tuple[str, ...]:
-        return self.base.ignored
-
-    @property
     def word_tagger(self) -> Tagger:
         return self.tagger
 

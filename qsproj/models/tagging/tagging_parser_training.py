@@ -80,7 +80,9 @@ def train_tagging_parser(
     skipped = dict(first_report.skipped)
     if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
         skipped["not every word has a head"] = int(partial)
-    trainer, score, what = TaggingTrainer(start, options), dev_score(dev), "training tags and arcs"
+    trainer = TaggingTrainer(start, options)
+    score = dev_score(dev)
+    what = "training tags and arcs"
     parser, records = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     return parser, TrainingReport(tuple(records), skipped)
 

@@ -76,21 +76,19 @@ def running_texts(treebank: Iterable[Sentence]) -> Iterator[tuple[str, list[int]
     Sentences follow without a space where the last word has ``SpaceAfter=No``. Sentences without ``# text``
     separate paragraphs, as do ``# newpar`` and ``# newdoc``.
     """
-    parts, starts, length = list[str](), list[int](), 0
+    joined, starts = "", list[int]()
     for sentence in treebank:
         own = comment_value(sentence, "text")
         assert sentence.layout is not None
         begins = any(line.startswith(_BREAKS) for line in sentence.layout.lines)
         if starts and (own is None or begins):
-            yield "".join(parts).rstrip(" "), starts
-            parts, starts, length = [], [], 0
-        shown = readable(" ".join((own or "").split()))[0]
-        if shown:
-            starts.append(length)
-            parts.append(shown if _goes_on(sentence) else shown + " ")
-            length += len(parts[-1])
+            yield joined.rstrip(" "), starts
+            joined, starts = "", []
+        if shown := readable(" ".join((own or "").split()))[0]:
+            starts.append(len(joined))
+            joined += shown if _goes_on(sentence) else shown + " "
     if starts:
-        yield "".join(parts).rstrip(" "), starts
+        yield joined.rstrip(" "), starts
 
 
 def _goes_on(sentence: Sentence) -> bool:
