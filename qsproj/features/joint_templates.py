@@ -147,10 +147,7 @@ def tag_buckets(
     posteriors: NDArray[np.float64],
     n_tags: int,
 ) -> Buckets:
-    """Return the features of L links with each candidate tag of their target words.
-
-    int32[L * n_tags, T]; ``source_tags`` uint64[L]: hash of the source word's tag. ``posteriors`` float64[L].
-    """
+    """Return int32[L * n_tags, T], features of L links with each candidate tag of their target words."""
     columns = {
         "source tag": np.repeat(source_tags, n_tags),
         "tag": hashes_of(tag for row in tags for tag in (*row, *[""] * (n_tags - len(row)))),

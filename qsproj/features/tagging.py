@@ -225,10 +225,7 @@ def class_sets_of(sentences: Sequence[Sequence[str]], *, lower: int, cased: int 
 
 
 def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str, int]:
-    """Return the class, from 2, of each word that occurs at least RAREST times; frequent words first.
-
-    ``n_classes``: at least 3, one for sentence boundaries and one for rarer words.
-    """
+    """Return the class, from 2, of each word that occurs RAREST times; ``n_classes`` is at least 3."""
     # Imported here and below: it takes a tenth of a second, and tagging does not need it.
     from scipy import sparse
 

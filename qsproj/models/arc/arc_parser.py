@@ -47,10 +47,7 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
         self.scorer.check_tagged(sentence)
 
     def constrained(self, sentence: Sentence, given: Given) -> TreeDecoder:
-        """Return inference over the trees that agree with the known part of a sentence.
-
-        A known relation of a word without a head weights the arcs into it by the probability of the relation.
-        """
+        """Return inference over the trees that agree with the known part; its relations weight arcs."""
         if given is None or given.leave_trees_free:
             return self.inference
         inference = given.within(self.inference)
@@ -163,10 +160,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
     def parsed_block(
         self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool
     ) -> Iterator[Sentence]:
-        """Score, then decode, then label several sentences, a fifth faster than one by one.
-
-        Each table of weights is read while it is in the cache.
-        """
+        """Score, then decode, then label: a fifth faster than one by one, as weights stay in the cache."""
         block = self.scorer.encode_block(sentences)
         sizes, scores = block.sizes, self.scorer.score_block(block)
         inferences = list(map(self.constrained, sentences, given))

@@ -174,10 +174,7 @@ ArcExample = LossExample[Objective]
 
 
 class ArcLearner(Trainer[LossExample[Loss], Scorer], Generic[Loss, Scorer, Stepper]):
-    """Weights of an arc scorer during training, at first those of ``start``. Mutable; abstract.
-
-    ``support`` uint64[buckets / 64]: the features that exist; None: all.
-    """
+    """Training from the weights of ``start``, for features in ``support`` uint64[buckets / 64]; None: all."""
 
     def __init__(
         self,
@@ -272,10 +269,7 @@ _ARCS = ~np.eye(4, dtype=bool) & (np.arange(4) > 0)
 
 
 def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest_words: int) -> float | None:
-    """Return the share of words whose UPOS was in a parser's training data; None for fewer words.
-
-    A tag counts as known where enough features of arcs between words of that tag alone have weights.
-    """
+    """Return the share of words whose UPOS has weights, so that the parser knows it; None for fewer words."""
     scorer = getattr(parser.layers()[-1], "scorer", None)
     if not isinstance(scorer, ArcScorer) or "upos" in parser.ignored:
         return None

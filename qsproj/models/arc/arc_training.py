@@ -100,10 +100,7 @@ def train_on_passes(
     options: TrainingOptions,
     label_epochs: int,
 ) -> ArcParser:
-    """Train a parser on other trees in each pass, then its relations on those that ``labelled`` returns.
-
-    The ``options`` name an objective with a gradient; all features count.
-    """
+    """Train on other trees in each pass, by a loss with a gradient, and relations on ``labelled`` ones."""
     trainer: Any = None
     for sentences in passes:
         prepared = prepare(sentences, options=options)

@@ -223,10 +223,7 @@ def untrained(template_set: str, relations: Iterable[str], *, ignored: tuple[str
 
 
 def with_relations(labeller: Labeller, relations: Iterable[str]) -> Labeller:
-    """Add relations: one with a subtype starts from that without, any other from the mean of all.
-
-    From zero, a new relation would win where all others have negative scores.
-    """
+    """Add relations, each from that without subtype, else from the mean: zeros could win everywhere."""
     ordered = tuple(sorted({*labeller.relations, *relations}))
     weights = np.repeat(labeller.weights.mean(axis=1, keepdims=True), len(ordered), axis=1)
     known = {relation: number for number, relation in enumerate(labeller.relations)}
@@ -252,11 +249,7 @@ def label_trainer(start: Labeller, kernel: Callable[..., float]) -> Steps[LabelE
 
 
 def start_above(prior: Labeller | None, template_set: str, relations: Iterable[str]) -> Labeller:
-    """Return the initial labeller: the prior's weights under templates that also read words.
-
-    The template set contains those of the prior, and equal features have equal buckets in both. Without a
-    prior all relations are equally likely.
-    """
+    """Return the prior's labeller, or an untrained one, with templates that add features to the prior's."""
     if prior is None:
         return untrained(f"{template_set}{arc_templates.IN_TREE}", relations)
     in_tree = arc_templates.IN_TREE if prior.template_set.endswith(arc_templates.IN_TREE) else ""

@@ -122,11 +122,9 @@ def tree_of_words(forms: Sequence[str], tags: Sequence[str], heads: Heads) -> Tr
 
 
 def mark_heads(tree: TreeOfWords, pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Return the head of each mark by the guidelines, given the :func:`paired_marks`.
-
-    Without words the first mark is the root, and head of the others.
-    """
+    """Return the head of each mark by the guidelines, given the :func:`paired_marks`."""
     if not tree.words:
+        # The first mark is the root, and head of the others.
         return {mark: min(mark - 1, 1) for mark in range(1, len(tree.forms) + 1)}
     found = {mark: tree.attachment(mark) for mark, tag in enumerate(tree.tags, start=1) if tag == PUNCT}
     for opening, closing in pairs:

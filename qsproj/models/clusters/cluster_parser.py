@@ -36,10 +36,7 @@ _TRAINING = "training arcs in clusters"
 
 @dataclass(frozen=True)
 class ClusterScorer(arc_scorer.ArcWeights):
-    """Scores of arcs in clusters: sums of their features' ``weights`` float32[buckets, C].
-
-    *Source*: Smith and Smith 2007, 5.1, eq. 18.
-    """
+    """Sums of ``weights`` float32[buckets, C] of an arc's features (Smith and Smith 2007, 5.1, eq. 18)."""
 
     @property
     def clusters(self) -> int:
@@ -83,10 +80,7 @@ def random_start(
 
 
 def summed_out(scores: Floats) -> tuple[Scores, Floats]:
-    """Sum scores float64[n+1, n+1, C], natural log and finite, over the clusters of each arc.
-
-    Also returns the probability of each cluster given the arc. *Source*: Smith and Smith 2007, eq. 18.
-    """
+    """Sum finite log scores float64[n+1, n+1, C] over clusters; also return the chances of each."""
     most = scores.max(axis=2, keepdims=True)
     chances = np.exp(scores - most)
     sums = chances.sum(axis=2, keepdims=True)
@@ -95,10 +89,7 @@ def summed_out(scores: Floats) -> tuple[Scores, Floats]:
 
 
 class ClusterTrainer(arc_scorer.ArcLearner[Objective, ClusterScorer, SparseOptimiser]):
-    """Learns the weights of arcs in clusters by gradients, one sentence a step. Mutable.
-
-    The tree does not change the probabilities of an arc's clusters, so any objective of arc scores will do.
-    """
+    """Learns by any objective of arc scores: the tree does not change the probabilities of clusters."""
 
     def gather(self, example: arc_scorer.ArcExample, *, negligible: float = NEGLIGIBLE) -> float:
         features = self.live.features(example.encoded)
@@ -129,10 +120,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
     def heads(
         self, cluster_scores: Floats, *, decode: str = "mbr", inference: TreeDecoder | None = None
     ) -> Heads:
-        """Return the best tree under scores float64[n+1, n+1, C].
-
-        ``decode``: ``map``, ``mbr``, or ``max-z``, the most probable tree together with its clusters.
-        """
+        """Return the best tree; ``decode``: also ``max-z``, the most probable one with its clusters."""
         inference = inference or self.inference
         if decode == MAX_Z:
             return inference.decode(cluster_scores.max(axis=2), "map")

@@ -24,8 +24,8 @@ from qsproj.models.arc.arc_scorer import HashedWeights
 from qsproj.models.constraints import span_arcs
 from qsproj.models.tree_decoder import TreeDecoder
 
-# Index of the first family's group in a sentence's graph: LINK precedes the families, and the hard constraint
-# follows them, so that it is updated last in every iteration.
+# Index of the first family's group in a sentence's graph. LINK precedes the families; the hard constraint
+# follows them, to be updated last in every iteration.
 FIRST_FAMILY = 1
 
 Table = NDArray[np.int32]
@@ -35,11 +35,10 @@ Table = NDArray[np.int32]
 class FamilyFactors:
     """The factors of one family in one sentence.
 
-    ``name``: in ``FAMILIES``.
-    ``members`` int32[F, R], ``places`` uint64[F]: as :func:`qsproj.features.second_order.factor_features`
-        reads them; members are words plus one.
-    ``scored`` int64[F]: the index of each factor's score among the flattened scores of the group.
-    ``group``: all scores zero. ``above``: an offset added to scores, one for all or float64[F].
+    ``name``: in ``FAMILIES``. ``members`` int32[F, R], words plus one, and ``places`` uint64[F]: inputs of
+    :func:`qsproj.features.second_order.factor_features`. ``scored`` int64[F]: the index of each factor's
+    score among those of the group, flattened. ``group``: all scores zero. ``above``: an offset added to
+    scores, one for all or float64[F].
     """
 
     name: str
@@ -78,10 +77,9 @@ class SentenceGraph:
     graph: FactorGraph
 
     def with_scores(self, link_scores: Floats, scores: Sequence[Floats]) -> FactorGraph:
-        groups = self.graph.groups
+        first, *rest = self.graph.groups
         scored = [family.with_scores(values) for family, values in zip(self.families, scores, strict=True)]
-        hard = groups[FIRST_FAMILY + len(scored) :]
-        return replace(self.graph, groups=(link(groups[0].edges, link_scores), *scored, *hard))
+        return replace(self.graph, groups=(link(first.edges, link_scores), *scored, *rest[len(scored) :]))
 
     @property
     def n_factors(self) -> int:
@@ -170,8 +168,7 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
 
 def _valence(arcs: Arcs) -> FamilyFactors:
     chains = _with_arcs(link_tables.dependent_chains(*arcs.ends, size=len(arcs.before)))
-    size = len(chains.heads)
-    sizes = second_order.LARGEST_COUNT + 1
+    size, sizes = len(chains.heads), second_order.LARGEST_COUNT + 1
     counts = np.tile(np.arange(sizes, dtype=np.int32), size)
     heads, sides = np.repeat(chains.heads, sizes), np.repeat(chains.sides, sizes)
     group = valence(chains.variables, chains.starts, np.zeros((size, sizes)))
@@ -180,8 +177,8 @@ def _valence(arcs: Arcs) -> FamilyFactors:
 
 
 def _nocross(arcs: Arcs) -> FamilyFactors:
-    # A factor for each pair of crossing arcs: few after pruning. The grouped factors of thesis 3.4.2 include
-    # EXACTLY1 once for every pair of words, in addition to TREE; messages that count it repeatedly diverge.
+    # A factor for each pair of crossing arcs, few after pruning: the grouped factors of thesis 3.4.2 include
+    # EXACTLY1 for every pair of words, and messages that count it repeatedly diverge.
     variables, words = link_tables.crossing_pairs(*arcs.ends)
     return _pairs("nocross", variables, words, np.ones(len(words), dtype=np.uint64))
 
@@ -236,7 +233,6 @@ class FactorScorer(HashedWeights):
 
 # Damping of messages: undamped ones overshoot where factors are strong.
 DAMPING = 0.3
-
 Expectations = tuple[Floats, list[Floats]]
 
 

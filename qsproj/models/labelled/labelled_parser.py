@@ -59,6 +59,7 @@ class RelationScorer(RelationWeights):
         return cls(*fields, Candidates(seen))
 
 
+Numbers = NDArray[np.int32]
 # Tag of the root, which is no word's dependent.
 ROOT_TAG = 0
 
@@ -90,18 +91,14 @@ class Candidates:
         return allowed
 
     @cached_property
-    def lists(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def lists(self) -> tuple[Numbers, Numbers]:
         """The same as starts int32[TAGS * TAGS + 1] and relations int32, in the form of the kernels."""
         flat = self.allowed.reshape(TAGS * TAGS, -1)
         starts = np.concatenate([[0], np.cumsum(flat.sum(axis=1))])
         return starts.astype(np.int32), np.nonzero(flat)[1].astype(np.int32)
 
     def scores(
-        self,
-        features: ArcFeatures,
-        heads: NDArray[np.int32],
-        dependents: NDArray[np.int32],
-        weights: NDArray[np.float32],
+        self, features: ArcFeatures, heads: Numbers, dependents: Numbers, weights: NDArray[np.float32]
     ) -> Floats:
         """Score the candidates of arcs, ends int32[k], by float32[buckets, L]: float64[k, L], or -inf."""
         scores = np.empty((len(heads), weights.shape[1]))
@@ -109,13 +106,12 @@ class Candidates:
         return scores
 
     @staticmethod
-    def of_trees(trees: Iterable[tuple[EncodedSentence, Heads, Sequence[int]]], relations: int) -> Candidates:
+    def of_trees(trees: Iterable[tuple[EncodedSentence, Heads, Numbers]], relations: int) -> Candidates:
         """Collect the relations seen in trees: words, heads int32[n+1], relation numbers, -1 if unknown."""
         seen = np.zeros((TAGS, TAGS, relations), dtype=np.bool_)
         for encoded, heads, numbers in trees:
-            for dependent, (head, relation) in enumerate(zip(heads.tolist(), numbers, strict=True)):
-                if head >= ROOT and relation >= 0:
-                    seen[encoded.tags[head], encoded.tags[dependent], relation] = True
+            known = np.flatnonzero((heads >= ROOT) & (numbers >= 0))
+            seen[encoded.tags[heads[known]], encoded.tags[known], numbers[known]] = True
         return Candidates(seen)
 
 
@@ -182,8 +178,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         arcs = self.scorer.scores(self.scorer.features(encoded))
         features = self.relations.hashed(encoded)
         inference = self.constrained(sentence, given)
-        words = [] if given is None else given.without_head(self.relations.relations)
-        if given is None or not words:
+        if given is None or not (words := given.without_head(self.relations.relations)):
             scores = self.relations.scores(features, arcs, self._possible(arcs, inference))
             return self.believed(scores, inference)
         columns = {word: self.relations.relations.index(given.relations[word - 1]) for word in words}
@@ -290,7 +285,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
             parsed.append(with_tree(sentence, heads, tuple(islice(names, len(sentence)))))
         return parsed
 
-    def _block_trees(self, block: EncodedBlock) -> tuple[NDArray[np.int32], Floats] | None:
+    def _block_trees(self, block: EncodedBlock) -> tuple[Numbers, Floats] | None:
         sizes, single_root = block.sizes, self.inference.single_root
         arcs = self.scorer.score_block(block)
         found = possible_arcs(arcs, block.starts, sizes, single_root, self.least)

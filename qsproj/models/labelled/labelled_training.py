@@ -32,10 +32,8 @@ from qsproj.training.cross_fitting import best_scale
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.objectives import UNKNOWN, LabelledTree
 
-# Every fifth sentence is held out from a second parser, whose probabilities on it give the temperatures,
-# where there are enough.
-HELD_OUT = 5
-LEAST_SENTENCES = 20
+# Every fifth of at least so many sentences is held out from a second parser, to fit the temperatures.
+HELD_OUT, LEAST_SENTENCES = 5, 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +119,7 @@ def _learned(
     encoded = [lesson.encoded for lesson in prepared.lessons]
     names = tuple(sorted(relations_in(sentences)))
     words = zip(encoded, sentences, strict=True)
-    seen = ((own, sentence.heads, known_relations(sentence, names).tolist()) for own, sentence in words)
+    seen = ((own, sentence.heads, known_relations(sentence, names)) for own, sentence in words)
     templates, weights = prepared.start.template_set, np.zeros((1 << HASH_BITS, len(names)), np.float32)
     relations = RelationScorer(templates, names, weights, Candidates.of_trees(seen, len(names)))
     trees = (labelled_tree(sentence, names, inference, objective=options.objective) for sentence in sentences)
@@ -145,10 +143,7 @@ def _learned(
 def labelled_tree(
     sentence: Sentence, relations: Sequence[str], inference: TreeDecoder, *, objective: str
 ) -> LabelledTree | None:
-    """Return the loss of one labelled tree, whole or partial; None when the model cannot build one.
-
-    Where it cannot, the nearest tree takes its place; relations of changed arcs are then unknown.
-    """
+    """Return the loss of a tree, or of the nearest possible one; None where the model can build none."""
     found = tree_objective(sentence.heads, inference, objective)
     if found is None:
         return None
@@ -158,10 +153,8 @@ def labelled_tree(
     return LabelledTree(found, heads, known, margin)
 
 
-# Range of temperatures.
-COLDEST, WARMEST = 0.5, 8.0
-# Probabilities are clipped to this distance from 0 and 1.
-DOUBT = 1e-4
+# Range of temperatures; probabilities are clipped to a distance of DOUBT from 0 and 1.
+COLDEST, WARMEST, DOUBT = 0.5, 8.0, 1e-4
 
 
 def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> LabelledParser:
@@ -177,9 +170,8 @@ def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> Labelle
     gold = np.concatenate([sentence.heads[1:] for sentence in sentences])
     wanted = np.concatenate([sentence.deprels for sentence in sentences])
     right = np.concatenate([heads[1:] for heads in trees]) == gold
-    names = np.array(parser.relations.relations)
+    names, known = np.array(parser.relations.relations), gold != NO_HEAD
     named = right & (np.concatenate([names[matrix.argmax(axis=1)] for matrix in scores]) == wanted)
-    known = gold != NO_HEAD
     labelled = known & (wanted != UNSPECIFIED)
     if not labelled.any():
         return parser

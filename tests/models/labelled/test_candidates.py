@@ -18,7 +18,7 @@ def learned():
         (make_sentence("b c", "NOUN VERB", [2, -1]), [-1, -1, DET]),
     ]
     return Candidates.of_trees(
-        ((encode(sentence, ("upos",)), sentence.heads, numbers) for sentence, numbers in trees), 4
+        ((encode(sentence, ("upos",)), sentence.heads, np.array(numbers)) for sentence, numbers in trees), 4
     )
 
 
