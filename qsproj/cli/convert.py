@@ -76,10 +76,12 @@ def _convert_by_rules(options: argparse.Namespace) -> None:
 
 def _convert_by_model(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import warn_unknown_relations
-    from qsproj.models.converter.converter import load_converter
+    from qsproj.models.converter.converter import Converter
+    from qsproj.models.storage import load_model_of
     from qsproj.pipelines.adapt import convert_treebank, least_sure_first
 
-    converter = load_converter(options.model)
+    remedy = "train one: qsproj adapt; or parse with it: qsproj parse"
+    converter = load_model_of(options.model, Converter, expected="a converter", remedy=remedy)
     with adding_lines(options.input) as sentences:
         known = warn_unknown_relations(sentences, converter, path=options.model, name=name_of(options.input))
 

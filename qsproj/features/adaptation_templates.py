@@ -98,6 +98,7 @@ RELATION_TEMPLATES = _templates("""
 """)
 
 
+@lru_cache(maxsize=16)
 def compile_templates(templates: tuple[Template, ...], *, hash_bits: int) -> Templates:
     """Compile templates for the kernels and ``2**hash_bits`` buckets; ValueError at an unknown atom."""
     operations = np.full((len(templates), max(map(len, templates))), -1, dtype=np.int32)

@@ -8,8 +8,6 @@ of the source tree and its turned trees, plus learned weights of the path betwee
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -27,7 +25,7 @@ from qsproj.models.converter.converter_parts import RelationAdapter, TurnModel
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import ArcPosterior, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
-from qsproj.models.storage import KINDS, described, kind_of, load_model_of, model_from
+from qsproj.models.storage import KINDS, described, kind_of, model_from
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.trees import nonprojective
 from qsproj.trees.crossings import has_crossings
@@ -79,10 +77,6 @@ class Converter(Parser):
         turns = TurnModel.untrained()
         return Converter(turns, weights, RelationAdapter.untrained(), trees, UNTRAINED_PRIOR)
 
-    @cached_property
-    def templates(self) -> kernels.Templates:
-        return compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
-
     def encode(self, sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
         plain = encode_sources(sentence, source_posteriors)
         return [WeightedSource(share, self.turns.turned(nodes)) for share, nodes in plain]
@@ -90,8 +84,9 @@ class Converter(Parser):
     def scores(self, sources: Sequence[WeightedSource]) -> Scores:
         """Return arc scores float64[n+1, n+1], natural log, up to a constant; expected over the sources."""
         scores = prior_scores(sources, self.prior)
+        templates = compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
         for source in sources:
-            kernels.add_scores(source.nodes, self.templates, self.weights, source.share, scores)
+            kernels.add_scores(source.nodes, templates, self.weights, source.share, scores)
         return scores
 
     refuses_parts = (
@@ -265,8 +260,3 @@ class AdaptedParser(Parser):
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
         source = model_from(header["source_kind"], header["source"], unnested(SOURCE_PREFIX, arrays))
         return AdaptedParser(cast(Parser, source), Converter.from_archive(header["converter"], arrays))
-
-
-def load_converter(path: str | Path) -> Converter:
-    remedy = "train one: qsproj adapt; or parse with it: qsproj parse"
-    return load_model_of(path, Converter, expected="a converter", remedy=remedy)

@@ -7,7 +7,7 @@ converted tree are those of the target style, or copied from the source tree.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import repeat
 from typing import Any
 
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Floats, Heads, Mask
 from qsproj.corpus.sentence import Sentence
-from qsproj.features import adaptation_templates
+from qsproj.features import adaptation_templates as templates
 from qsproj.kernels.adaptation import adaptation_features as kernels
-from qsproj.kernels.adaptation.adaptation_features import COPIES, COPY_BRANCH, COPY_OWN, Templates
+from qsproj.kernels.adaptation.adaptation_features import COPIES, COPY_BRANCH, COPY_OWN
 from qsproj.kernels.adaptation.source_paths import SourceNodes, turned_trees
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels
@@ -32,6 +32,8 @@ RATE = 0.1
 TURN_PRIOR, COPY_PRIOR = -1.0, 2.0
 ROOT_RELATION = "root"
 
+_compiled = partial(templates.compile_templates, hash_bits=HASH_BITS)
+
 
 @dataclass(frozen=True)
 class TurnModel:
@@ -43,16 +45,10 @@ class TurnModel:
     def untrained() -> "TurnModel":
         return TurnModel(np.zeros(1 << HASH_BITS, dtype=np.float32))
 
-    @cached_property
-    def templates(self) -> Templates:
-        return adaptation_templates.compile_templates(
-            adaptation_templates.TURN_TEMPLATES, hash_bits=HASH_BITS
-        )
-
     def log_odds(self, nodes: SourceNodes) -> Floats:
         """Return float64[n+1], -inf where there is nothing to turn: the root, its dependents, no head."""
         scores = np.empty(len(nodes.heads))
-        kernels.turn_scores(nodes, self.templates, self.weights, scores)
+        kernels.turn_scores(nodes, _compiled(templates.TURN_TEMPLATES), self.weights, scores)
         return scores + TURN_PRIOR
 
     def turned(self, nodes: SourceNodes) -> SourceNodes:
@@ -62,9 +58,7 @@ class TurnModel:
         other two trees have it the other way.
         """
         trees = np.empty_like(nodes.turned_heads)
-        turned_trees(
-            nodes.heads, self.log_odds(nodes) > 0, ~adaptation_templates.function_words(nodes), trees
-        )
+        turned_trees(nodes.heads, self.log_odds(nodes) > 0, ~templates.function_words(nodes), trees)
         return nodes._replace(turned_heads=trees)
 
     def to_archive(self) -> dict[str, NDArray[Any]]:
@@ -105,7 +99,7 @@ def train_turns(
 
     def step(example: tuple[SourceNodes, Mask]) -> float:
         loss, slopes = logistic_loss(live.log_odds(example[0]), example[1])
-        descent.gather(kernels.gather_turns, example[0], live.templates, slopes)
+        descent.gather(kernels.gather_turns, example[0], _compiled(templates.TURN_TEMPLATES), slopes)
         descent.step()
         return loss
 
@@ -116,7 +110,7 @@ def train_turns(
 
 @dataclass(frozen=True)
 class RelationAdapter:
-    """Classifier of the relation of each arc of the target tree; see kernels.adaptation_relations.
+    """Classifier of the relation of each arc of the target tree; see kernels.adaptation.
 
     ``weights`` float32[2**HASH_BITS, COPIES + L]: the two copies come before ``relations``.
     """
@@ -130,26 +124,19 @@ class RelationAdapter:
         return RelationAdapter(relations, weights)
 
     @cached_property
-    def templates(self) -> Templates:
-        return adaptation_templates.compile_templates(
-            adaptation_templates.RELATION_TEMPLATES, hash_bits=HASH_BITS
-        )
-
-    @cached_property
     def columns(self) -> dict[str, int]:
         return {relation: COPIES + number for number, relation in enumerate(self.relations)}
 
     @cached_property
     def roots(self) -> Mask:
-        return np.array(
-            [False] * COPIES
-            + [adaptation_templates.base_relation(name) == ROOT_RELATION for name in self.relations]
-        )
+        are_roots = (templates.base_relation(name) == ROOT_RELATION for name in self.relations)
+        return np.array([*[False] * COPIES, *are_roots])
 
     def scores(self, nodes: SourceNodes, heads: Heads) -> Floats:
         """Return the score of every outcome, float64[n+1, COPIES + L], natural log up to a constant."""
         scores = np.empty((len(heads), self.weights.shape[1]))
-        kernels.score_relations(nodes, self.templates, heads, self.weights, scores)
+        compiled = _compiled(templates.RELATION_TEMPLATES)
+        kernels.score_relations(nodes, compiled, heads, self.weights, scores)
         scores[:, COPY_OWN] += COPY_PRIOR
         return scores
 
@@ -216,12 +203,12 @@ def train_relations(
     live = RelationAdapter.untrained(tuple(known))
     rights = map(right_outcomes, repeat(live), sources, nodes, targets)
     examples = list(zip(nodes, [target.heads for target in targets], rights, strict=True))
-    descent = RowAdaGrad(live.weights, rate=RATE)
+    descent, compiled = RowAdaGrad(live.weights, rate=RATE), _compiled(templates.RELATION_TEMPLATES)
 
     def step(example: tuple[SourceNodes, Heads, Mask]) -> float:
         encoded, heads, right = example
         loss, gradient = relation_loss(live.scores(encoded, heads), right)
-        descent.step(kernels.step_relations, encoded, live.templates, heads, gradient)
+        descent.step(kernels.step_relations, encoded, compiled, heads, gradient)
         return loss
 
     trainer = Steps(step, lambda: RelationAdapter(live.relations, descent.mean()))

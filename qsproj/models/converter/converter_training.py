@@ -10,7 +10,7 @@ from qsproj.conventions import Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import NothingToLearnError, pluralise
-from qsproj.features.adaptation_templates import ARC_TEMPLATES
+from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
 from qsproj.models.arc.arc_examples import tree_objective
@@ -104,7 +104,7 @@ class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
     def __init__(self, options: ConverterOptions, rng: np.random.Generator) -> None:
         self._options = options
         self._rng = rng
-        self._templates = Converter.untrained().templates
+        self._templates = compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
         weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
         # Capacity for the features of all arcs of all trees, which are one step.
         self._descent = AdaGrad(weights, rate=options.rate, l2=options.l2, capacity=2 << HASH_BITS)
