@@ -9,8 +9,7 @@ import numpy as np
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
-from qsproj.models.joint import joint_weights
-from qsproj.models.joint.joint_graph import infer_jointly
+from qsproj.models.joint.joint_graph import JointWeights, PreparedPair, infer_jointly, prepare_pair
 from qsproj.models.joint.joint_options import LINK_FACTORS, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import NO_VARIABLE, Relation, Side, known_states
 from qsproj.models.joint.joint_training import JointExample, JointTrainer, observed_links
@@ -33,7 +32,7 @@ class LinkChooser(Stored):
 
     takes = "pairs of sentences: align(pair)"
 
-    weights: joint_weights.JointWeights
+    weights: JointWeights
     families: tuple[str, ...] = ()
     tagged: bool = False
 
@@ -50,7 +49,7 @@ class LinkChooser(Stored):
         beliefs = infer_jointly(structure, scores, known_states(structure), Propagation())
         return likely_links(links, beliefs.links, threshold)
 
-    def prepare(self, pair: SentencePair) -> joint_weights.PreparedPair:
+    def prepare(self, pair: SentencePair) -> PreparedPair:
         pair = replace(pair, source=self._seen(pair.source), target=self._seen(pair.target))
         return links_only(pair, self.families)
 
@@ -73,11 +72,11 @@ class LinkChooser(Stored):
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "LinkChooser":
         checked(header, {"families": names, "tagged": flag})
-        weights = joint_weights.JointWeights.from_arrays(arrays)
+        weights = JointWeights.from_arrays(arrays)
         return LinkChooser(weights, tuple(header["families"]), header["tagged"])
 
 
-def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> joint_weights.PreparedPair:
+def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> PreparedPair:
     """Prepare a pair without trees: no arc of either side has a variable."""
     words, sides, scores = np.zeros(0, dtype=np.int32), [], []
     for sentence in (pair.source, pair.target):
@@ -86,7 +85,7 @@ def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> joint_weig
         none = Relation(impossible, words, words, np.zeros((0, 2), dtype=np.int32))
         sides.append(Side(np.full(zeros.shape, NO_VARIABLE, dtype=np.int32), None, none, none))
         scores.append(TreeScores(marginals=zeros, kept=impossible, links=zeros))
-    return joint_weights.prepare_pair(pair, sides[0], sides[1], *scores, families=families)
+    return prepare_pair(pair, sides[0], sides[1], *scores, families=families)
 
 
 def train_link_chooser(

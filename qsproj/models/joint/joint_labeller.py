@@ -22,10 +22,9 @@ from qsproj.corpus.cells import UNIVERSAL_TAGS, bare_relation
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc import labeller
-from qsproj.models.joint.joint_graph import JointBeliefs
+from qsproj.models.joint.joint_graph import JointBeliefs, PreparedPair
 from qsproj.models.joint.joint_structure import JointStructure
 from qsproj.models.joint.joint_trees import TreeParser, relation_chances
-from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels, number
 from qsproj.training.sense_mixture import LEAST_SCALE, SenseRows, SenseWeights

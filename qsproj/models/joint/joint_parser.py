@@ -13,8 +13,7 @@ from qsproj.conventions import Heads, Scores
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.joint import joint_trees, joint_weights
-from qsproj.models.joint.joint_graph import JointBeliefs, infer_jointly
+from qsproj.models.joint import joint_graph, joint_trees
 from qsproj.models.joint.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.joint.joint_options import LINK_FACTORS, SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_structure import beyond_itg, known_states, observed_side
@@ -66,7 +65,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
 
     source: joint_trees.TreeParser
     target: joint_trees.TreeParser
-    weights: joint_weights.JointWeights
+    weights: joint_graph.JointWeights
     options: JointOptions = field(default_factory=JointOptions)
     training: JointTrainingOptions | None = None
     labeller: JointLabeller | None = None
@@ -91,7 +90,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         source_heads: Heads | None = None,
         target_scores: joint_trees.TreeScores | None = None,
         choices: TagChoices | None = None,
-    ) -> joint_weights.PreparedPair:
+    ) -> joint_graph.PreparedPair:
         """Build the graph of a pair; a tree ``source_heads`` int32[m+1] is not pruned away."""
         kind = source_tree or self.options.source_tree
         given = joint_trees.given_source_heads(kind, self.source, pair.source)
@@ -102,7 +101,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
             target_scores = scores_of(self.target, pair.target, choices=choices)
         target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
         sides = source, target, source_scores, target_scores
-        prepared = joint_weights.prepare_pair(pair, *sides, families=self.options.families)
+        prepared = joint_graph.prepare_pair(pair, *sides, families=self.options.families)
         structure, tagged = prepared.structure, target_scores.tagged
         # Arcs are scored under other tags where there are choices.
         if choices is not None and self.tagger is not None and tagged is not None:
@@ -113,20 +112,20 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
 
     def infer(
         self,
-        prepared: joint_weights.PreparedPair,
+        prepared: joint_graph.PreparedPair,
         target_heads: Heads | None = None,
         *,
         target_tags: NDArray[np.int8] | None = None,
-    ) -> JointBeliefs:
+    ) -> joint_graph.JointBeliefs:
         """Run belief propagation, given a target tree int32[n+1] and tags int8[U] where they are known."""
         structure, scores = prepared.structure, self.weights.scores(prepared)
         known = known_states(structure, target_heads, target_tags=target_tags)
-        return infer_jointly(structure, scores, known, self.options.propagation)
+        return joint_graph.infer_jointly(structure, scores, known, self.options.propagation)
 
     def _relation_evidence(
         self,
         pair: SentencePair,
-        prepared: joint_weights.PreparedPair,
+        prepared: joint_graph.PreparedPair,
         target_heads: Heads,
         target_tags: NDArray[np.int8] | None,
     ) -> Scores | None:
@@ -281,7 +280,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         scales = {"target_scale": number(0.0), "aligner_scale": optional(number(0.0))}
         orders = dict.fromkeys((f"{side}_order" for side in _SIDES), optional(whole(1, 2)))
         checked(header, {**scales, "tag_scales": optional(_tag_scales), **orders})
-        weights = joint_weights.JointWeights.from_arrays(
+        weights = joint_graph.JointWeights.from_arrays(
             arrays,
             target_scale=header["target_scale"],
             aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
@@ -303,12 +302,12 @@ def synchronous_parser(source: joint_trees.TreeParser, target: joint_trees.TreeP
 
     Links are dropped where a tree would become impossible, so no pair contradicts the constraint.
     """
-    weights = replace(joint_weights.JointWeights.untrained(), aligner_scale=0.0)
+    weights = replace(joint_graph.JointWeights.untrained(), aligner_scale=0.0)
     return JointParser(source=source, target=target, weights=weights, options=JointOptions(families=(SYNCH,)))
 
 
 def _decided(
-    pair: SentencePair, choices: TagChoices | None, beliefs: JointBeliefs
+    pair: SentencePair, choices: TagChoices | None, beliefs: joint_graph.JointBeliefs
 ) -> tuple[SentencePair, NDArray[np.int8] | None]:
     if choices is None or beliefs.tags is None:
         return pair, None

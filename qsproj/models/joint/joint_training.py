@@ -18,13 +18,10 @@ from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_training import cross_fitted_relations
 from qsproj.models.checkpoint import Checkpoint, learn_kept
-from qsproj.models.joint import joint_graph as graphs
-from qsproj.models.joint import joint_options, joint_trees
-from qsproj.models.joint.joint_graph import LEARNED, JointBeliefs, JointGraph, JointScores
+from qsproj.models.joint import joint_graph, joint_options, joint_trees
 from qsproj.models.joint.joint_labeller import JointLabeller, known_relations, relation_senses
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import FALSE_STATE, NO_VARIABLE, TRUE_STATE, UNKNOWN, known_states
-from qsproj.models.joint.joint_weights import JointWeights, PreparedPair
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TagScores, TargetTags, learned_tags
 from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_decoder import reachable
@@ -94,7 +91,7 @@ class JointExample:
     where the source tree is inferred. ``target_tags`` int8[U] or None: the tag of each TAG variable.
     """
 
-    pair: PreparedPair
+    pair: joint_graph.PreparedPair
     target_heads: Heads
     link_states: NDArray[np.int8] | None = None
     source_heads: Heads | None = None
@@ -107,8 +104,8 @@ class JointExample:
         trees = [] if self.source_heads is None else [seen(source_heads=self.source_heads)]
         return [unknown(), seen(), *trees]
 
-    def graphs(self) -> list[JointGraph]:
-        return [graphs.joint_graph(self.pair.structure, known) for known in self.known()]
+    def graphs(self) -> list[joint_graph.JointGraph]:
+        return [joint_graph.joint_graph(self.pair.structure, known) for known in self.known()]
 
 
 # A gradient this small does not step the weights.
@@ -130,7 +127,7 @@ def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
     return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
 
 
-class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
+class JointTrainer(ResumableTrainer[JointExample, joint_graph.JointWeights]):
     """Trainer of joint weights by AdaGrad, one sentence pair a step. Mutable; final.
 
     The gradient is the factors' expected counts with the target tree observed minus those without it (thesis
@@ -144,13 +141,13 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     """
 
     def __init__(
-        self, options: joint_options.JointTrainingOptions, start: JointWeights | None = None
+        self, options: joint_options.JointTrainingOptions, start: joint_graph.JointWeights | None = None
     ) -> None:
         if not 0.0 <= options.source_evidence <= 1.0:
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self.options = options
         self._graphs = lru_cache(MOST_KEPT)(JointExample.graphs)
-        start = start or JointWeights.untrained()
+        start = start or joint_graph.JointWeights.untrained()
         self.weights = own = replace(start, weights=start.weights.copy())
         # A bucket whose gradients cancel may be listed again.
         capacity = 4 << HASH_BITS
@@ -169,7 +166,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         chances = free.target[example.target_heads[1:], words]
         return float(-np.log(np.maximum(chances, 1e-12)).sum())
 
-    def infer(self, example: JointExample) -> tuple[JointBeliefs, JointBeliefs]:
+    def infer(self, example: JointExample) -> tuple[joint_graph.JointBeliefs, joint_graph.JointBeliefs]:
         scores = self.weights.scores(example.pair)
         unknown, *observed = self._graphs(example)
         free = self._infer(unknown, scores)
@@ -177,16 +174,23 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         share = self.options.source_evidence
         if share and len(observed) > 1 and clamped.status is not Status.CONTRADICTION:
             # The source parser's tree is partial evidence beside the target tree.
-            clamped = graphs.mixed(clamped, self._infer(observed[1], scores), share)
+            clamped = joint_graph.mixed(clamped, self._infer(observed[1], scores), share)
         return free, clamped
 
-    def _infer(self, graph: JointGraph, scores: JointScores) -> JointBeliefs:
-        beliefs = graphs.pass_messages(graph, scores, self.options.propagation)
+    def _infer(
+        self, graph: joint_graph.JointGraph, scores: joint_graph.JointScores
+    ) -> joint_graph.JointBeliefs:
+        beliefs = joint_graph.pass_messages(graph, scores, self.options.propagation)
         self.statuses[-1][beliefs.status] += 1
         return beliefs
 
-    def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
-        slopes_of = {name: getattr(free, name) - getattr(clamped, name) for name in LEARNED}
+    def learn(
+        self,
+        pair: joint_graph.PreparedPair,
+        free: joint_graph.JointBeliefs,
+        clamped: joint_graph.JointBeliefs,
+    ) -> None:
+        slopes_of = {name: getattr(free, name) - getattr(clamped, name) for name in joint_graph.LEARNED}
         parts = [(pair.buckets[name], slopes.reshape(-1)) for name, slopes in slopes_of.items()]
         if pair.tags is not None and free.tags is not None and clamped.tags is not None:
             tags = TagScores(*map(np.subtract, free.tags, clamped.tags))
@@ -205,14 +209,14 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         self.weights = self._weights(self.weights.weights, self._scale.weights, self._tag_scales.weights)
 
     @staticmethod
-    def _weights(weights: Floats, scale: Floats, tag_scales: Floats) -> JointWeights:
-        return JointWeights(weights, float(scale[0]), tag_scales=tuple(tag_scales.tolist()))
+    def _weights(weights: Floats, scale: Floats, tag_scales: Floats) -> joint_graph.JointWeights:
+        return joint_graph.JointWeights(weights, float(scale[0]), tag_scales=tuple(tag_scales.tolist()))
 
     def regularise(self) -> None:
         self._descent.regularise()
         self.statuses.append(Counter())
 
-    def averaged(self) -> JointWeights:
+    def averaged(self) -> joint_graph.JointWeights:
         return self._weights(self._descent.mean(), self._scale.mean(), self._tag_scales.mean())
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -235,10 +239,10 @@ def train_joint_weights(
     *,
     rng: np.random.Generator,
     options: joint_options.JointTrainingOptions,
-    start: JointWeights | None = None,
+    start: joint_graph.JointWeights | None = None,
     stages: Checkpoint | None = None,
     notify: Callable[[str], None] = lambda _: None,
-) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
+) -> tuple[joint_graph.JointWeights, list[EpochRecord], list[Counter[Status]]]:
     trainer = JointTrainer(options, start)
     weights, records = learn_kept(
         trainer,
@@ -304,7 +308,7 @@ def prepare(
         target = joint_trees.given_target(usable, given, least_probability=shape.least_probability, tags=tags)
     elif not isinstance(target, joint_trees.TrainedTarget):
         target = joint_trees.train_target(usable, rng=rng, options=own_options, stages=stages, tags=tags)
-    weights = JointWeights.untrained()
+    weights = joint_graph.JointWeights.untrained()
     parser = JointParser(
         source=source, target=target.parser, weights=weights, options=shape, tagger=tags.tagger
     )

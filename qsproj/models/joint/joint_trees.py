@@ -17,7 +17,7 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Mask, Scores
+from qsproj.conventions import Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, SentenceError, unknown_name
@@ -29,7 +29,6 @@ from qsproj.models.constraints import candidate_arcs
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
-from qsproj.models.joint.joint_graph import FamilyScores
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES, BiparseOptions
 from qsproj.models.joint.joint_structure import Side, free_side, kept_arcs
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TaggedArcs, TargetTags, tagged_arcs
@@ -42,6 +41,8 @@ from qsproj.progress import notice, track
 from qsproj.training.cross_fitting import in_order
 
 TreeParser = ArcParser | GraphParser
+# Scores of the factors of each second-order family, float64[F], natural log.
+FamilyScores = tuple[Floats, ...]
 # Description of the parsers that a joint model can use.
 TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
 

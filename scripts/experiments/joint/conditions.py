@@ -22,10 +22,10 @@ from qsproj.features.joint_templates import (
 )
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint.joint_graph import JointWeights
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser, synchronous_parser
 from qsproj.models.joint.joint_trees import TreeParser
-from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.cotrain import cotrain
 from scripts.experiments.harness.experiment import Lab
 from scripts.experiments.joint.corpora import CORPORA, pairs_of, second_order_source_parser, source_parser

@@ -16,10 +16,10 @@ import numpy as np
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.joint.joint_graph import JointWeights
 from qsproj.models.joint.joint_options import JointOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import TreeParser
-from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.cotrain import NoisyChannelOptions, cotrain, train_noisy_channel
 from scripts.experiments.harness.experiment import Experiment, Lab

@@ -12,11 +12,10 @@ from qsproj.bp.run import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.features.joint_templates import ALIGN_HMMS, JUMP_SCORES, WIDEST_JUMP, jump_buckets
 from qsproj.models.joint.joint_alignment import links_only
-from qsproj.models.joint.joint_graph import infer_jointly
+from qsproj.models.joint.joint_graph import JointWeights, infer_jointly
 from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, known_states
 from qsproj.models.joint.joint_training import JointExample, JointTrainer, count_hand_links, observed_links
-from qsproj.models.joint.joint_weights import JointWeights
 from tests.oracles.joint_pairs import PairEnumeration
 from tests.sentences import make_sentence
 

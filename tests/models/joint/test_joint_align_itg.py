@@ -11,7 +11,7 @@ import pytest
 from qsproj.bp.run import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.models.joint.joint_alignment import links_only, train_link_chooser
-from qsproj.models.joint.joint_graph import infer_jointly
+from qsproj.models.joint.joint_graph import JointWeights, infer_jointly
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS, Propagation
 from qsproj.models.joint.joint_structure import (
     FALSE_STATE,
@@ -21,7 +21,6 @@ from qsproj.models.joint.joint_structure import (
     known_states,
 )
 from qsproj.models.joint.joint_training import observed_links
-from qsproj.models.joint.joint_weights import JointWeights
 from tests.oracles.factor_graphs import log_sum
 from tests.sentences import make_sentence
 

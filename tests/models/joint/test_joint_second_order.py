@@ -19,7 +19,13 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import arc_log_odds, propagate, sentence_graph
 from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.graph.graph_training import train_graph_parser
-from qsproj.models.joint.joint_graph import JointScores, infer_jointly, joint_graph, pass_messages
+from qsproj.models.joint.joint_graph import (
+    JointScores,
+    JointWeights,
+    infer_jointly,
+    joint_graph,
+    pass_messages,
+)
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions, JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import (
@@ -31,7 +37,6 @@ from qsproj.models.joint.joint_structure import (
 )
 from qsproj.models.joint.joint_training import JointExample
 from qsproj.models.joint.joint_trees import monolingual_heads, tree_scores
-from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import TagChoices
 from qsproj.models.storage import load_model
 from qsproj.models.tree_decoder import TreeDecoder

@@ -12,7 +12,7 @@ from qsproj.bp.run import Status
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import FAMILIES
-from qsproj.models.joint.joint_graph import JointScores, infer_jointly
+from qsproj.models.joint.joint_graph import MAX_LINK_LOG_ODDS, JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_structure import (
     NO_VARIABLE,
@@ -23,7 +23,6 @@ from qsproj.models.joint.joint_structure import (
     known_states,
     observed_side,
 )
-from qsproj.models.joint.joint_weights import MAX_LINK_LOG_ODDS
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.joint_pairs import PairEnumeration, fires
 

@@ -12,13 +12,13 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint.joint_graph import JointWeights
 from qsproj.models.joint.joint_options import (
     TAG_THRESHOLD,
     BiparseOptions,
     JointOptions,
     JointTrainingOptions,
 )
-from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.tag_choices import TagChoices, tag_choices
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged

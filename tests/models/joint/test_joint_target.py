@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from qsproj.features.joint_templates import FERTILITY_BINS
+from qsproj.models.joint.joint_graph import PreparedPair
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_structure import free_side, joint_structure
 from qsproj.models.joint.joint_training import (
     JointExample,
     JointTrainer,
 )
-from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration

@@ -9,11 +9,10 @@ import pytest
 
 from qsproj.bp.run import Status
 from qsproj.features.joint_templates import FERTILITY_BINS
-from qsproj.models.joint.joint_graph import JointBeliefs, mixed
+from qsproj.models.joint.joint_graph import JointBeliefs, PreparedPair, mixed
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, free_side, joint_structure
 from qsproj.models.joint.joint_training import JointExample, JointTrainer
-from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.finite_differences import gradient as numerical_gradient
 from tests.oracles.joint_pairs import PairEnumeration

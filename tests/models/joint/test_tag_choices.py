@@ -13,7 +13,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.joint.joint_graph import JointScores, joint_graph, mixed, pass_messages
+from qsproj.models.joint.joint_graph import JointScores, PreparedPair, joint_graph, mixed, pass_messages
 from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import (
     NO_VARIABLE,
@@ -23,7 +23,6 @@ from qsproj.models.joint.joint_structure import (
     known_states,
 )
 from qsproj.models.joint.joint_training import JointExample, JointTrainer
-from qsproj.models.joint.joint_weights import PreparedPair
 from qsproj.models.joint.tag_choices import (
     CERTAIN,
     PreparedTags,

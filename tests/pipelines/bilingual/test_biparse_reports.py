@@ -7,10 +7,10 @@ from collections import Counter
 from qsproj.bp.run import Status
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.models.joint.joint_alignment import LinkChooser
+from qsproj.models.joint.joint_graph import JointWeights
 from qsproj.models.joint.joint_options import MOST_ITG_WORDS
 from qsproj.models.joint.joint_parser import ParsedPair
 from qsproj.models.joint.joint_training import convergence
-from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.pipelines.bilingual.biparse import ParsingCounts, choose_links, warn_without_itg
 from qsproj.progress import notices
 from tests.sentences import make_sentence

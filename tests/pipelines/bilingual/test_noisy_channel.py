@@ -15,9 +15,9 @@ from qsproj.errors import UsageError
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.joint.joint_graph import JointWeights
 from qsproj.models.joint.joint_options import BiparseOptions, JointOptions
 from qsproj.models.joint.joint_structure import NO_VARIABLE
-from qsproj.models.joint.joint_weights import JointWeights
 from qsproj.models.joint.noisy_channel import NO_FAMILY
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.bilingual.cotrain import (
