@@ -24,7 +24,7 @@ from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.graph.graph_factors import CONSTRAINTS
 from qsproj.models.joint import joint_structure
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_structure import NO_VARIABLE, TRUE_STATE, UNKNOWN, JointStructure, Side
+from qsproj.models.joint.joint_structure import NO_VARIABLE, TRUE_STATE, UNKNOWN, JointStructure, Side, States
 from qsproj.models.joint.joint_trees import FamilyScores, TreeScores
 from qsproj.models.joint.tag_choices import NEUTRAL, PreparedTags, TagFactors, TagScales, TagScores, no_scores
 from qsproj.models.packing import packed_weights, unpack_weights
@@ -93,7 +93,7 @@ class JointGraph:
     """
 
     structure: JointStructure
-    known: NDArray[np.int8]
+    known: States
     fixed: NDArray[np.int64]
     joining: tuple[NDArray[np.int64], ...]
     tags: TagFactors | None
@@ -128,7 +128,7 @@ class JointGraph:
         return replace(self.graph, groups=tuple(groups))
 
 
-def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGraph:
+def joint_graph(structure: JointStructure, known: States) -> JointGraph:
     fixed, *reduced = joint_structure.free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
     tags = None
@@ -162,7 +162,7 @@ def joint_graph(structure: JointStructure, known: NDArray[np.int8]) -> JointGrap
     return JointGraph(structure, known, fixed[0], chosen, tags, free, slices, graph)
 
 
-def _hard(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
+def _hard(structure: JointStructure, known: States) -> list[FactorGroup]:
     groups: list[FactorGroup] = []
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
@@ -189,7 +189,7 @@ def _align_hmms(structure: JointStructure) -> list[FactorGroup]:
 
 
 def infer_jointly(
-    structure: JointStructure, scores: JointScores, known: NDArray[np.int8], propagation: Propagation
+    structure: JointStructure, scores: JointScores, known: States, propagation: Propagation
 ) -> JointBeliefs:
     """Build the graph of a pair over the variables unknown in ``known`` int8[V], and propagate beliefs."""
     return pass_messages(joint_graph(structure, known), scores, propagation)
@@ -240,14 +240,14 @@ def _second_order(graph: JointGraph, beliefs: Beliefs) -> FamilyScores:
     return tuple(family.expected(group, own) for family, group, own in heard)
 
 
-def _arc_probabilities(side: Side, beliefs: Beliefs, known: NDArray[np.int8]) -> Scores:
+def _arc_probabilities(side: Side, beliefs: Beliefs, known: States) -> Scores:
     chances = np.zeros(side.arcs.shape)
     arcs = side.arcs != NO_VARIABLE
     chances[arcs] = _probabilities(beliefs, side.arcs[arcs], known)
     return chances
 
 
-def _probabilities(beliefs: Beliefs, variables: NDArray[np.int32], known: NDArray[np.int8]) -> Floats:
+def _probabilities(beliefs: Beliefs, variables: NDArray[np.int32], known: States) -> Floats:
     states = known[variables]
     return np.where(states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE)
 

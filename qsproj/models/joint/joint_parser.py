@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.bp.run import Status, probability
 from qsproj.conventions import Heads, Scores
@@ -14,9 +13,11 @@ from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.joint import joint_graph, joint_trees
+from qsproj.models.joint.joint_graph import JointBeliefs, JointWeights, PreparedPair
 from qsproj.models.joint.joint_labeller import JointLabeller, relation_senses
 from qsproj.models.joint.joint_options import LINK_FACTORS, SYNCH, JointOptions, JointTrainingOptions
-from qsproj.models.joint.joint_structure import beyond_itg, known_states, observed_side
+from qsproj.models.joint.joint_structure import States, beyond_itg, known_states, observed_side
+from qsproj.models.joint.joint_trees import TreeParser, TreeScores, first_order
 from qsproj.models.joint.tag_choices import NEUTRAL, TagChoices, prepared_tags, tag_choices
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import Lesson, Wrapper
@@ -52,7 +53,7 @@ class ParsedPair(SentencePair):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointParser(Wrapper[joint_trees.TreeParser]):
+class JointParser(Wrapper[TreeParser]):
     """A trained joint model (thesis 4.7).
 
     Its parsers are trained monolingually; second-order factors of either side take part. ``training``: None
@@ -63,15 +64,15 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
 
     takes = "pairs of sentences: parse_pair(source, target, alignment)"
 
-    source: joint_trees.TreeParser
-    target: joint_trees.TreeParser
-    weights: joint_graph.JointWeights
+    source: TreeParser
+    target: TreeParser
+    weights: JointWeights
     options: JointOptions = field(default_factory=JointOptions)
     training: JointTrainingOptions | None = None
     labeller: JointLabeller | None = None
     tagger: LinkTagger | None = None
 
-    def of_parsers(self, source: joint_trees.TreeParser, target: joint_trees.TreeParser) -> "JointParser":
+    def of_parsers(self, source: TreeParser, target: TreeParser) -> "JointParser":
         """Return this model with the parsers of two other languages.
 
         Joint weights depend on tags and links, almost never on words. The target's scores count in full: the
@@ -88,9 +89,9 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         *,
         source_tree: str | None = None,
         source_heads: Heads | None = None,
-        target_scores: joint_trees.TreeScores | None = None,
+        target_scores: TreeScores | None = None,
         choices: TagChoices | None = None,
-    ) -> joint_graph.PreparedPair:
+    ) -> PreparedPair:
         """Build the graph of a pair; a tree ``source_heads`` int32[m+1] is not pruned away."""
         kind = source_tree or self.options.source_tree
         given = joint_trees.given_source_heads(kind, self.source, pair.source)
@@ -111,23 +112,15 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         return replace(prepared, source_relations=pair.source.deprels) if kind == "observed" else prepared
 
     def infer(
-        self,
-        prepared: joint_graph.PreparedPair,
-        target_heads: Heads | None = None,
-        *,
-        target_tags: NDArray[np.int8] | None = None,
-    ) -> joint_graph.JointBeliefs:
+        self, prepared: PreparedPair, target_heads: Heads | None = None, *, target_tags: States | None = None
+    ) -> JointBeliefs:
         """Run belief propagation, given a target tree int32[n+1] and tags int8[U] where they are known."""
         structure, scores = prepared.structure, self.weights.scores(prepared)
         known = known_states(structure, target_heads, target_tags=target_tags)
         return joint_graph.infer_jointly(structure, scores, known, self.options.propagation)
 
     def _relation_evidence(
-        self,
-        pair: SentencePair,
-        prepared: joint_graph.PreparedPair,
-        target_heads: Heads,
-        target_tags: NDArray[np.int8] | None,
+        self, pair: SentencePair, prepared: PreparedPair, target_heads: Heads, target_tags: States | None
     ) -> Scores | None:
         """Return the source's evidence for relations of a target tree, float64[n+1, L]; None without any."""
         if self.labeller is None:
@@ -173,11 +166,11 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         else:
             if kind != "observed":
                 heads = self.source.inference.best(beliefs.source)
-                one = joint_trees.first_order(self.source)
+                one = first_order(self.source)
                 parsed_source = one.attached(pair.source, heads, probabilities=beliefs.source)
             target_heads = self.target.inference.best(beliefs.target)
             pair, tags = _decided(pair, choices, beliefs)
-            parsed_target = joint_trees.first_order(self.target).attached(
+            parsed_target = first_order(self.target).attached(
                 pair.target,
                 target_heads,
                 probabilities=beliefs.target,
@@ -197,7 +190,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
     parses_pairs = True
 
     @property
-    def base(self) -> joint_trees.TreeParser:  # type: ignore[override]
+    def base(self) -> TreeParser:  # type: ignore[override]
         return self.target
 
     def prepared(self, sentence: Sentence) -> Sentence:
@@ -209,9 +202,9 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
             return self.base.reads
         return ("forms", *(name for name in self.base.reads if name not in ("forms", "upos", "xpos")))
 
-    def over(self, base: joint_trees.TreeParser) -> "JointParser":
+    def over(self, base: TreeParser) -> "JointParser":
         own = self.labeller
-        of_target = joint_trees.first_order(base).labeller
+        of_target = first_order(base).labeller
         if own is not None and of_target is not None:
             own = own.grown(of_target.relations)
         return replace(self, target=base, labeller=own)
@@ -280,7 +273,7 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         scales = {"target_scale": number(0.0), "aligner_scale": optional(number(0.0))}
         orders = dict.fromkeys((f"{side}_order" for side in _SIDES), optional(whole(1, 2)))
         checked(header, {**scales, "tag_scales": optional(_tag_scales), **orders})
-        weights = joint_graph.JointWeights.from_arrays(
+        weights = JointWeights.from_arrays(
             arrays,
             target_scale=header["target_scale"],
             aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
@@ -297,18 +290,18 @@ class JointParser(Wrapper[joint_trees.TreeParser]):
         return JointParser(**parts, options=JointOptions.from_header(header), training=training)
 
 
-def synchronous_parser(source: joint_trees.TreeParser, target: joint_trees.TreeParser) -> JointParser:
+def synchronous_parser(source: TreeParser, target: TreeParser) -> JointParser:
     """Join two parsers by the hard constraint SYNCH alone (thesis 4.7.4); nothing is trained.
 
     Links are dropped where a tree would become impossible, so no pair contradicts the constraint.
     """
-    weights = replace(joint_graph.JointWeights.untrained(), aligner_scale=0.0)
+    weights = replace(JointWeights.untrained(), aligner_scale=0.0)
     return JointParser(source=source, target=target, weights=weights, options=JointOptions(families=(SYNCH,)))
 
 
 def _decided(
-    pair: SentencePair, choices: TagChoices | None, beliefs: joint_graph.JointBeliefs
-) -> tuple[SentencePair, NDArray[np.int8] | None]:
+    pair: SentencePair, choices: TagChoices | None, beliefs: JointBeliefs
+) -> tuple[SentencePair, States | None]:
     if choices is None or beliefs.tags is None:
         return pair, None
     states = beliefs.tags.words.argmax(axis=1).astype(np.int8)

@@ -36,6 +36,8 @@ MAX_HEADS = 20
 LEAST_LOG_ODDS = 0.0
 
 Table = NDArray[np.int32]
+# Of variables: UNKNOWN, FALSE_STATE or TRUE_STATE; of TAG variables the number of a tag.
+States = NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -327,11 +329,11 @@ def beyond_itg(families: tuple[str, ...], links: Table) -> bool:
 def known_states(
     structure: JointStructure,
     target_heads: Heads | None = None,
-    link_states: NDArray[np.int8] | None = None,
+    link_states: States | None = None,
     *,
     source_heads: Heads | None = None,
-    target_tags: NDArray[np.int8] | None = None,
-) -> NDArray[np.int8]:
+    target_tags: States | None = None,
+) -> States:
     """Return the known states of the variables, int8[V]: UNKNOWN, FALSE_STATE or TRUE_STATE; or a tag.
 
     ``target_heads``, ``source_heads`` int32[n+1], int32[m+1] or None: observed trees, all of whose arcs must
@@ -356,7 +358,7 @@ def known_states(
     return known
 
 
-def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int64], Table]]:
+def free_rows(rows: Table, known: States) -> list[tuple[NDArray[np.int64], Table]]:
     """Return for d = 0..4 the factors int64[f] with d unknown booleans that can fire, and these [f, d]."""
     states = known[rows]
     free = states == UNKNOWN
@@ -365,7 +367,7 @@ def free_rows(rows: Table, known: NDArray[np.int8]) -> list[tuple[NDArray[np.int
     return [(one, rows[one][free[one]].reshape(len(one), degree)) for degree, one in enumerate(chosen)]
 
 
-def synchronous_groups(structure: JointStructure, known: NDArray[np.int8]) -> list[FactorGroup]:
+def synchronous_groups(structure: JointStructure, known: States) -> list[FactorGroup]:
     """Return SYNCH, which excludes all but synchronous derivations (4.7.2.4), as groups of factors; O(k m n).
 
     Where dependents are linked, exactly two of these three are forbidden: the link of their heads, the source

@@ -18,10 +18,12 @@ from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_training import cross_fitted_relations
 from qsproj.models.checkpoint import Checkpoint, learn_kept
-from qsproj.models.joint import joint_graph, joint_options, joint_trees
+from qsproj.models.joint import joint_graph, joint_structure, joint_trees
+from qsproj.models.joint.joint_graph import JointBeliefs, JointGraph, JointWeights, PreparedPair
 from qsproj.models.joint.joint_labeller import JointLabeller, known_relations, relation_senses
+from qsproj.models.joint.joint_options import SYNCH, TAG_THRESHOLD, BiparseOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
-from qsproj.models.joint.joint_structure import FALSE_STATE, NO_VARIABLE, TRUE_STATE, UNKNOWN, known_states
+from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, States, known_states
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TagScores, TargetTags, learned_tags
 from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_decoder import reachable
@@ -34,9 +36,7 @@ from qsproj.training.sense_mixture import SenseExample, train_senses
 _ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}
 
 
-def observed_links(
-    candidates: Alignment, hand: Alignment, families: tuple[str, ...] = ()
-) -> NDArray[np.int8]:
+def observed_links(candidates: Alignment, hand: Alignment, families: tuple[str, ...] = ()) -> States:
     """Return the states of candidate links by a hand alignment, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
     Possible links stay hidden, and several sure ones of a word that ``families`` allow one.
@@ -91,20 +91,20 @@ class JointExample:
     where the source tree is inferred. ``target_tags`` int8[U] or None: the tag of each TAG variable.
     """
 
-    pair: joint_graph.PreparedPair
+    pair: PreparedPair
     target_heads: Heads
-    link_states: NDArray[np.int8] | None = None
+    link_states: States | None = None
     source_heads: Heads | None = None
-    target_tags: NDArray[np.int8] | None = None
+    target_tags: States | None = None
 
-    def known(self) -> list[NDArray[np.int8]]:
+    def known(self) -> list[States]:
         """Return int8[V] for each graph: nothing known; target and hand links; the source's tree, too."""
         unknown = partial(known_states, self.pair.structure)
         seen = partial(unknown, self.target_heads, self.link_states, target_tags=self.target_tags)
         trees = [] if self.source_heads is None else [seen(source_heads=self.source_heads)]
         return [unknown(), seen(), *trees]
 
-    def graphs(self) -> list[joint_graph.JointGraph]:
+    def graphs(self) -> list[JointGraph]:
         return [joint_graph.joint_graph(self.pair.structure, known) for known in self.known()]
 
 
@@ -127,7 +127,7 @@ def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
     return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
 
 
-class JointTrainer(ResumableTrainer[JointExample, joint_graph.JointWeights]):
+class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     """Trainer of joint weights by AdaGrad, one sentence pair a step. Mutable; final.
 
     The gradient is the factors' expected counts with the target tree observed minus those without it (thesis
@@ -140,14 +140,12 @@ class JointTrainer(ResumableTrainer[JointExample, joint_graph.JointWeights]):
     of each epoch; the last is the current one.
     """
 
-    def __init__(
-        self, options: joint_options.JointTrainingOptions, start: joint_graph.JointWeights | None = None
-    ) -> None:
+    def __init__(self, options: JointTrainingOptions, start: JointWeights | None = None) -> None:
         if not 0.0 <= options.source_evidence <= 1.0:
             raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self.options = options
         self._graphs = lru_cache(MOST_KEPT)(JointExample.graphs)
-        start = start or joint_graph.JointWeights.untrained()
+        start = start or JointWeights.untrained()
         self.weights = own = replace(start, weights=start.weights.copy())
         # A bucket whose gradients cancel may be listed again.
         capacity = 4 << HASH_BITS
@@ -166,7 +164,7 @@ class JointTrainer(ResumableTrainer[JointExample, joint_graph.JointWeights]):
         chances = free.target[example.target_heads[1:], words]
         return float(-np.log(np.maximum(chances, 1e-12)).sum())
 
-    def infer(self, example: JointExample) -> tuple[joint_graph.JointBeliefs, joint_graph.JointBeliefs]:
+    def infer(self, example: JointExample) -> tuple[JointBeliefs, JointBeliefs]:
         scores = self.weights.scores(example.pair)
         unknown, *observed = self._graphs(example)
         free = self._infer(unknown, scores)
@@ -177,19 +175,12 @@ class JointTrainer(ResumableTrainer[JointExample, joint_graph.JointWeights]):
             clamped = joint_graph.mixed(clamped, self._infer(observed[1], scores), share)
         return free, clamped
 
-    def _infer(
-        self, graph: joint_graph.JointGraph, scores: joint_graph.JointScores
-    ) -> joint_graph.JointBeliefs:
+    def _infer(self, graph: JointGraph, scores: joint_graph.JointScores) -> JointBeliefs:
         beliefs = joint_graph.pass_messages(graph, scores, self.options.propagation)
         self.statuses[-1][beliefs.status] += 1
         return beliefs
 
-    def learn(
-        self,
-        pair: joint_graph.PreparedPair,
-        free: joint_graph.JointBeliefs,
-        clamped: joint_graph.JointBeliefs,
-    ) -> None:
+    def learn(self, pair: PreparedPair, free: JointBeliefs, clamped: JointBeliefs) -> None:
         slopes_of = {name: getattr(free, name) - getattr(clamped, name) for name in joint_graph.LEARNED}
         parts = [(pair.buckets[name], slopes.reshape(-1)) for name, slopes in slopes_of.items()]
         if pair.tags is not None and free.tags is not None and clamped.tags is not None:
@@ -200,7 +191,7 @@ class JointTrainer(ResumableTrainer[JointExample, joint_graph.JointWeights]):
             slopes[np.abs(slopes) < NEGLIGIBLE] = 0.0
             self._descent.gather(gather_rows, buckets, slopes)
         self._descent.step()
-        arcs, kept = free.target - clamped.target, pair.structure.target.arcs != NO_VARIABLE
+        arcs, kept = free.target - clamped.target, pair.structure.target.arcs != joint_structure.NO_VARIABLE
         # Not by BLAS, whose order of summation depends on the processor.
         slope = float((arcs[kept] * pair.target[kept]).sum())
         families = zip(free.target_factors, clamped.target_factors, pair.target_factors, strict=False)
@@ -209,14 +200,14 @@ class JointTrainer(ResumableTrainer[JointExample, joint_graph.JointWeights]):
         self.weights = self._weights(self.weights.weights, self._scale.weights, self._tag_scales.weights)
 
     @staticmethod
-    def _weights(weights: Floats, scale: Floats, tag_scales: Floats) -> joint_graph.JointWeights:
-        return joint_graph.JointWeights(weights, float(scale[0]), tag_scales=tuple(tag_scales.tolist()))
+    def _weights(weights: Floats, scale: Floats, tag_scales: Floats) -> JointWeights:
+        return JointWeights(weights, float(scale[0]), tag_scales=tuple(tag_scales.tolist()))
 
     def regularise(self) -> None:
         self._descent.regularise()
         self.statuses.append(Counter())
 
-    def averaged(self) -> joint_graph.JointWeights:
+    def averaged(self) -> JointWeights:
         return self._weights(self._descent.mean(), self._scale.mean(), self._tag_scales.mean())
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -238,11 +229,11 @@ def train_joint_weights(
     examples: Sequence[JointExample],
     *,
     rng: np.random.Generator,
-    options: joint_options.JointTrainingOptions,
-    start: joint_graph.JointWeights | None = None,
+    options: JointTrainingOptions,
+    start: JointWeights | None = None,
     stages: Checkpoint | None = None,
     notify: Callable[[str], None] = lambda _: None,
-) -> tuple[joint_graph.JointWeights, list[EpochRecord], list[Counter[Status]]]:
+) -> tuple[JointWeights, list[EpochRecord], list[Counter[Status]]]:
     trainer = JointTrainer(options, start)
     weights, records = learn_kept(
         trainer,
@@ -267,7 +258,7 @@ class JointData:
     ``parser``: untrained. ``target``: scores of the pairs' targets. ``skipped``: other pairs, by reason.
     """
 
-    options: joint_options.BiparseOptions
+    options: BiparseOptions
     parser: JointParser
     pairs: Sequence[SentencePair]
     target: joint_trees.TrainedTarget
@@ -281,7 +272,7 @@ def prepare(
     source: joint_trees.TreeParser,
     *,
     rng: np.random.Generator,
-    options: joint_options.BiparseOptions,
+    options: BiparseOptions,
     target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> JointData:
@@ -293,7 +284,7 @@ def prepare(
     tags, training, shape = GIVEN, options.target_training, options.joint
     if options.tags != "given":
         if options.tags == "joint":
-            shape = replace(shape, tag_threshold=shape.tag_threshold or joint_options.TAG_THRESHOLD)
+            shape = replace(shape, tag_threshold=shape.tag_threshold or TAG_THRESHOLD)
         tags, usable = learned_tags(usable, rng=rng, threshold=shape.tag_threshold)
         # Words seen only by the tagger have no other features.
         training = replace(training, template_set=training.template_set or "words")
@@ -308,7 +299,7 @@ def prepare(
         target = joint_trees.given_target(usable, given, least_probability=shape.least_probability, tags=tags)
     elif not isinstance(target, joint_trees.TrainedTarget):
         target = joint_trees.train_target(usable, rng=rng, options=own_options, stages=stages, tags=tags)
-    weights = joint_graph.JointWeights.untrained()
+    weights = JointWeights.untrained()
     parser = JointParser(
         source=source, target=target.parser, weights=weights, options=shape, tagger=tags.tagger
     )
@@ -373,12 +364,12 @@ def train_on_more_pairs(
     usable, skipped = usable_pairs(map(_with_hand_links, pairs))
     if not usable:
         raise NothingToLearnError(f"found no pair to learn from; left out: {listed_reasons(skipped)}")
-    if parser.options.families == (joint_options.SYNCH,):
+    if parser.options.families == (SYNCH,):
         return parser
     least = parser.options.least_probability
     target = joint_trees.given_target(usable, parser.target, least_probability=least)
     examples = list(map(partial(joint_example, parser), usable, target.scores))
-    options = replace(parser.training or joint_options.JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
+    options = replace(parser.training or JointTrainingOptions(), epochs=_MORE_EPOCHS, l2=0.0)
     weights, *_ = train_joint_weights(examples, rng=rng, options=options, start=parser.weights)
     return replace(parser, weights=weights)
 
@@ -401,7 +392,7 @@ def joint_example(
     pair: SentencePair,
     scores: joint_trees.TreeScores,
     choices: TagChoices | None = None,
-    target_tags: NDArray[np.int8] | None = None,
+    target_tags: States | None = None,
 ) -> JointExample:
     heads = reachable(pair.target.heads, parser.target.inference)
     prepared = parser.prepare(pair, target_scores=scores, choices=choices)

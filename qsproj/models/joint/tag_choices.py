@@ -32,7 +32,14 @@ from qsproj.features.joint_templates import link_posteriors, tag_buckets, word_h
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, JointStructure, Table, TagVariables
+from qsproj.models.joint.joint_structure import (
+    TRUE_STATE,
+    UNKNOWN,
+    JointStructure,
+    States,
+    Table,
+    TagVariables,
+)
 from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, untagged
 
 # Stands for a word whose tag is certain.
@@ -61,11 +68,11 @@ class TagFactors:
 
     tags: TagVariables
     link_variables: Table
-    known: NDArray[np.int8]
+    known: States
 
     @property
-    def decided(self) -> NDArray[np.int8] | None:
-        states: NDArray[np.int8] = self.known[self.tags.variables]
+    def decided(self) -> States | None:
+        states: States = self.known[self.tags.variables]
         return None if (states == UNKNOWN).any() else states
 
     def groups(self, scores: TagScores) -> list[FactorGroup]:
@@ -118,7 +125,7 @@ class TagFactors:
             (np.flatnonzero(heads & dependents), (every, every, every)),
         ]
 
-    def _tags_of_arcs(self, states: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    def _tags_of_arcs(self, states: States) -> tuple[States, States]:
         ends = (self.tags.heads, self.tags.dependents)
         heads, dependents = (np.where(end == CERTAIN, 0, states[end]) for end in ends)
         return heads, dependents
@@ -156,7 +163,7 @@ class TagChoices:
             upos[word - 1] = names[min(state, len(names) - 1)]
         return with_columns(sentence, upos=upos)
 
-    def with_truth(self, upos: Sequence[str]) -> "tuple[TagChoices | None, NDArray[np.int8]]":
+    def with_truth(self, upos: Sequence[str]) -> "tuple[TagChoices | None, States]":
         """Return the words whose true tag is a choice (None: no word is left), and its index, int8[U]."""
         true = [upos[word - 1] for word in self.words.tolist()]
         left = [u for u, (tag, names) in enumerate(zip(true, self.tags, strict=True)) if tag in names]
@@ -357,7 +364,7 @@ class TargetTags:
 
     tagger: LinkTagger | None = None
     choices: list[TagChoices | None] | None = None
-    states: tuple[NDArray[np.int8], ...] = ()
+    states: tuple[States, ...] = ()
     true: list[Sentence] | None = None
 
 
