@@ -8,17 +8,15 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores, is_whole
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Scores, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_misc, with_predicted_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import NothingToLearnError, UsageError, check_name
+from qsproj.errors import UsageError, check_name
 from qsproj.kernels.dmv.dmv_best import dmv_best_by_arcs
 from qsproj.kernels.dmv.dmv_expectation import dmv_arcs
 from qsproj.models.arc.labeller import Labeller, unlabelled
 from qsproj.models.constraints import ConstrainedInference, Given, strip_heads
-from qsproj.models.dmv import siblings as sibling_models
-from qsproj.models.dmv.siblings import SiblingParameters
 from qsproj.models.packing import joined
 from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, trees_of
 from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
@@ -27,6 +25,7 @@ from qsproj.parallel import Workers, map_in_order
 from qsproj.trees import second_order
 from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.family import NoTreeError
+from qsproj.trees.second_order import SecondOrderScores
 
 # A model of tags alone makes the full stop a head, since it is in almost every sentence (thesis 4.6.3.2,
 # footnote 2). Its attachment is a convention, better followed by a rule: it is stripped and reattached.
@@ -66,47 +65,6 @@ def attach_stripped(heads: Heads, kept: NDArray[np.int64], n: int) -> Heads:
     return whole
 
 
-UNKNOWN_TAG = "_"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TagCorpus:
-    """Tags and known heads of S sentences, W words in all.
-
-    ``tags`` int16[W]: numbers in a tag inventory. ``starts`` int64[S+1]: the start of each sentence, and W.
-    ``heads`` int16[W]: 1-based within the sentence, 0 for the root, -1 where free.
-    """
-
-    tags: NDArray[np.int16]
-    starts: NDArray[np.int64]
-    heads: NDArray[np.int16]
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def select(self, wanted: Mask) -> "TagCorpus":
-        lengths = np.diff(self.starts)
-        words = np.repeat(wanted, lengths)
-        return TagCorpus(self.tags[words], offsets(lengths[wanted]), self.heads[words])
-
-
-class TagNumbering:
-    """Numbers of tags in the order of their first occurrence; 0 is the unknown tag's."""
-
-    def __init__(self) -> None:
-        self._numbers = {UNKNOWN_TAG: 0}
-
-    def number(self, upos: Sequence[str]) -> NDArray[np.int16]:
-        numbers = self._numbers
-        return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
-
-    def inventory(self, of: str = "the training data") -> tuple[str, ...]:
-        """Return the tags so far, in the order of their numbers; UsageError when no word had a tag."""
-        if len(self._numbers) == 1:
-            raise NothingToLearnError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
-        return tuple(self._numbers)
-
-
 def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
@@ -114,24 +72,6 @@ def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> NDArray[np.int16]:
     places = {tag: number for number, tag in enumerate(inventory)}
     return np.array([places.get(tag, 0) for tag in upos], dtype=np.int16)
-
-
-def pack(
-    sentences: Sequence[Sentence],
-    number: Callable[[Sequence[str]], NDArray[np.int16]],
-    *,
-    punctuation: str,
-    heads: Sequence[Heads] | None = None,
-) -> TagCorpus:
-    """Pack sentences, without stripped punctuation; ``heads`` int32[n+1] are known heads."""
-    kept = [kept_words(sentence.upos, punctuation=punctuation) for sentence in sentences]
-    empty, lengths = np.zeros(0, dtype=np.int16), np.array(list(map(len, kept)), dtype=np.int64)
-    tags = [number(sentence.upos)[words - 1] for sentence, words in zip(sentences, kept, strict=True)]
-    known = np.full(lengths.sum(), NO_HEAD, dtype=np.int16)
-    if heads is not None:
-        stripped = (strip_heads(own, words)[1:] for own, words in zip(heads, kept, strict=True))
-        known = np.concatenate([empty, *stripped]).astype(np.int16)
-    return TagCorpus(np.concatenate([empty, *tags]), offsets(lengths), known)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,6 +166,81 @@ def uniform_parameters(tags: int) -> DmvParameters:
     return DmvParameters(np.full((tags, 2, 2), 0.5), child, root)
 
 
+# Pseudo-count of the prior model's decisions with each sibling.
+STRENGTH = 80.0
+# Limit in words; time and memory of a chart with siblings grow with the cube of the length.
+LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiblingParameters:
+    """Probabilities of the decisions of a DMV over T tags, given the tag of the most recent sibling.
+
+    ``sibling_stop`` float64[T, 2, T+1]: of stopping, [head tag, direction, sibling's tag]; the last is for
+    none yet. ``sibling_child`` float64[T, 2, T+1, T]: of a dependent's tag. Sums over trees are exact, as in
+    a second-order model with siblings.
+
+    *Source*: thesis 4.6.1; unlike there, the decision to stop also reads the sibling.
+    """
+
+    sibling_stop: Floats
+    sibling_child: Floats
+
+
+def whatever_the_sibling(stop: Floats, child: Floats) -> SiblingParameters:
+    """Return parameters independent of the sibling, from ``stop`` float64[T, 2, 2], ``child`` of a DMV."""
+    tags = len(child)
+    stops = np.repeat(stop[:, :, 1:], tags + 1, axis=2)
+    stops[:, :, tags] = stop[:, :, 0]
+    return SiblingParameters(stops, np.repeat(child[:, :, None], tags + 1, axis=2))
+
+
+def learn_siblings(
+    trees: Iterable[tuple[NDArray[np.int16], Heads]], start: SiblingParameters
+) -> SiblingParameters:
+    """Count the decisions of trees, tags int16[n] and heads int32[n+1] of each, with ``start`` as a prior."""
+    tags = len(start.sibling_child)
+    stops = STRENGTH * np.stack([start.sibling_stop, 1.0 - start.sibling_stop], axis=-1)
+    children = STRENGTH * start.sibling_child
+    for own, heads in trees:
+        previous, outermost = second_order.sequences(heads)
+        of_word = np.concatenate([[ROOT], own]).astype(np.int64)
+        for word in range(1, len(heads)):
+            head = heads[word]
+            if head != ROOT:
+                place = of_word[head], int(word > head), _sibling_tag(of_word, head, previous[word], tags)
+                children[(*place, of_word[word])] += 1.0
+                stops[(*place, 1)] += 1.0
+            for side in (0, 1):
+                last = _sibling_tag(of_word, word, outermost[word, side], tags)
+                stops[of_word[word], side, last, 0] += 1.0
+    children /= children.sum(axis=-1, keepdims=True)
+    return SiblingParameters(stops[..., 0] / stops.sum(axis=-1), children)
+
+
+def _sibling_tag(of_word: NDArray[np.int64], head: int, sibling: int, none: int) -> int:
+    return none if sibling == head else int(of_word[sibling])
+
+
+def sibling_scores(tags: NDArray[np.int16], parameters: SiblingParameters, root: Floats) -> SecondOrderScores:
+    """Return the log probabilities of a sentence's decisions, tags int16[n]."""
+    of_word = np.concatenate([[ROOT], tags]).astype(np.int64)
+    size, none = len(of_word), len(root)
+    stop, child = parameters.sibling_stop, parameters.sibling_child
+    # Tag of the sibling, [head, previous].
+    sibling = np.where(np.eye(size, dtype=bool), none, of_word)
+    side = (np.arange(size) > np.arange(size)[:, None]).astype(np.int64)
+    steps = np.log1p(-stop)[:, :, :, None] + np.log(child)
+    siblings = steps[of_word[:, None, None], side[:, :, None], sibling[:, None, :], of_word[None, :, None]]
+    siblings[ROOT] = 0.0
+    arcs = np.zeros((size, size))
+    arcs[ROOT] = np.log(root)[of_word]
+    stops = np.log(stop)[of_word[:, None], side, of_word[None, :]]
+    stops[ROOT] = 0.0
+    childless = np.log(stop)[of_word, :, none]
+    return second_order.second_order_scores(arcs, siblings=siblings, stops=stops, childless=childless)
+
+
 def over_all_words(
     among_kept: Scores, kept: NDArray[np.int64], n: int, inference: TreeDecoder | None = None
 ) -> Scores:
@@ -255,7 +270,7 @@ class SentenceGrammar:
 
     tags: NDArray[np.int16]
     parameters: DmvParameters
-    siblings: second_order.SecondOrderScores | None
+    siblings: SecondOrderScores | None
 
     @cached_property
     def arc_weights(self) -> Floats:
@@ -444,11 +459,11 @@ class Dmv(Parser):
 
     def _of_sentence(self, sentence: Sentence, kept: NDArray[np.int64]) -> SentenceGrammar:
         tags, siblings = tag_numbers(sentence.upos, self.inventory)[kept - 1], None
-        if self.siblings is not None and len(kept) <= sibling_models.LONGEST:
+        if self.siblings is not None and len(kept) <= LONGEST:
             stop = np.clip(self.siblings.sibling_stop, PARSING_FLOOR, 1.0 - PARSING_FLOOR)
             floored = SiblingParameters(stop, np.maximum(self.siblings.sibling_child, PARSING_FLOOR))
             root = np.maximum(self.parameters.root, PARSING_FLOOR)
-            siblings = sibling_models.sibling_scores(tags, floored, root)
+            siblings = sibling_scores(tags, floored, root)
         return SentenceGrammar(tags, self.parameters.floored(PARSING_FLOOR), siblings)
 
     def with_siblings(self, trees: Iterable[Sentence]) -> "Dmv":
@@ -460,5 +475,5 @@ class Dmv(Parser):
             if len(tree) and is_whole(heads):
                 seen.append((tag_numbers(tree.upos, self.inventory)[kept - 1], heads))
         own = self.parameters
-        start = self.siblings or sibling_models.whatever_the_sibling(own.stop, own.child)
-        return replace(self, siblings=sibling_models.learn_siblings(seen, start))
+        start = self.siblings or whatever_the_sibling(own.stop, own.child)
+        return replace(self, siblings=learn_siblings(seen, start))

@@ -1,13 +1,15 @@
 """Training of the DMV: from tags alone, from tags with some heads known, or from trees."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Mask, is_whole
+from qsproj.conventions import NO_HEAD, Heads, Mask, is_whole
+from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.arc_templates import IN_TREE
@@ -15,11 +17,69 @@ from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
+from qsproj.models.constraints import strip_heads
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_decoder import reachable
 from qsproj.parallel import blocks_of
 from qsproj.training.em import EMProblem, EMReport, reached
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagCorpus:
+    """Tags and known heads of S sentences, W words in all.
+
+    ``tags`` int16[W]: numbers in a tag inventory. ``starts`` int64[S+1]: the start of each sentence, and W.
+    ``heads`` int16[W]: 1-based within the sentence, 0 for the root, -1 where free.
+    """
+
+    tags: NDArray[np.int16]
+    starts: NDArray[np.int64]
+    heads: NDArray[np.int16]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def select(self, wanted: Mask) -> "TagCorpus":
+        lengths = np.diff(self.starts)
+        words = np.repeat(wanted, lengths)
+        return TagCorpus(self.tags[words], dmv.offsets(lengths[wanted]), self.heads[words])
+
+
+class TagNumbering:
+    """Numbers of tags in the order of their first occurrence; 0 is the unknown tag's."""
+
+    def __init__(self) -> None:
+        self._numbers = {UNSPECIFIED: 0}
+
+    def number(self, upos: Sequence[str]) -> NDArray[np.int16]:
+        numbers = self._numbers
+        return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
+
+    def inventory(self, of: str = "the training data") -> tuple[str, ...]:
+        """Return the tags so far, in the order of their numbers; UsageError when no word had a tag."""
+        if len(self._numbers) == 1:
+            raise NothingToLearnError(f"no word of {of} has a UPOS tag; tag it first: qsproj tag --help")
+        return tuple(self._numbers)
+
+
+def pack(
+    sentences: Sequence[Sentence],
+    number: Callable[[Sequence[str]], NDArray[np.int16]],
+    *,
+    punctuation: str,
+    heads: Sequence[Heads] | None = None,
+) -> TagCorpus:
+    """Pack sentences, without stripped punctuation; ``heads`` int32[n+1] are known heads."""
+    kept = [dmv.kept_words(sentence.upos, punctuation=punctuation) for sentence in sentences]
+    empty, lengths = np.zeros(0, dtype=np.int16), np.array(list(map(len, kept)), dtype=np.int64)
+    tags = [number(sentence.upos)[words - 1] for sentence, words in zip(sentences, kept, strict=True)]
+    known = np.full(lengths.sum(), NO_HEAD, dtype=np.int16)
+    if heads is not None:
+        stripped = (strip_heads(own, words)[1:] for own, words in zip(heads, kept, strict=True))
+        known = np.concatenate([empty, *stripped]).astype(np.int16)
+    return TagCorpus(np.concatenate([empty, *tags]), dmv.offsets(lengths), known)
+
 
 # Counts are summed part by part; the size of parts must not depend on the number of workers.
 PART_SENTENCES = 10_000
@@ -70,24 +130,37 @@ def train_dmv(
     return dmv.Dmv(inventory, result.parameters, options.punctuation), report
 
 
-def _is_whole(part: dmv.TagCorpus) -> Mask:
+def _is_whole(part: TagCorpus) -> Mask:
     return np.asarray(np.minimum.reduceat(part.heads, part.starts[:-1]) != NO_HEAD)
 
 
 def _packed_parts(
     sentences: Iterable[Sentence], options: DmvOptions
-) -> tuple[list[dmv.TagCorpus], tuple[str, ...], dict[str, int]]:
-    numbering = dmv.TagNumbering()
-    parts: list[dmv.TagCorpus] = []
+) -> tuple[list[TagCorpus], tuple[str, ...], dict[str, int]]:
+    numbering = TagNumbering()
+    parts: list[TagCorpus] = []
     skipped: dict[str, int] = {}
+
+    def has_few_words(corpus: TagCorpus) -> Mask:
+        lengths = np.diff(corpus.starts)
+        return np.asarray((lengths > 0) & (lengths <= options.max_words))
+
+    reasons = (
+        (has_few_words, f"no words, or more than {options.max_words} words"),
+        (admits_any_tree, "arcs that no possible tree contains"),
+    )
     for chunk in blocks_of(sentences, PART_SENTENCES):
         heads = None
         if options.keep_heads or options.start == "trees":
             heads = [reachable(sentence.heads, dmv.TREES) for sentence in chunk]
-        corpus = dmv.pack(chunk, numbering.number, punctuation=options.punctuation, heads=heads)
-        usable = _usable(corpus, options, skipped)
-        if len(usable):
-            parts.append(usable)
+        corpus = pack(chunk, numbering.number, punctuation=options.punctuation, heads=heads)
+        for admits, reason in reasons:
+            wanted = admits(corpus)
+            if not wanted.all():
+                skipped[reason] = skipped.get(reason, 0) + int((~wanted).sum())
+            corpus = corpus.select(wanted)
+        if len(corpus):
+            parts.append(corpus)
     inventory = numbering.inventory()
     if not parts:
         left_out = f"left out: {listed_reasons(skipped)}"
@@ -95,14 +168,14 @@ def _packed_parts(
     return parts, inventory, skipped
 
 
-def sum_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
+def sum_e_step(corpus: TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
     own = parameters.stop, parameters.child, parameters.root
     stop, child, root, logs, _, _ = dmv_expectation(corpus.tags, corpus.starts, corpus.heads, *own)
     dmv.check_possible(logs)
     return dmv.DmvCounts(stop, child, root), float(logs.sum())
 
 
-def viterbi_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
+def viterbi_e_step(corpus: TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
     with np.errstate(divide="ignore"):
         logs = [np.log(parameters.stop), np.log1p(-parameters.stop)]
         logs += [np.log(parameters.child), np.log(parameters.root)]
@@ -115,7 +188,7 @@ def viterbi_e_step(corpus: dmv.TagCorpus, parameters: dmv.DmvParameters) -> tupl
 E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
 
 
-def admits_any_tree(corpus: dmv.TagCorpus) -> Mask:
+def admits_any_tree(corpus: TagCorpus) -> Mask:
     """Return whether any tree has all known heads of each sentence, bool[S]."""
     stop = np.zeros((1, 2, 2))
     alike = np.zeros_like(corpus.tags)
@@ -124,7 +197,7 @@ def admits_any_tree(corpus: dmv.TagCorpus) -> Mask:
     return np.asarray(scores > -np.inf)
 
 
-def initial_parameters(parts: Sequence[dmv.TagCorpus], tags: int, options: DmvOptions) -> dmv.DmvParameters:
+def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOptions) -> dmv.DmvParameters:
     if options.start == "uniform":
         return dmv.uniform_parameters(tags)
     if options.start == "harmonic":
@@ -150,7 +223,7 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
         raise NothingToLearnError("no annotated sentence has all its heads; is the HEAD column empty?")
     number = partial(dmv.tag_numbers, inventory=parser.inventory)
     heads = [reachable(one.heads, dmv.TREES) for one in whole]
-    corpus = dmv.pack(whole, number, punctuation=parser.punctuation, heads=heads)
+    corpus = pack(whole, number, punctuation=parser.punctuation, heads=heads)
     corpus = corpus.select(np.diff(corpus.starts) > 0)
     corpus = corpus.select(_is_whole(corpus))
     seen = dmv.DmvCounts(*dmv_tree_counts(corpus.tags, corpus.starts, corpus.heads, len(parser.inventory)))
@@ -162,16 +235,3 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
     labeller = train_labeller(whole, rng=rng, template_set=templates, start=start)
     tuned = replace(parser, parameters=(counts + seen).estimate(0.0), labeller=labeller)
     return tuned if parser.siblings is None else tuned.with_siblings(whole)
-
-
-def _usable(corpus: dmv.TagCorpus, options: DmvOptions, skipped: dict[str, int]) -> dmv.TagCorpus:
-
-    def kept(wanted: Mask, reason: str) -> dmv.TagCorpus:
-        if not wanted.all():
-            skipped[reason] = skipped.get(reason, 0) + int((~wanted).sum())
-        return corpus.select(wanted)
-
-    lengths = np.diff(corpus.starts)
-    most = options.max_words
-    corpus = kept((lengths > 0) & (lengths <= most), f"no words, or more than {most} words")
-    return kept(admits_any_tree(corpus), "arcs that no possible tree contains")

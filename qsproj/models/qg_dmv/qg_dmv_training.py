@@ -21,6 +21,7 @@ from qsproj.kernels.dmv.qg_expectation import QgCorpus
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv_options import QgOptions
+from qsproj.models.dmv.dmv_training import TagNumbering
 from qsproj.models.qg_dmv import qg_dmv
 from qsproj.progress import track
 from qsproj.training.em import EMProblem, EMReport, EMState, reached
@@ -160,7 +161,7 @@ class PackedPairs:
 
 
 def pack_into(folder: Path, pairs: Iterable[SentencePair], *, punctuation: str) -> PackedPairs:
-    numbering, source_numbering = dmv.TagNumbering(), dmv.TagNumbering()
+    numbering, source_numbering = TagNumbering(), TagNumbering()
     nodes_of = partial(qg_dmv.nodes_of, null_tag=NULL_FOR_NOW, punctuation=punctuation)
     numbered = ((one, numbering.number(one.target.upos), one.source.upos) for one in pairs)
     nodes = (nodes_of(pair, tags, source_numbering.number(upos)) for pair, tags, upos in numbered)

@@ -11,16 +11,14 @@ from qsproj.errors import UsageError
 from qsproj.models.dmv.dmv import (
     Dmv,
     DmvCounts,
-    TagNumbering,
     attach_stripped,
     kept_words,
     normalised,
-    pack,
     strip_heads,
     uniform_parameters,
 )
 from qsproj.models.dmv.dmv_options import DmvOptions
-from qsproj.models.dmv.dmv_training import sum_e_step, train_dmv
+from qsproj.models.dmv.dmv_training import TagNumbering, pack, sum_e_step, train_dmv
 from qsproj.models.storage import load_model
 from tests.oracles.trees import all_trees, is_projective, is_tree
 from tests.sentences import make_sentence

@@ -9,12 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qsproj.models.dmv.dmv import UNKNOWN_TAG, Dmv, DmvParameters
-from qsproj.models.dmv.siblings import STRENGTH, SiblingParameters, whatever_the_sibling
+from qsproj.models.dmv.dmv import STRENGTH, Dmv, DmvParameters, SiblingParameters, whatever_the_sibling
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence
 
-TAGS = (UNKNOWN_TAG, "N", "V")
+TAGS = ("_", "N", "V")
 NONE = len(TAGS)
 
 
@@ -110,7 +109,7 @@ def test_without_trees_it_is_the_model_that_it_was(monkeypatch):
         same.arc_probabilities(sentence), grammar.arc_probabilities(sentence), atol=1e-9
     )
     # Longer sentences do not read siblings.
-    monkeypatch.setattr("qsproj.models.dmv.siblings.LONGEST", 4)
+    monkeypatch.setattr("qsproj.models.dmv.dmv.LONGEST", 4)
     np.testing.assert_array_equal(
         model().arc_probabilities(sentence), replace(model(), siblings=None).arc_probabilities(sentence)
     )
