@@ -55,7 +55,6 @@ def align(
 
     Examples
     --------
-    >>> import qsproj
     >>> english = [["the", "house"], ["the", "book"], ["a", "book"]]
     >>> german = [["das", "Haus"], ["das", "Buch"], ["ein", "Buch"]]
     >>> qsproj.align(english, german)[0].links.tolist()
@@ -114,7 +113,6 @@ def project(
 
     Examples
     --------
-    >>> import qsproj
     >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
     >>> links = list(qsproj.read_alignments("corpora/en-de.pharaoh"))
     >>> parser = qsproj.project(english, german, links, method="hard")
@@ -129,10 +127,10 @@ def project(
     for name in given:
         if name not in METHODS[method].reads:
             raise UsageError(f"method {method!r} does not read {name}; leave it out, or use method 'soft'")
-    if "also" in given and "treebank" not in given:
-        raise UsageError("found also without treebank, beside which it votes; give the source's treebank")
-    if "treebank" in given:
+    if own:
         given["seed"] = seed
+    elif others:
+        raise UsageError("found also without treebank, beside which it votes; give the source's treebank")
     pairs = _pairs(source, target, alignments)
     return METHODS[method].project([pairs], rng=validation.generator_of(seed), **given).parser
 
@@ -182,7 +180,6 @@ def train_biparser(
 
     Examples
     --------
-    >>> import qsproj
     >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
     >>> links = list(qsproj.read_alignments("corpora/en-de.pharaoh"))
     >>> parser = qsproj.train_parser(english, features="words")
@@ -261,7 +258,6 @@ def project_tags(
 
     Examples
     --------
-    >>> import qsproj
     >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
     >>> words = [qsproj.Sentence.from_words(one.forms) for one in german]
     >>> tagger = qsproj.project_tags(english, words, qsproj.align(english, german, threshold=0.1))

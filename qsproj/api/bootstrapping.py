@@ -126,7 +126,6 @@ def bootstrap(
 
     Examples
     --------
-    >>> import qsproj
     >>> english, german = (list(qsproj.read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
     >>> pairs = [(one.text, other.text) for one, other in zip(english, german)]
     >>> made = qsproj.bootstrap(treebank=english, bitext=pairs, languages=("en", "de"))

@@ -49,7 +49,7 @@ def read_text(
 
     Examples
     --------
-    >>> import io, qsproj
+    >>> import io
     >>> [one.forms for one in qsproj.read_text(io.StringIO("Der Hund bellt."), language="de")]
     [('Der', 'Hund', 'bellt', '.')]
     """
@@ -59,14 +59,12 @@ def read_text(
         read = partial(of_model.read, paragraphs=True)
     elif paragraphs:
         read = partial(read_running_text, read=read, starts=partial(rule_starts, language=language))
-    return _sentences(path_or_file, read)
 
+    def sentences() -> Iterator[Sentence]:
+        with open_raw_text(path_or_file) as lines:
+            yield from read(lines)
 
-def _sentences(
-    path_or_file: PathOrFile, read: Callable[[Iterable[str]], Iterator[Sentence]]
-) -> Iterator[Sentence]:
-    with open_raw_text(path_or_file) as lines:
-        yield from read(lines)
+    return sentences()
 
 
 def _reader(language: str | None, model: Any, name: str) -> Callable[[Iterable[str]], Iterator[Sentence]]:
@@ -98,7 +96,6 @@ def tokenize(
 
     Examples
     --------
-    >>> import qsproj
     >>> qsproj.tokenize("Der Hund bellt.", language="de")
     [('Der', 'Hund', 'bellt', '.')]
     """
@@ -133,7 +130,7 @@ def read_bitext(
 
     Examples
     --------
-    >>> import io, qsproj
+    >>> import io
     >>> list(qsproj.read_bitext(io.StringIO("the dog\tder Hund\n")))
     [('the dog', 'der Hund')]
     """

@@ -94,7 +94,6 @@ def train_parser(
 
     Examples
     --------
-    >>> import qsproj
     >>> treebank = list(qsproj.read_conllu("corpora/en.conllu"))
     >>> parser = qsproj.train_parser(treebank[:60], features="words")
     >>> parsed = parser.parse(treebank[70])
@@ -150,7 +149,6 @@ def train_tagger(
 
     Examples
     --------
-    >>> import qsproj
     >>> tagger = qsproj.train_tagger(qsproj.read_conllu("corpora/de.conllu"), language="de")
     >>> tagger.tag(qsproj.Sentence.from_words(["Der", "Hund", "schläft", "."])).upos
     ('DET', 'NOUN', 'VERB', 'PUNCT')
@@ -183,7 +181,6 @@ def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int =
 
     Examples
     --------
-    >>> import qsproj
     >>> old = list(qsproj.read_conllu("corpora/en.conllu"))[:10]
     >>> new = [qsproj.Sentence.from_words(s.forms, heads=range(len(s)), sent_id=s.sent_id) for s in old]
     >>> converter = qsproj.adapt(old, new)
@@ -199,7 +196,6 @@ def train_converter(source: Iterable[Sentence], target: Iterable[Sentence], *, s
 
     Examples
     --------
-    >>> import qsproj
     >>> old = list(qsproj.read_conllu("corpora/en.conllu"))[:10]
     >>> new = qsproj.convert(old, "prague")
     >>> qsproj.convert(old, qsproj.train_converter(old, new))[0].heads.tolist() == new[0].heads.tolist()
@@ -225,7 +221,6 @@ def bundle(tagger: Tagger | TextParser, parser: Parser, *, readings: int = 0) ->
 
     Examples
     --------
-    >>> import qsproj
     >>> german = list(qsproj.read_conllu("corpora/de.conllu"))
     >>> parser = qsproj.train_parser(german, features="words")
     >>> qsproj.bundle(qsproj.train_tagger(german, language="de"), parser)("Der Hund bellt.")[0].root

@@ -80,7 +80,6 @@ def convert(
 
     Examples
     --------
-    >>> import qsproj
     >>> english = list(qsproj.read_conllu("corpora/en.conllu"))
     >>> prague = qsproj.convert(english, "prague")
     >>> [one.forms for one in qsproj.convert(prague, "ud", source="prague")] == [s.forms for s in english]
@@ -104,7 +103,6 @@ def detect_style(sentences: Iterable[Sentence]) -> detect.DetectedStyle:
 
     Examples
     --------
-    >>> import qsproj
     >>> qsproj.detect_style(qsproj.read_conllu("corpora/en.conllu")).presets
     ['ud', 'content-head']
     """
@@ -118,7 +116,6 @@ def search(sentences: Iterable[Sentence], pattern: str) -> list[Token]:
 
     Examples
     --------
-    >>> import qsproj
     >>> qsproj.search(qsproj.read_conllu("corpora/en.conllu"), "upos=NOUN deprel=nsubj")[0]
     <Token 2 'dog' NOUN>
     """
@@ -161,7 +158,6 @@ def suggest(
 
     Examples
     --------
-    >>> import qsproj
     >>> english = list(qsproj.read_conllu("corpora/en.conllu"))
     >>> parser = qsproj.train_parser(english[:20], features="words")
     >>> len(qsproj.suggest(parser, english[20:60], count=3, annotated=english[:20]))
@@ -198,7 +194,6 @@ def load_model(path: str | Path) -> AnyModel:
 
     Examples
     --------
-    >>> import qsproj
     >>> treebank = list(qsproj.read_conllu("corpora/en.conllu"))
     >>> qsproj.train_parser(treebank[:20], features="words").save("en.parser")
     >>> parser = qsproj.load_model("en.parser")
@@ -224,7 +219,6 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
 
     Examples
     --------
-    >>> import qsproj
     >>> gold = list(qsproj.read_conllu("corpora/en.conllu"))
     >>> qsproj.evaluate(gold, gold).uas
     100.0
@@ -254,7 +248,6 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
 
     Examples
     --------
-    >>> import qsproj
     >>> sentence = qsproj.Sentence.from_words(["Dogs", "bark"], upos=["NOUN", "VERB"], heads=[2, 0])
     >>> qsproj.draw(sentence).svg.splitlines()[-1]
     '</g></svg>'
