@@ -1,13 +1,7 @@
 """A small pattern language over trees, and bulk correction of the matching words.
 
-``upos=NOUN deprel=nsubj head.upos!=VERB`` matches words that meet all conditions. A condition is a cell,
-``=`` or ``!=``, and values separated by ``|``; with ``~`` in place of ``=``, a regular expression, found
-anywhere in the cell. Cells are form, lemma, upos, xpos, deprel, feats.NAME, misc.NAME, with any number of
-prefixes ``head.``, ``child.`` (any), ``prev.``, ``next.``: ``head.head.upos``. ``deprel=obl`` matches ``obl``
-alone, ``deprel=obl:*`` any subtype. A missing cell is empty: ``head.upos=`` matches a root.
-
-A correction is ``upos=X``, ``deprel=obl``, ``feats.Case=Nom``, ``lemma=sein`` or ``head=head.head``, or
-several separated by spaces.
+``qsproj search --help`` explains patterns. A correction is ``upos=X``, ``deprel=obl``, ``feats.Case=Nom``,
+``lemma=sein`` or ``head=head.head``, or several separated by spaces.
 """
 
 import re

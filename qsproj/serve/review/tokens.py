@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED, order_of
 from qsproj.corpus.formats import read_sentences
@@ -29,20 +30,17 @@ class _Token:
     row: list[str] | None = None
 
     @property
-    def last_row(self) -> list[str]:
-        return self.words[-1].row if self.row is None else self.row
-
-    @property
     def form(self) -> str:
-        return self.words[0].row[FORM] if self.row is None else self.row[FORM]
+        return (self.row or self.words[0].row)[FORM]
 
     @property
     def space_after(self) -> bool:
-        return NO_SPACE not in self.last_row[MISC].split("|")
+        return NO_SPACE not in (self.row or self.words[-1].row)[MISC].split("|")
 
     def put_space(self, follows: bool) -> None:
-        items = [one for one in self.last_row[MISC].split("|") if one not in (NO_SPACE, UNSPECIFIED)]
-        self.last_row[MISC] = "|".join(items if follows else [*items, NO_SPACE]) or UNSPECIFIED
+        row = self.row or self.words[-1].row
+        items = [one for one in row[MISC].split("|") if one not in (NO_SPACE, UNSPECIFIED)]
+        row[MISC] = "|".join(items if follows else [*items, NO_SPACE]) or UNSPECIFIED
 
 
 @dataclass(slots=True, eq=False)
@@ -107,20 +105,14 @@ class Tokens:
             raise UsageError(f"found word {number}, expected 1 to {len(words)}")
         return words[number - 1]
 
-    @property
-    def text(self) -> str:
-        return "".join(token.form + (" " if token.space_after else "") for token in self.tokens).rstrip()
-
     def spans(self) -> list[tuple[int, int, str, bool]]:
         """Return (first word, last word, form, whether a space follows) of each token."""
-        found, last = [], 0
-        for token in self.tokens:
-            first, last = last + 1, last + len(token.words)
-            found.append((first, last, token.form, token.space_after))
-        return found
+        ends = accumulate(len(token.words) for token in self.tokens)
+        pairs = zip(ends, self.tokens, strict=True)
+        return [(end - len(one.words) + 1, end, one.form, one.space_after) for end, one in pairs]
 
     def token_of(self, word: _Word) -> _Token:
-        return next(token for token in self.tokens if any(word is one for one in token.words))
+        return next(token for token in self.tokens if word in token.words)
 
     def put(self, new: list[_Token], whole: Sequence[_Token]) -> None:
         """Replace the tokens ``whole`` by ``new`` ones, without spaces between; the space after is kept."""
@@ -155,16 +147,16 @@ class Tokens:
 
     def _set_deps(self, row: list[str], numbers: Mapping[int, str]) -> None:
         """Renumber the heads of DEPS; ``_`` where one is in another sentence."""
-        given = self.deps.get(id(row), [])
-        found = [(head if isinstance(head, str) else numbers.get(id(head), ""), rest) for head, rest in given]
-        if self.merged:
-            found = [one for one in sorted({*found}, key=order_of) if one[0] != row[0]]
-        if given:
+        if given := self.deps.get(id(row)):
+            found = [(one if isinstance(one, str) else numbers.get(id(one), ""), rest) for one, rest in given]
+            if self.merged:
+                found = [one for one in sorted({*found}, key=order_of) if one[0] != row[0]]
             known = found and all(head for head, _ in found)
             row[DEPS] = "|".join(map("".join, found)) if known else UNSPECIFIED
 
     def set_text(self) -> None:
-        self.comments = [f"# text = {self.text}" if _TEXT.match(one) else one for one in self.comments]
+        text = "".join(token.form + " " * token.space_after for token in self.tokens).rstrip()
+        self.comments = [f"# text = {text}" if _TEXT.match(one) else one for one in self.comments]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +167,10 @@ class Edit:
     word: int = 1
     last: int = 1
     texts: tuple[str, ...] = ()
+
+
+def _row(form: str, relation: str = UNSPECIFIED) -> list[str]:
+    return ["", form, *[UNSPECIFIED] * 5, relation, UNSPECIFIED, UNSPECIFIED]
 
 
 def _split_word(tokens: Tokens, edit: Edit) -> None:
@@ -188,9 +184,7 @@ def _split_word(tokens: Tokens, edit: Edit) -> None:
     for form in forms:
         _check_form(form, own.row[FORM])
     token = tokens.token_of(own)
-    new = [_Word([*own.row[:1], form, *["_"] * 8], own) for form in forms[1:]]
-    for one in new:
-        one.row[DEPREL] = "dep"
+    new = [_Word(_row(form, "dep"), own) for form in forms[1:]]
     new[-1].empty, own.empty = own.empty, []
     if token.row is not None:
         at = token.words.index(own)
@@ -198,7 +192,7 @@ def _split_word(tokens: Tokens, edit: Edit) -> None:
     elif "".join(forms) == own.row[FORM]:
         tokens.put([_Token([one]) for one in (own, *new)], [token])
     else:
-        tokens.put([_Token([own, *new], ["", own.row[FORM], *["_"] * 8])], [token])
+        tokens.put([_Token([own, *new], _row(own.row[FORM]))], [token])
     own.row[FORM] = forms[0]
 
 
@@ -235,8 +229,7 @@ def _join_token(tokens: Tokens, edit: Edit) -> None:
     words, whole = _several_words(tokens, edit)
     if any(token.row is not None for token in whole):
         raise UsageError(f"found words {edit.word} to {edit.last}, expected tokens of their own")
-    form = "".join(token.form for token in whole)
-    tokens.put([_Token(words, ["", form, *["_"] * 8])], whole)
+    tokens.put([_Token(words, _row("".join(token.form for token in whole)))], whole)
 
 
 def _part_token(tokens: Tokens, edit: Edit) -> None:
@@ -279,13 +272,11 @@ def _split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
     whole = _whole_tokens(tokens, words[:word])
     if sum(len(token.words) for token in whole) != word:
         raise UsageError(f"found word {word} inside of a multiword token, expected the last one of it")
-    parts = []
-    for number, own in enumerate((whole, tokens.tokens[len(whole) :])):
-        comments, empty = list(tokens.comments), tokens.empty
-        if number:
-            comments = [one for one in comments if _TEXT.match(one) or _NAME.match(one)]
-            comments, empty = [f"{one}-2" if _NAME.match(one) else one for one in comments], []
-        part = Tokens(comments, own, empty, tokens.layout, tokens.deps)
+    kept = (one for one in tokens.comments if _TEXT.match(one) or _NAME.match(one))
+    comments = [f"{one}-2" if _NAME.match(one) else one for one in kept]
+    rest = tokens.tokens[len(whole) :]
+    parts = [replace(tokens, tokens=whole), replace(tokens, comments=comments, tokens=rest, empty=[])]
+    for part in parts:
         inside = {id(one) for one in part.words}
         tops = [one for one in part.words if one.head is None or id(one.head) not in inside]
         root = next((one for one in tops if one.head is None), tops[0])
@@ -293,7 +284,6 @@ def _split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
             one.head = None if one is root else root
         root.row[HEAD], root.row[DEPREL] = "0", "root"
         part.set_text()
-        parts.append(part)
     return parts
 
 
@@ -303,18 +293,14 @@ def _merge_sentences(first: Tokens, second: Tokens) -> Tokens:
     if roots[1] is not None and roots[0] is not None:
         roots[1].head, roots[1].row[DEPREL] = roots[0], "parataxis"
     first.words[-1].empty += second.empty
-    comments = _joined_comments(first.comments, second)
-    tokens = first.tokens + second.tokens
-    joined = Tokens(comments, tokens, first.empty, first.layout, first.deps | second.deps)
+    comments, tokens = _joined_comments(first.comments, second), first.tokens + second.tokens
+    joined = replace(first, comments=comments, tokens=tokens, deps=first.deps | second.deps)
     joined.set_text()
     return joined
 
 
 def _joined_comments(comments: Sequence[str], second: Tokens) -> list[str]:
-    """Return the comments of both sentences; translations are concatenated.
-
-    A paragraph start at the second sentence moves to MISC (``NewPar=Yes``).
-    """
+    """Return the comments of both, translations concatenated; ``# newpar`` of the second moves to MISC."""
     found = list(comments)
     places = {match[1]: at for at, one in enumerate(found) if (match := _OTHER_TEXT.fullmatch(one))}
     for line in second.comments:
@@ -322,8 +308,7 @@ def _joined_comments(comments: Sequence[str], second: Tokens) -> list[str]:
         if text is not None and text[1] in places:
             found[places[text[1]]] += f" {text[2]}"
         elif _NEW_PARAGRAPH.match(line):
-            token = second.tokens[0]
-            row = token.words[0].row if token.row is None else token.row
+            row = second.tokens[0].row or second.tokens[0].words[0].row
             items = [one for one in row[MISC].split("|") if one not in (UNSPECIFIED, "NewPar=Yes")]
             row[MISC] = "|".join(["NewPar=Yes", *items])
         elif line not in found and not _TEXT.match(line) and not _NAME.match(line):
