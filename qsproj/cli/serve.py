@@ -102,8 +102,7 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     from qsproj.serve.inception import PATH, inception_routes, work_on
     from qsproj.serve.listening import address_of, serve_until_stopped
     from qsproj.serve.requests import Limits, with_access_log
-    from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
-    from qsproj.serve.udpipe.processing import load_served
+    from qsproj.serve.udpipe import HEADERS, PATHS, load_served, udpipe_app
 
     size = int(options.megabytes * (1 << 20))
     limits = Limits(bytes=size, seconds=options.seconds, waiting=options.waiting)

@@ -19,11 +19,10 @@ from qsproj.corpus.editing import ARC_PROBABILITY, TAG_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
 from qsproj.models.parser import Parser
+from qsproj.serve import udpipe
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.requests import Limits, RequestError, body_of, json_object
 from qsproj.serve.review.inference import Fixed, infer_rest
-from qsproj.serve.udpipe import processing
-from qsproj.serve.udpipe.app import processed
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 SENTENCE, TOKEN = f"{_DKPRO}.segmentation.type.Sentence", f"{_DKPRO}.segmentation.type.Token"
@@ -129,8 +128,8 @@ class Asked:
     type_system: str
 
 
-def suggest(models: processing.ServedModels, asked: Asked) -> processing.Processed:
-    model = processing.chosen_model(models, asked.model)
+def suggest(models: udpipe.ServedModels, asked: Asked) -> udpipe.Processed:
+    model = udpipe.chosen_model(models, asked.model)
     check_layer(asked.layer, asked.feature)
     document = Document(asked.xmi, asked.type_system)
     read = list(document.sentences())
@@ -138,7 +137,7 @@ def suggest(models: processing.ServedModels, asked: Asked) -> processing.Process
         _suggest_tags(document, read, model, asked.feature)
     else:
         _suggest_arcs(document, read, model)
-    return processing.Processed(model.name, document.xmi(), len(read), sum(len(one.tokens) for one in read))
+    return udpipe.Processed(model.name, document.xmi(), len(read), sum(len(one.tokens) for one in read))
 
 
 def check_layer(layer: str, feature: str) -> None:
@@ -147,10 +146,10 @@ def check_layer(layer: str, feature: str) -> None:
 
 
 def _suggest_tags(
-    document: Document, read: list[AnnotatedSentence], model: processing.ServedModel, feature: str
+    document: Document, read: list[AnnotatedSentence], model: udpipe.ServedModel, feature: str
 ) -> None:
     if model.tagger is None:
-        raise model.unable(processing.TAGGER)
+        raise model.unable(udpipe.TAGGER)
     for one in read:
         tagged = model.tagger.tag(one.sentence, confidence=True)
         scores = _probabilities(tagged, TAG_PROBABILITY)
@@ -158,13 +157,13 @@ def _suggest_tags(
             document.suggest(token, POS, feature, tag, **{f"{feature}_score": score})
 
 
-def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: processing.ServedModel) -> None:
+def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: udpipe.ServedModel) -> None:
     """Suggest trees; the arc of a root is a loop on the word, as in DKPro Core."""
     if model.parser is None:
-        raise model.unable(processing.PARSER)
+        raise model.unable(udpipe.PARSER)
     arcs = document.arcs()
     sentences = [one.sentence for one in read]
-    trees = processing.parsed(model, model.parser, sentences, retag=False, confidence=True)
+    trees = udpipe.parsed(model, model.parser, sentences, retag=False, confidence=True)
     for one, tree in zip(read, trees, strict=True):
         found = _under(arcs, model.parser, one, tree)
         for token, head, relation, score in zip(one.tokens, *found, strict=True):
@@ -202,15 +201,15 @@ def _probabilities(sentence: Sentence, key: str) -> Iterator[float]:
 PATH = "/inception"
 
 
-def inception_routes(models: processing.ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
+def inception_routes(models: udpipe.ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
     return [
         Route(f"{PATH}/{{model}}/predict", partial(_predict, pool, limits), methods=["POST"]),
         Route(f"{PATH}/{{model}}/train", partial(_train, models, limits), methods=["POST"]),
     ]
 
 
-def work_on(models: processing.ServedModels, job: Any) -> processing.Processed:
-    return suggest(models, job) if isinstance(job, Asked) else processing.process(models, job)
+def work_on(models: udpipe.ServedModels, job: Any) -> udpipe.Processed:
+    return suggest(models, job) if isinstance(job, Asked) else udpipe.process(models, job)
 
 
 async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Response:
@@ -222,14 +221,14 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
     layer = _text(content, "metadata", "layer"), _text(content, "metadata", "feature")
     document = _text(content, "document", "xmi"), _text(content, "typeSystem")
     asked = Asked(request.path_params["model"], *layer, *document)
-    done = await processed(asked, size=len(body), pool=pool, limits=limits, request=request)
+    done = await udpipe.processed(asked, size=len(body), pool=pool, limits=limits, request=request)
     return Response(json.dumps({"document": done.result}, ensure_ascii=False), media_type="application/json")
 
 
-async def _train(models: processing.ServedModels, limits: Limits, request: Request) -> Response:
+async def _train(models: udpipe.ServedModels, limits: Limits, request: Request) -> Response:
     """Report success at once: a served model is not trained, and is always ready."""
     content = json_object(await body_of(request, limits), _OTHERWISE)
-    processing.chosen_model(models, request.path_params["model"])
+    udpipe.chosen_model(models, request.path_params["model"])
     check_layer(_text(content, "metadata", "layer"), _text(content, "metadata", "feature"))
     return Response(status_code=204)
 

@@ -128,7 +128,7 @@ def test_the_page_of_reviews_reads_and_writes_it(slashes, monkeypatch):
 
 def test_servers_read_and_write_it(slashes, tmp_path):
     pytest.importorskip("starlette")
-    from qsproj.serve.udpipe.processing import ServedModel, process
+    from qsproj.serve.udpipe import ServedModel, process
 
     models = {"none": ServedModel("none", None, None)}
     fields = {"data": slashes.read_text(), "input": "slashes"}

@@ -25,7 +25,7 @@ def serve(words: list[str]) -> int:
     A request that is refused is told as an error of the input, as a server answers it with 400; all else
     that goes wrong in one, which a server answers with 500, is raised.
     """
-    from qsproj.serve.udpipe.processing import load_served, process
+    from qsproj.serve.udpipe import load_served, process
 
     parser = argparse.ArgumentParser()
     parser.add_argument("-m", "--model")

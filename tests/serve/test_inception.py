@@ -28,8 +28,7 @@ def client(model_files, serving):
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.inception import PATH, inception_routes, work_on
     from qsproj.serve.requests import Limits, with_access_log
-    from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
-    from qsproj.serve.udpipe.processing import load_served
+    from qsproj.serve.udpipe import HEADERS, PATHS, load_served, udpipe_app
 
     named = {"de": "de.model", "parser": "de.parser", "tagger": "de.tagger"}
     models = load_served([f"{name}={model_files / file}" for name, file in named.items()])

@@ -14,7 +14,7 @@ from tests.serve.client import children_of, is_alive, until
 
 def stubborn(job):
     """Sleep for ever, fail, die or answer, as the data say: what a model of ours should not do."""
-    from qsproj.serve.udpipe.processing import Processed
+    from qsproj.serve.udpipe import Processed
 
     if job["data"] == "sleep":
         time.sleep(10_000)
@@ -45,7 +45,7 @@ def stubborn_app(*, seconds, size):
     """Return what makes an application of one process that is :func:`stubborn`."""
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.requests import Limits, with_access_log
-    from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
+    from qsproj.serve.udpipe import HEADERS, PATHS, udpipe_app
 
     def make_app(pools):
         pools.append(ComputePool(stubborn, processes=1))

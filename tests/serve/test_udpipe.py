@@ -25,8 +25,7 @@ EVERYTHING = {"tokenizer": "", "tagger": "", "parser": ""}
 def client(model_files, serving):
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.requests import Limits, with_access_log
-    from qsproj.serve.udpipe.app import HEADERS, PATHS, udpipe_app
-    from qsproj.serve.udpipe.processing import load_served, process
+    from qsproj.serve.udpipe import HEADERS, PATHS, load_served, process, udpipe_app
 
     models = load_served([str(model_files / "de.model"), f"only-parses={model_files / 'de.parser'}"])
 

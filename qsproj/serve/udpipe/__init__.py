@@ -1,1 +1,0 @@
-"""UDPipe's REST API for qsproj models."""
