@@ -235,9 +235,8 @@ def _one_each(value: Any, languages: Sequence[tuple[str, str]], name: str) -> li
     return list(value)
 
 
-# A treebank: a path, an open file, or sentences; several are a list.
-Treebank = PathOrFile | Iterable[Sentence]
-Treebanks = Treebank | Sequence[PathOrFile]
+# A path, an open file, or sentences; several files are a list.
+Treebanks = PathOrFile | Iterable[Sentence] | Sequence[PathOrFile]
 # A text, one sentence a line: a path or an open file; several are a list.
 Texts = PathOrFile | Sequence[PathOrFile]
 # One file of pairs, two files, or the pairs themselves.
@@ -260,35 +259,32 @@ class _Inputs:
             raise (error.at(error.line, path.stem) if path.parent == self.folder else error) from None
 
     def treebanks(self, given: Treebanks, name: str) -> tuple[str, ...]:
-        if _is_file(given):
-            return (self.path(given, name),)
-        elements = _elements(given, name, "paths, open files or sentences")
-        if not any(isinstance(one, Sentence) for one in elements):
-            return self._paths(elements, name)
-        path = self._new(f"{name}.conllu")
-        write_conllu(elements, path)
-        return (path,)
+        if not _is_file(given):
+            given = elements = _elements(given, name, "paths, open files or sentences")
+            if any(isinstance(one, Sentence) for one in elements):
+                path = self._new(f"{name}.conllu")
+                write_conllu(elements, path)
+                return (path,)
+        return self.texts(given, name)
 
-    def texts(self, given: Texts, name: str) -> tuple[str, ...]:
+    def texts(self, given: Any, name: str) -> tuple[str, ...]:
         if _is_file(given):
             return (self.path(given, name),)
-        return self._paths(_elements(given, name, "paths or open files"), name)
+        elements = _elements(given, name, "paths or open files")
+        return tuple(self.path(one, f"{name}-{number}") for number, one in enumerate(elements, start=1))
 
     def bitext(self, given: Bitext, name: str) -> tuple[str, ...]:
         if _is_file(given):
-            return (self.path(given, name),)
+            return self.texts(given, name)
         elements = _elements(given, name, "a file of pairs, two files, or pairs of strings")
         if 0 < len(elements) <= 2 and all(map(_is_file, elements)):
-            return self._paths(elements, name)
+            return self.texts(elements, name)
         for number, pair in enumerate(elements, start=1):
             if not isinstance(pair, tuple | list) or [type(side) for side in pair] != [str, str]:
                 found = f"{described(pair)} as pair {number} of {name}"
                 raise WrongTypeError(f"found {found}, expected two strings")
         lines = ("\t".join(" ".join(side.split()) for side in pair) for pair in elements)
         return (self._written(f"{name}.tsv", (f"{line}\n" for line in lines)),)
-
-    def _paths(self, elements: Sequence[Any], name: str) -> tuple[str, ...]:
-        return tuple(self.path(one, f"{name}-{number}") for number, one in enumerate(elements, start=1))
 
     def path(self, given: Any, name: str) -> str:
         """Return the path of a file; the content of an open file is copied."""

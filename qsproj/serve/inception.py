@@ -36,12 +36,8 @@ IS_PREDICTED = "inception_internal_predicted"
 _DECLARATION = re.compile(r"\A[\s\ufeff]*<\?xml[^>]*\?>")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AnnotatedSentence:
-    """A sentence of a document: n cassis annotations, and their words with annotated tags."""
-
-    tokens: tuple[Any, ...]
-    sentence: Sentence
+# A sentence of a document: n cassis annotations, and their words with annotated tags.
+Annotated = tuple[Sequence[Any], Sentence]
 
 
 class Document:
@@ -53,12 +49,11 @@ class Document:
         types = _read("typeSystem", cassis.load_typesystem, type_system)
         self._cas = _read("document.xmi", cassis.load_cas_from_xmi, xmi, typesystem=types)
 
-    def sentences(self) -> Iterator[AnnotatedSentence]:
+    def sentences(self) -> Iterator[Annotated]:
         for sentence in _checked(self._cas.select, SENTENCE):
-            tokens = tuple(_checked(self._cas.select_covered, TOKEN, sentence))
-            if tokens:
+            if tokens := list(_checked(self._cas.select_covered, TOKEN, sentence)):
                 words = [_checked(token.get_covered_text) for token in tokens]
-                yield AnnotatedSentence(tokens, Sentence.from_words(words, upos=map(_tag_of, tokens)))
+                yield tokens, Sentence.from_words(words, upos=map(_tag_of, tokens))
 
     def arcs(self) -> dict[int, tuple[Any, str | None]]:
         if not self._cas.typesystem.contains_type(DEPENDENCY):
@@ -81,8 +76,7 @@ class Document:
         self._cas.add(kind(begin=token.begin, end=token.end, **values, **marked))
 
     def xmi(self) -> str:
-        text: str = _checked(self._cas.to_xmi)
-        return text
+        return str(_checked(self._cas.to_xmi))
 
 
 def _read(name: str, load: Any, text: str, **options: Any) -> Any:
@@ -137,7 +131,7 @@ def suggest(models: udpipe.ServedModels, asked: Asked) -> udpipe.Processed:
         _suggest_tags(document, read, model, asked.feature)
     else:
         _suggest_arcs(document, read, model)
-    return udpipe.Processed(model.name, document.xmi(), len(read), sum(len(one.tokens) for one in read))
+    return udpipe.Processed(model.name, document.xmi(), len(read), sum(len(tokens) for tokens, _ in read))
 
 
 def check_layer(layer: str, feature: str) -> None:
@@ -145,46 +139,47 @@ def check_layer(layer: str, feature: str) -> None:
         raise UsageError(f"found layer {layer!r}, feature {feature!r}, expected {_KNOWN}")
 
 
-def _suggest_tags(
-    document: Document, read: list[AnnotatedSentence], model: udpipe.ServedModel, feature: str
-) -> None:
+def _suggest_tags(document: Document, read: list[Annotated], model: udpipe.ServedModel, feature: str) -> None:
     if model.tagger is None:
         raise model.unable(udpipe.TAGGER)
-    for one in read:
-        tagged = model.tagger.tag(one.sentence, confidence=True)
+    for tokens, sentence in read:
+        tagged = model.tagger.tag(sentence, confidence=True)
         scores = _probabilities(tagged, TAG_PROBABILITY)
-        for token, tag, score in zip(one.tokens, tagged.upos, scores, strict=True):
+        for token, tag, score in zip(tokens, tagged.upos, scores, strict=True):
             document.suggest(token, POS, feature, tag, **{f"{feature}_score": score})
 
 
-def _suggest_arcs(document: Document, read: list[AnnotatedSentence], model: udpipe.ServedModel) -> None:
+def _suggest_arcs(document: Document, read: list[Annotated], model: udpipe.ServedModel) -> None:
     """Suggest trees; the arc of a root is a loop on the word, as in DKPro Core."""
     if model.parser is None:
         raise model.unable(udpipe.PARSER)
-    arcs = document.arcs()
-    sentences = [one.sentence for one in read]
+    arcs, sentences = document.arcs(), [sentence for _, sentence in read]
     trees = udpipe.parsed(model, model.parser, sentences, retag=False, confidence=True)
-    for one, tree in zip(read, trees, strict=True):
-        found = _under(arcs, model.parser, one, tree)
-        for token, head, relation, score in zip(one.tokens, *found, strict=True):
-            governor = one.tokens[head - 1] if head > 0 else token
+    for (tokens, sentence), tree in zip(read, trees, strict=True):
+        found = _under(arcs, model.parser, tokens, sentence, tree)
+        for token, head, relation, score in zip(tokens, *found, strict=True):
+            governor = tokens[head - 1] if head > 0 else token
             arc = {"Governor": governor, "Dependent": token, "flavor": _BASIC}
             label = relation if relation != UNSPECIFIED else "root" if head == 0 else "dep"
             document.suggest(token, DEPENDENCY, _RELATION, label, **arc, DependencyType_score=score)
 
 
 def _under(
-    arcs: Mapping[int, tuple[Any, str | None]], parser: Parser, one: AnnotatedSentence, tree: Sentence
+    arcs: Mapping[int, tuple[Any, str | None]],
+    parser: Parser,
+    tokens: Sequence[Any],
+    sentence: Sentence,
+    tree: Sentence,
 ) -> tuple[Sequence[int], Sequence[str], Sequence[float]]:
     """Return heads, relations, probabilities, given the annotated arcs if these can form a tree."""
-    numbers = {id(token): number for number, token in enumerate(one.tokens, start=1)}
+    numbers = {id(token): number for number, token in enumerate(tokens, start=1)}
     heads, relations = list[int](), list[str]()
-    for token in one.tokens:
+    for token in tokens:
         governor, relation = arcs.get(id(token), (None, None))
         heads.append(0 if governor is token else numbers.get(id(governor), NO_HEAD))
         relations.append(relation if relation and heads[-1] != NO_HEAD else UNSPECIFIED)
     if max(heads) != NO_HEAD:
-        tags = tuple(tag != UNSPECIFIED for tag in one.sentence.upos)
+        tags = tuple(tag != UNSPECIFIED for tag in sentence.upos)
         try:
             rest = infer_rest(parser, tree, Fixed(tuple(heads), tuple(relations), tree.upos, tags))
         except QsprojError:  # two roots, a cycle; a model that takes no constraints

@@ -62,27 +62,28 @@ EXCEPTION_HANDLERS = dict.fromkeys((RequestError, QsprojError), refusal_response
 
 async def body_of(request: Request, limits: Limits) -> bytes:
     """Read a body; RequestError when too large (413) or late (408), ClientDisconnect if the client left."""
-    stated = request.headers.get("content-length", "0")
+    stated, stream = request.headers.get("content-length", "0"), aiter(request.stream())
     size = number_of(stated) if stated.isdecimal() else 0
-    stream = aiter(request.stream())
+    # The rest of a refused request would be read as the next one.
+    headers = {"connection": "close"}
+    text = f"the request is larger than {limits.bytes:,} bytes; send the text in pieces"
+    too_large = RequestError(413, text, headers=headers)
     if size > limits.bytes:
         if size <= _MOST_DISCARDED and not request.headers.get("expect"):
             await _discard(stream)
-        raise _too_large(limits)
-    chunks, size = list[bytes](), 0
+        raise too_large
+    body = bytearray()
     try:
         async with asyncio.timeout(limits.seconds):
             async for chunk in stream:
-                size += len(chunk)
-                chunks.append(chunk)
-                if size > limits.bytes:
+                body += chunk
+                if len(body) > limits.bytes:
                     await _discard(stream)
-                    raise _too_large(limits)
+                    raise too_large
     except TimeoutError:
-        # The rest of this request would be read as the next one.
         text = f"the request did not arrive within {limits.seconds:g} seconds"
-        raise RequestError(408, text, headers={"connection": "close"}) from None
-    return b"".join(chunks)
+        raise RequestError(408, text, headers=headers) from None
+    return bytes(body)
 
 
 def json_object(body: bytes | str, otherwise: str) -> dict[str, Any]:
@@ -107,11 +108,6 @@ async def _discard(stream: AsyncIterator[bytes]) -> None:
     with suppress(TimeoutError, StopAsyncIteration):
         while size < _MOST_DISCARDED:
             size += len(await asyncio.wait_for(anext(stream), _PAUSE_SECONDS))
-
-
-def _too_large(limits: Limits) -> RequestError:
-    text = f"the request is larger than {limits.bytes:,} bytes; send the text in pieces"
-    return RequestError(413, text, headers={"connection": "close"})
 
 
 async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:

@@ -94,12 +94,7 @@ def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
     raise UsageError(f"found no model {asked!r}, expected one of: {', '.join(models)}")
 
 
-# Name of the text of a request in messages.
-NAME = "data"
-
-
-def _read_horizontal(lines: Iterable[str]) -> Iterator[Sentence]:
-    return (Sentence.from_words(words) for words in map(str.split, lines) if words)
+NAME = "data"  # of the text of a request, in messages
 
 
 def _read_vertical(lines: Iterable[str]) -> Iterator[Sentence]:
@@ -109,7 +104,10 @@ def _read_vertical(lines: Iterable[str]) -> Iterator[Sentence]:
 
 
 # Readers of lines, and writers of a sentence, for formats that only this server has.
-_READ = {"horizontal": _read_horizontal, "vertical": _read_vertical}
+_READ: Mapping[str, Callable[[Iterable[str]], Iterator[Sentence]]] = {
+    "horizontal": lambda lines: (Sentence.from_words(words) for words in map(str.split, lines) if words),
+    "vertical": _read_vertical,
+}
 _WRITTEN: Mapping[str, Callable[[Sentence], str]] = {
     "horizontal": lambda sentence: " ".join(sentence.forms) + "\n",
     "vertical": lambda sentence: "\n".join(sentence.forms) + "\n\n",
@@ -164,8 +162,13 @@ def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
     for ability in (TOKENIZER, TAGGER, PARSER):
         if ability in fields and ability not in model.abilities:
             raise model.unable(ability)
-    sentences = list(_read(model, fields))
-    done = list(_predicted(model, sentences, fields))
+    done = list(_read(model, fields))
+    if PARSER in fields:
+        assert model.parser is not None
+        confidence = CONFIDENCE in fields[PARSER].split(";")
+        done = list(parsed(model, model.parser, done, retag=TAGGER in fields, confidence=confidence))
+    elif TAGGER in fields and model.tagger is not None:
+        done = list(map(model.tagger.tag, done))
     return Processed(model.name, write(done), len(done), sum(map(len, done)))
 
 
@@ -178,18 +181,6 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
         read = partial(model.tagger.read, split_contractions=True, paragraphs=running, name=NAME)
         return numbered_by_line(read(data.split("\n")))
     return _sentences_in(data, given)
-
-
-def _predicted(
-    model: ServedModel, sentences: list[Sentence], fields: Mapping[str, str]
-) -> Iterator[Sentence]:
-    if PARSER in fields:
-        assert model.parser is not None
-        confidence = CONFIDENCE in fields[PARSER].split(";")
-        return parsed(model, model.parser, sentences, retag=TAGGER in fields, confidence=confidence)
-    if TAGGER in fields and model.tagger is not None:
-        return map(model.tagger.tag, sentences)
-    return iter(sentences)
 
 
 def parsed(

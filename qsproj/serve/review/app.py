@@ -134,15 +134,13 @@ def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
 
 
 def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
-    headers = Headers(scope=scope)
+    headers, path = Headers(scope=scope), scope["path"]
     found = _HOST.fullmatch(headers.get("host", ""))
     name = "" if found is None else (found[1] or found[2]).lower()
     if name not in ("localhost", host) and not _is_address(name):
         return "this page is open only at the address that qsproj serve shows"
-    origin = headers.get("origin")
-    if origin is not None and origin != f"{scope['scheme']}://{headers['host']}":
+    if headers.get("origin") not in (None, f"{scope['scheme']}://{headers['host']}"):
         return "other sites may not use this page"
-    path = scope["path"]
     if path.startswith("/static/"):
         return None
     if path == "/":
@@ -344,10 +342,9 @@ class _Answers:
             shown, undone = change(index, *cells, **more) or (index, 0)
         except StaleError as error:
             raise ConflictError("sentence", error, sentence=shown_sentence(session, index)) from None
-        except DoubtError as error:
-            raise ConflictError("doubt", error) from None
-        except FileChangedError as error:
-            raise ConflictError("file", error) from None
+        except (DoubtError, FileChangedError) as error:
+            reason = "doubt" if isinstance(error, DoubtError) else "file"
+            raise ConflictError(reason, error) from None
         self._train_if_due()
         return shown_sentence(session, shown) | {
             "all_reviewed": session.reviewed,
@@ -418,14 +415,14 @@ _NAMES = {int: "whole numbers", str: "texts", bool: "truths", list: "lists"}
 def _check(content: Content, name: str, kind: Any) -> None:
     """Check a field; ``kind``: a type, [type] for a list, or {type} for an object of lists."""
     cells = content.get(name)
-    if isinstance(kind, type):
-        if type(cells) is not kind:
-            raise RequestError(400, f"found no {name}, expected {_NAMES[kind]}")
-    elif isinstance(kind, list):
-        if not isinstance(cells, list) or not all(type(cell) is kind[0] for cell in cells):
-            raise RequestError(400, f"found {name} that are no list of {_NAMES[kind[0]]}")
-    elif not isinstance(cells, dict):
-        raise RequestError(400, f"found {name} that are no object")
-    else:
+    if isinstance(kind, type) and type(cells) is not kind:
+        raise RequestError(400, f"found no {name}, expected {_NAMES[kind]}")
+    if isinstance(kind, list) and not (
+        isinstance(cells, list) and all(type(one) is kind[0] for one in cells)
+    ):
+        raise RequestError(400, f"found {name} that are no list of {_NAMES[kind[0]]}")
+    if isinstance(kind, set):
+        if not isinstance(cells, dict):
+            raise RequestError(400, f"found {name} that are no object")
         for own in cells:
             _check(cells, own, [*kind])

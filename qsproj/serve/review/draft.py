@@ -12,6 +12,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -113,8 +114,7 @@ class Draft:
 
         ``version``: of the first old sentence of a single place. Raises as :meth:`confirm`.
         """
-        when = now()
-        changes = []
+        when, changes = now(), []
         for at, count, sentences in places:
             if version is not None:
                 self._check_version(at, version)
@@ -174,12 +174,9 @@ class Draft:
 
     def _check_unchanged(self) -> None:
         """Raise FileChangedError when another program has changed the file; a deleted file is accepted."""
-        try:
-            found = _identity(self.path.stat())
-        except FileNotFoundError:
-            return
-        if found != self._seen and self.path.read_bytes() != self.content():
-            raise FileChangedError(f"{self.path.name} was changed by someone else; reload it")
+        with suppress(FileNotFoundError):
+            if _identity(self.path.stat()) != self._seen and self.path.read_bytes() != self.content():
+                raise FileChangedError(f"{self.path.name} was changed by someone else; reload it")
 
 
 def version_of(block: bytes) -> str:
@@ -400,20 +397,18 @@ def _steps(content: bytes) -> list[_Step]:
             if "undone" in record:
                 steps.append(_Step(end, undone=list(map(int, record["undone"]))))
                 continue
-            number = int(record["number"])
+            number, batch = int(record["number"]), int(record["batch"])
             before, made = ([text.encode() for text in record[key]] for key in ("before", "after"))
-            batch = int(record["batch"])
-            change = Change(int(record["at"]), before, made, record["when"], record.get("who"), batch)
-            if "judged" in record:
-                change = replace(change, judged=Judged(*map(int, record["judged"])))
+            judged = Judged(*map(int, record["judged"])) if "judged" in record else None
+            at, when, who = int(record["at"]), record["when"], record.get("who")
+            change = Change(at, before, made, when, who, batch, judged)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
-        if change.at < 0 or not before or not made:
+        if at < 0 or not before or not made:
             continue
-        if steps and batch in steps[-1].made:
-            steps[-1].end = end
-        else:
+        if not (steps and batch in steps[-1].made):
             steps.append(_Step(end))
+        steps[-1].end = end
         steps[-1].made[number] = change
     return steps
 

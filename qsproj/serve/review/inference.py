@@ -60,16 +60,14 @@ def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
         return parser.parse(sentence, given=given), parser.posterior(sentence, given).marginals
 
     tree, beliefs = _with_crossings(parser, infer)
-    heads = np.asarray(tree.heads)
-    chances = of_tree(beliefs, tree.heads)
+    heads, words = tree.heads[1:], np.arange(1, len(tree.heads))
+    chances = map(_probability, of_tree(beliefs, tree.heads).tolist())
     others = beliefs.copy()
-    others[heads[1:], np.arange(1, len(heads))] = -1.0
+    others[heads, words] = -1.0
     np.fill_diagonal(others, -1.0)
     second = others[:, 1:].argmax(axis=0)
-    seconds = zip(second.tolist(), others[second, np.arange(1, len(heads))].tolist(), strict=True)
-    stated = tuple(map(_probability, chances.tolist()))
-    further = tuple((head, _probability(chance)) for head, chance in seconds)
-    return Inferred(tuple(heads[1:].tolist()), tree.deprels, tree.upos, stated, further)
+    seconds = zip(second.tolist(), map(_probability, others[second, words].tolist()), strict=True)
+    return Inferred(tuple(heads.tolist()), tree.deprels, tree.upos, tuple(chances), tuple(seconds))
 
 
 def completed(parser: Parser, sentence: Sentence) -> Sentence:

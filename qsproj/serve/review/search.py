@@ -118,7 +118,7 @@ def _test(text: str) -> Test:
         examples = "upos=NOUN, head.deprel!=root, feats.Case=Nom|Acc, form~^un"
         raise UsageError(f"found {text!r}, expected a condition such as {examples}")
     path, column, name, operator, values = match.groups()
-    value, steps, negated = _cell_of(column, name), path.split(".")[:-1], operator[0] == "!"
+    steps, negated = path.split(".")[:-1], operator[0] == "!"
     if operator[-1] == "~":
         try:
             found = re.compile(values).search
@@ -129,6 +129,11 @@ def _test(text: str) -> Test:
         exact = {one for one in values.split("|") if not one.endswith(":*")}
         subtyped = {one.removesuffix(":*") for one in values.split("|")} - exact
         holds = lambda cell: cell in exact or (bool(subtyped) and cell.partition(":")[0] in subtyped)  # noqa: E731
+
+    def value(sentence: Sentence, word: int) -> str:
+        if name is None:
+            return getattr(sentence, _CELLS[column])[word - 1] if word else ""
+        return getattr(sentence[word], column).get(name) or "" if word else ""
 
     def test(sentence: Sentence, word: int) -> bool:
         places = [word]
@@ -149,13 +154,6 @@ def _step(sentence: Sentence, word: int, step: str) -> Sequence[int]:
         return children
     other = word + (1 if step == "next" else -1)
     return [other] if 1 <= other <= len(sentence) else []
-
-
-def _cell_of(column: str, name: str | None) -> Callable[[Sentence, int], str]:
-    if name is None:
-        own = _CELLS[column]
-        return lambda sentence, word: getattr(sentence, own)[word - 1] if word else ""
-    return lambda sentence, word: getattr(sentence[word], column).get(name) or "" if word else ""
 
 
 def in_context(forms: Sequence[str], word: int, around: int = 6) -> dict[str, str]:

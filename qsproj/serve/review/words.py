@@ -1,6 +1,6 @@
 """Manual tagging of words suggested by a bootstrap; decisions are written to a lexicon file."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -65,9 +65,8 @@ class WordList:
             remedy = "name another file for decisions"
             raise DataError(self.lexicon, 1, "forms with lemmas", "word TAB tags", remedy)
         self.decided = {word: tuple(tags) for word, tags in known.tags.items()}
-        self.answers = {
-            one.name: one for one in map(question_in, self._lines()) if one and len(one.tags) == 1
-        }
+        questions = filter(None, map(question_in, self._lines()))
+        self.answers = {one.name: one for one in questions if len(one.tags) == 1}
 
     def rows(self) -> dict[str, Any]:
         decided = self.decided
@@ -115,8 +114,8 @@ class WordList:
             raise UsageError(f"found the word {form[:40]!r}, expected one of {self.suggestions}")
         _check(tags, most=_MOST_TAGS)
         place = next((one.place for one in self.words if one.form == form), 0)
-        self.passed.update(one.form for one in self.words if one.place < place)
-        self.passed.update(one.name for one in self.questions.values() if one.place < place)
+        self.passed |= {one.form for one in self.words if one.place < place}
+        self.passed |= {one.name for one in self.questions.values() if one.place < place}
         kept = [
             replace(one, words=tuple(word for word in one.words if word != form)).line()
             if (one := question_in(line)) and len(one.tags) == 1
@@ -139,8 +138,14 @@ class WordList:
         self._write([*kept, *([own.line()] if tags and own.words else [])])
 
     def contexts(self, session: Session, form: str) -> dict[str, Any]:
-        found = [*_in_draft(session, lower_form(form)), *self.concordance.get(lower_form(form), ())]
-        return {"contexts": found[:_CONTEXTS]}
+        wanted, found = lower_form(form), list[Context]()
+        for index, sentence in enumerate(session.draft.sentences):
+            for word, own in enumerate(sentence.forms, start=1):
+                if lower_form(own) == wanted:
+                    context = _context(sentence.forms, word, session.linked(index))
+                    tag = session.belief(index).upos[word - 1]
+                    found.append(context | {"index": index, "word": word, "tag": tag})
+        return {"contexts": [*found, *self.concordance.get(wanted, ())][:_CONTEXTS]}
 
     def _lines(self) -> list[str]:
         path = Path(self.lexicon)
@@ -179,14 +184,6 @@ def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
                 raise DataError(path, number, found, "word TAB tags", remedy)
             words.append(Word(number, plain_form(form), tags, tuple(cells[1:5])))
     return words, questions
-
-
-def _in_draft(session: Session, wanted: str) -> Iterator[Context]:
-    for index, sentence in enumerate(session.draft.sentences):
-        words = [at for at, form in enumerate(sentence.forms, start=1) if lower_form(form) == wanted]
-        for word in words:
-            pair, tag = session.linked(index), session.belief(index).upos[word - 1]
-            yield _context(sentence.forms, word, pair) | {"index": index, "word": word, "tag": tag}
 
 
 def concordance_of(pairs: Iterable[SentencePair], words: Iterable[str]) -> dict[str, list[Context]]:
