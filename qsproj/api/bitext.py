@@ -136,7 +136,6 @@ def project(
 
 
 def _treebanks(name: str, given: Any) -> list[Treebank]:
-    """Return treebanks of sentences, or of lists of them."""
     several = given if _holds_lists(given) else [given] if given else []
     return [Treebank(name, validation.sentences_of(one, name)) for one in several]
 
@@ -300,7 +299,6 @@ def project_tags(
 
 
 def _holds_lists(given: object) -> bool:
-    """Return whether an argument is a list of lists of sentences."""
     return isinstance(given, list | tuple) and bool(given) and not isinstance(given[0], Sentence)
 
 

@@ -19,10 +19,8 @@ from typing import Any
 
 from qsproj.errors import QsprojError
 
-# An upper bound on the file descriptors of a server.
-_MOST_FILES = 65536
-# Size prefix of messages to and from a process.
-_SIZE = struct.Struct("!Q")
+_MOST_FILES = 65536  # an upper bound on the file descriptors of a server
+_SIZE = struct.Struct("!Q")  # prefix of messages to and from a process
 
 
 def where_from(error: BaseException) -> str:
@@ -131,7 +129,6 @@ def _message(content: Any) -> bytes:
 
 
 def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
-    """Run jobs until the other end of the socket closes."""
     # Interrupts belong to the server; the fork has copied its handlers and open connections.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

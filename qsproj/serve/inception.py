@@ -27,11 +27,13 @@ from qsproj.serve.review.inference import Fixed, infer_rest
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 SENTENCE, TOKEN = f"{_DKPRO}.segmentation.type.Sentence", f"{_DKPRO}.segmentation.type.Token"
 POS, DEPENDENCY = f"{_DKPRO}.lexmorph.type.pos.POS", f"{_DKPRO}.syntax.type.dependency.Dependency"
-# Features that may hold a UD tag.
-TAG_FEATURES = ("coarseValue", "PosValue")
+TAG_FEATURES = ("coarseValue", "PosValue")  # features that may hold a UD tag
 # INCEpTION treats annotations with this flag as suggestions, all others as existing annotations.
 IS_PREDICTED = "inception_internal_predicted"
-
+_RELATION, _BASIC = "DependencyType", "basic"
+_KNOWN = f"{DEPENDENCY} ({_RELATION}) or {POS} ({', '.join(TAG_FEATURES)})"
+_OTHERWISE = "found a body that is no JSON object, expected metadata, document, typeSystem"
+PATH = "/inception"
 # The text is Unicode already, whatever encoding its XML declaration names.
 _DECLARATION = re.compile(r"\A[\s\ufeff]*<\?xml[^>]*\?>")
 
@@ -105,10 +107,6 @@ def _tag_of(token: Any) -> str | None:
     annotated = getattr(token, "pos", None)
     values = (getattr(annotated, feature, None) for feature in TAG_FEATURES)
     return next((value for value in values if value in UNIVERSAL_TAGS), None)
-
-
-_RELATION, _BASIC = "DependencyType", "basic"
-_KNOWN = f"{DEPENDENCY} ({_RELATION}) or {POS} ({', '.join(TAG_FEATURES)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +191,6 @@ def _probabilities(sentence: Sentence, key: str) -> Iterator[float]:
     return (float(value or 0.0) for value in misc_values(sentence, key))
 
 
-PATH = "/inception"
-
-
 def inception_routes(models: udpipe.ServedModels, pool: ComputePool, limits: Limits) -> list[Route]:
     return [
         Route(f"{PATH}/{{model}}/predict", partial(_predict, pool, limits), methods=["POST"]),
@@ -226,9 +221,6 @@ async def _train(models: udpipe.ServedModels, limits: Limits, request: Request) 
     udpipe.chosen_model(models, request.path_params["model"])
     check_layer(_text(content, "metadata", "layer"), _text(content, "metadata", "feature"))
     return Response(status_code=204)
-
-
-_OTHERWISE = "found a body that is no JSON object, expected metadata, document, typeSystem"
 
 
 def _text(content: Any, *names: str) -> str:

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
     from qsproj.serve.compute import ComputePool
 
-# Packages of the extra; starlette reads forms with the last.
-_NEEDED = ("starlette", "uvicorn", "python_multipart")
-# Maximum of open connections, most of them waiting; uvicorn answers 503 to others.
-_MOST_CONNECTIONS = 512
+_NEEDED = ("starlette", "uvicorn", "python_multipart")  # starlette reads forms with the last
+_MOST_CONNECTIONS = 512  # most of them waiting; uvicorn answers 503 to others
 _KEPT_SECONDS = 5  # keep-alive time of a connection
 _GRACE_SECONDS = 5  # for running requests to finish after the server is stopped
 _LAST_WORDS_SECONDS = 1  # for sending the answer that the server is stopping
@@ -32,8 +30,7 @@ _LAST_WORDS_SECONDS = 1  # for sending the answer that the server is stopping
 def check_installed() -> None:
     if "fork" not in multiprocessing.get_all_start_methods():
         raise UsageError("serving needs fork, which Windows lacks; use the Windows Subsystem for Linux")
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise UsageError(f"found no {', '.join(missing)}; install it: pip install 'qsproj[serve]'")
 
 

@@ -24,10 +24,8 @@ from qsproj.errors import QsprojError
 from qsproj.serve.compute import ComputePool, WorkerError, where_from
 
 Result = TypeVar("Result")
-# Key of the scope under which an application stores extra fields for the log.
-FACTS = "qsproj.facts"
-# Logged status of a request whose client disconnected.
-_CLIENT_LEFT = 499
+FACTS = "qsproj.facts"  # key of the scope under which an application stores extra fields for the log
+_CLIENT_LEFT = 499  # logged status of a request whose client disconnected
 # Maximum of bytes discarded from a refused request, and the pause that ends discarding.
 _MOST_DISCARDED, _PAUSE_SECONDS = 256 << 20, 0.5
 
@@ -130,23 +128,21 @@ async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
             await asyncio.gather(working, return_exceptions=True)
 
 
-_COME_AGAIN = {"retry-after": "1"}
-
-
 async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Request) -> Any:
     """Return the result of a job for a request already read.
 
     Raises RequestError when too many requests wait (429), after a timeout (503), or when a process failed
     (500; the log has the location); QsprojError when the job refuses its input.
     """
+    headers = {"retry-after": "1"}
     if pool.waiting >= limits.waiting:
-        raise RequestError(429, "too many requests are waiting; try again later", headers=_COME_AGAIN)
+        raise RequestError(429, "too many requests are waiting; try again later", headers=headers)
     try:
         async with asyncio.timeout(limits.seconds):
             return await unless_gone(request.receive, pool.run(job))
     except TimeoutError:
         text = f"there was no result within {limits.seconds:g} seconds; try again later, or send less at once"
-        raise RequestError(503, text, headers=_COME_AGAIN) from None
+        raise RequestError(503, text, headers=headers) from None
     except WorkerError as error:
         request.scope[FACTS]["fault"] = str(error)
         raise RequestError(500, "internal error; see the server's log") from None

@@ -39,6 +39,15 @@ from qsproj.serve import requests
 from qsproj.serve.compute import ComputePool
 
 TOKENIZER, TAGGER, PARSER = "tokenizer", "tagger", "parser"
+PATHS = ("/models", "/process", "/health")
+_ACKNOWLEDGEMENTS = (f"qsproj {__version__}",)
+# Requests from any site are allowed, as by UDPipe's own service: the models are not secret.
+HEADERS = (("access-control-allow-origin", "*"), ("x-content-type-options", "nosniff"))
+_FORM, _PARTS, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
+_MOST_FIELDS = 50
+CONFIDENCE, PRESEGMENTED = "confidence", "presegmented"
+NAME = "data"  # of the text of a request, in messages
+_TOKENIZER_INPUTS = ("generic_tokenizer", "generic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +103,6 @@ def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
     raise UsageError(f"found no model {asked!r}, expected one of: {', '.join(models)}")
 
 
-NAME = "data"  # of the text of a request, in messages
-
-
 def _read_vertical(lines: Iterable[str]) -> Iterator[Sentence]:
     # Text after a tab is annotation of another tool, such as a tag.
     words = (line.split("\t", 1)[0].strip() for line in lines)
@@ -136,10 +142,6 @@ def _writer(format: str) -> Callable[[Iterable[Sentence]], str]:
         return handle.getvalue()
 
     return written
-
-
-CONFIDENCE, PRESEGMENTED = "confidence", "presegmented"
-_TOKENIZER_INPUTS = ("generic_tokenizer", "generic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +195,6 @@ def parsed(
             f"found no word with a tag, expected those that the model {model.name!r} reads; it has no tagger"
         )
     return parse_all(parser, sentences, confidence=confidence, retag=retag)
-
-
-PATHS = ("/models", "/process", "/health")
-_ACKNOWLEDGEMENTS = (f"qsproj {__version__}",)
-# Requests from any site are allowed, as by UDPipe's own service: the models are not secret.
-HEADERS = (("access-control-allow-origin", "*"), ("x-content-type-options", "nosniff"))
 
 
 def udpipe_app(
@@ -265,10 +261,6 @@ async def processed(
 def _json_response(content: Mapping[str, object]) -> Response:
     text = json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "replace")
     return Response(text, media_type="application/json")
-
-
-_FORM, _PARTS, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
-_MOST_FIELDS = 50
 
 
 async def fields_of(request: Request, limits: requests.Limits) -> Mapping[str, str]:

@@ -11,12 +11,9 @@ from qsproj.corpus.messages import first_difference, number_of, probability_in
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import SentenceError
 
-# Arcs with a lower probability show it in their label.
-SURE = 0.9
-# Marks of arcs in comparisons of two trees of the same words.
-DIFFERS, OTHER = "differs", "other"
-# Mark of DEPS edges that are not in the tree.
-ENHANCED = "enhanced"
+SURE = 0.9  # arcs with a lower probability show it in their label
+# Marks of arcs in comparisons of two trees of the same words; of DEPS edges that are not in the tree.
+DIFFERS, OTHER, ENHANCED = "differs", "other", "enhanced"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,17 +76,10 @@ def _ems(character: str) -> float:
 
 
 FORMATS = ("html", "svg", "png", "pdf")
-_IMAGES = ("png", "pdf")
-# Resolution of a PNG: two dots per pixel of the drawing, at 96 pixels per inch.
-_DOTS_PER_INCH = 192.0
-# Image viewers fail above this height, in pixels of the drawing.
-_TALLEST = 16_000.0
-# Number of sentences as plain SVG; number of sentences per compressed block.
-PLAIN, PACKED = 20, 250
-
-_WITHOUT_SCRIPT = f"<noscript><p>Without JavaScript the first {PLAIN} sentences are shown.</p></noscript>\n"
-# CSS class of a drawing's container in a notebook.
-_SCOPE = "qsproj-drawing"
+_DOTS_PER_INCH = 192.0  # two dots per pixel of the drawing, at 96 pixels per inch
+_TALLEST = 16_000.0  # image viewers fail above this height, in pixels of the drawing
+PLAIN, PACKED = 20, 250  # sentences as plain SVG; sentences per compressed block
+_SCOPE = "qsproj-drawing"  # CSS class of a drawing's container in a notebook
 _GAP_BETWEEN = 30.0
 _LEGEND_MARGIN, _LEGEND_TEXT, _LEGEND_ROW = 12, 52, 18
 
@@ -174,9 +167,8 @@ def html_document(
     yield opening(title)
     yield f"<style>\n{STYLE}{asset('browse.css')}</style>\n</head>\n<body>\n"
     yield f"<header>\n<h1>{escape(title)}</h1>\n"
-    if about:
-        yield f"<p>{escape(about)}</p>\n"
-    yield f"{asset('filter.html')}</header>\n<main{' data-fit' if fit else ''}>\n"
+    described = f"<p>{escape(about)}</p>\n" if about else ""
+    yield f"{described}{asset('filter.html')}</header>\n<main{' data-fit' if fit else ''}>\n"
     marks = set[Mark]()
 
     def article(heading: str, drawing: Drawing) -> str:
@@ -188,7 +180,7 @@ def html_document(
     while block := "".join(islice(articles, PACKED)):
         packed = base64.b64encode(zlib.compress(block.encode(), 9)).decode()
         yield f'<script type="text/plain" class="packed">{packed}</script>\n'
-    yield f"{_WITHOUT_SCRIPT}</main>\n"
+    yield f"<noscript><p>Without JavaScript the first {PLAIN} sentences are shown.</p></noscript>\n</main>\n"
     if marks:
         yield f"<footer>\n{figure(legend(marks))}</footer>\n"
     scripts = f"{asset('fit.js') if fit else ''}{asset('browse.js')}"
@@ -208,7 +200,7 @@ def format_of(path: str) -> str:
 
 def check_format(name: str, path: str) -> None:
     check_name("format", name, FORMATS)
-    if name in _IMAGES:
+    if name in ("png", "pdf"):
         if path == "-":
             raise UsageError(f"{name} is not written to standard output; give -o FILE.{name}")
         _converter()

@@ -17,10 +17,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.viz.arcs import Arc
 from qsproj.viz.drawing import FORM_SIZE, LABEL_SIZE, TAG_SIZE, text_width
 
-MARGIN = 12.0
-_WORD_GAP = 18.0
-_LABEL_ROOM = 12.0
-_ATTACHMENT_STEP = 7.0
+MARGIN, _WORD_GAP, _LABEL_ROOM, _ATTACHMENT_STEP = 12.0, 18.0, 12.0, 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +187,6 @@ def _line(spacing: _Spacing, first: int, last: int, width: float | None = None) 
 
 
 def _edge(spacing: _Spacing, line: _Line) -> float:
-    """Return the right edge of a line with its labels."""
     edges = [line.right + MARGIN]
     for word, centre in zip(line.words, line.centres, strict=True):
         edges += [centre + room for right, room in spacing.after[word] if right >= line.words.stop]

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from qsproj.viz.drawing import STYLE, Drawing, asset, escape, figure, opening
 
-# A string that is a formatted number.
-_FIGURE = re.compile(r"-|-?[0-9][0-9,]*(\.[0-9]+)?%?")
-# Tables with more columns do not fit a narrow window.
-_NARROW_COLUMNS = 3
+_FIGURE = re.compile(r"-|-?[0-9][0-9,]*(\.[0-9]+)?%?")  # a formatted number
+_NARROW_COLUMNS = 3  # tables with more columns do not fit a narrow window
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,18 +15,11 @@ from qsproj.viz.arcs import Arc, compared_arcs, enhanced_arcs, title_of, transla
 from qsproj.viz.drawing import LABEL_SIZE, Drawing, Mark, escape, text_width
 from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place, place_pair
 
-# The width of most screens; longer sentences continue in another line.
-LINE_WIDTH = 1200.0
-_LEVEL_HEIGHT = 24.0
-_TEXT_HEIGHT = 34.0
-_TOKEN_HEIGHT = 16.0
-_LINK_HEIGHT = 70.0
-_CORNER = 8
-_TIP = 6.0
-# Minimum opacity: the least probable arcs must stay visible, since they most need checking.
-_FAINTEST = 0.3
-# Distance of repeated labels on long arcs, so that one is always in view.
-_LABELS_EVERY = 700.0
+LINE_WIDTH = 1200.0  # that of most screens; longer sentences continue in another line
+_LEVEL_HEIGHT, _TEXT_HEIGHT, _TOKEN_HEIGHT, _LINK_HEIGHT = 24.0, 34.0, 16.0, 70.0
+_CORNER, _TIP = 8, 6.0
+_FAINTEST = 0.3  # least opacity: the least probable arcs must stay visible, since they most need checking
+_LABELS_EVERY = 700.0  # distance of repeated labels on long arcs, so that one is always in view
 
 
 def draw_tree(sentence: Sentence, *, width: float | None = LINE_WIDTH) -> Drawing:
@@ -57,19 +50,17 @@ def draw_pair(pair: SentencePair, *, width: float | None = LINE_WIDTH) -> Drawin
     """Draw two aligned sentences: the source with its tree above, the target below with its tree under it."""
     arcs, translated = translated_arcs(pair)
     source, target = place_pair(pair, above=arcs, below=translated, width=width)
-    across = max(source.width, target.width)
+    across, bottom = max(source.width, target.width), 0.0
     upper, lower = _Canvas(source, across, "source"), _Canvas(target, across, "target")
-    bottom = 0.0
     for row, other in itertools.zip_longest(source.rows, target.rows):
         if row is not None:
             bottom = upper.draw(row, bottom)
         if other is not None:
             bottom = lower.draw(other, bottom + (_LINK_HEIGHT - 2 * MARGIN if row is not None else 0.0))
-    links = pair.alignment
     marks = {Mark.LINK} | _marks((*arcs, *translated))
-    if not links.sure.all():
+    if not pair.alignment.sure.all():
         marks |= {Mark.POSSIBLE}
-    if links.weights is not None:
+    if pair.alignment.weights is not None:
         marks |= {Mark.LINK_PROBABILITY}
     markup = _links(pair, upper, lower) + upper.markup + lower.markup
     title = " / ".join(" ".join(side.forms) for side in (pair.source, pair.target))
@@ -93,11 +84,10 @@ class _Canvas:
     def __init__(self, placed: Placed, width: float, role: str) -> None:
         self.placed, self._role = placed, role
         self._across: Callable[[float], float] = (lambda x: width - x) if placed.right_to_left else float
-        self._pieces: list[str] = []
+        self._pieces = list[str]()
         self._tokens = multiword_tokens(placed.sentence)
         self.text_height = _TEXT_HEIGHT + (_TOKEN_HEIGHT if self._tokens else 0.0)
-        # Word -> (its centre, upper edge of its line).
-        self.places: dict[int, tuple[float, float]] = {}
+        self.places = dict[int, tuple[float, float]]()  # word -> (its centre, upper edge of its line)
 
     @property
     def markup(self) -> str:

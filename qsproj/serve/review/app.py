@@ -10,6 +10,7 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.resources import files
@@ -68,8 +69,7 @@ HEADERS = (
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\s@:/?#\[\]\\]+))(?::[0-9]{1,5})?")
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _MOST_ROWS, _MOST_HITS = 500, 500
-# Enough for the single sentences that the page sends.
-_PAGE_BYTES = 1 << 20
+_PAGE_BYTES = 1 << 20  # enough for the single sentences that the page sends
 _START = "start with one: qsproj serve --review FILE -m MODEL"
 
 Content = dict[str, Any]
@@ -155,11 +155,10 @@ def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
 
 
 def _is_address(name: str) -> bool:
-    try:
+    with suppress(ValueError):
         ip_address(name)
-    except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def review_app(review: Review, limits: Limits) -> Starlette:

@@ -40,9 +40,8 @@ class FileChangedError(QsprojError):
 class Draft:
     """The sentences of a file, and the history of their changes. Mutable; final.
 
-    ``who``: the annotator, written to the history and to ``# reviewed_by`` of confirmed sentences.
-
-    Raises UsageError or DataError when the file cannot be read or written, is compressed, or is not CoNLL-U.
+    ``who``: the annotator, written to the history and to ``# reviewed_by`` of confirmed sentences. Raises
+    UsageError or DataError when the file cannot be read or written, is compressed, or is not CoNLL-U.
     """
 
     def __init__(self, path: str, *, who: str | None = None) -> None:
@@ -51,10 +50,7 @@ class Draft:
             raise UsageError(f"found {who!r} as reviewer, expected a name without line breaks")
         check_can_be_written(path)
         check_has_misc(path, "--review")
-        self.sentences: list[Sentence] = []
-        self._blocks: list[bytes] = []
         self.history = History(self.path)
-        self._seen: tuple[int, int, int] | None = None
         self.load()
 
     def load(self) -> None:
@@ -123,10 +119,9 @@ class Draft:
         self._save(changes, note=lambda: self.history.add([change for change, _ in changes]))
 
     def undo(self, index: int, *, version: str) -> list[Change]:
-        """Undo the last change of a sentence, byte for byte, with all changes of the same save.
+        """Undo a sentence's last change, byte for byte, with all of the same save; return the changes made.
 
-        Returns the changes made by the undo. Raises as :meth:`confirm`; UsageError where later changes depend
-        on it.
+        Raises as :meth:`confirm`; UsageError where later changes depend on it.
         """
         self._check_version(index, version)
         undoing = self.history.undoing(index, self._blocks)
@@ -260,10 +255,7 @@ class History:
         self._next = 0
 
     def load(self, blocks: Sequence[bytes]) -> None:
-        """Read the changes that led to these sentences.
-
-        A last step that is missing from the file, after a crash between the two writes, is dropped.
-        """
+        """Read the changes that led to these sentences, without a last one that a crash kept from them."""
         with reporting_failure(self.path, "read"):
             content = self.path.read_bytes() if self.path.exists() else b""
         self._size, steps = len(content), _steps(content)

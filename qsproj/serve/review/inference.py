@@ -49,9 +49,8 @@ def features_of(parser: Parser) -> set[str]:
 def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
     """Return the best tree under fixed cells, and conditional posteriors of its arcs.
 
-    Where fixed arcs cross, crossing arcs are allowed in this sentence, also for a projective model.
-
-    Raises SentenceError when no tree fits the fixed cells; UsageError when the model takes no constraints.
+    Where fixed arcs cross, crossing arcs are allowed in this sentence, also for a projective model. Raises
+    SentenceError when no tree fits the fixed cells; UsageError when the model takes no constraints.
     """
     check_takes_parts(parser)
     sentence, given = _with_fixed(sentence, fixed)
@@ -81,8 +80,7 @@ def _with_crossings(parser: Parser, infer: Callable[[Parser], Result]) -> Result
     try:
         return infer(parser)
     except SentenceError:
-        free = parser.allowing_crossings()
-        if free is None:
+        if (free := parser.allowing_crossings()) is None:
             raise
         return infer(free)
 

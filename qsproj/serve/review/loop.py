@@ -19,12 +19,9 @@ from qsproj.serve.review.words import WordList
 
 # Seconds for a word or a question of the list; longest time that a sentence counts, with the pause before it.
 WORD_SECONDS, LONGEST = 6.0, 180.0
-# Words decided that make a batch, after which the model learns.
-WORDS_A_BATCH = 20
-# Minimum number of corrected words, from the last sentences, for the accuracy of drafts.
-JUDGED = 150
-# Expected points of the next AHEAD minutes below which stopping is advised.
-WORTHWHILE = 1.0
+WORDS_A_BATCH = 20  # words decided after which the model learns
+JUDGED = 150  # least number of corrected words, from the last sentences, for the accuracy of drafts
+WORTHWHILE = 1.0  # expected points of the next AHEAD minutes below which stopping is advised
 _Z = 1.96
 
 
@@ -104,12 +101,11 @@ def accuracy_of(passed: Sequence[Passed]) -> dict[str, Any] | None:
 
     *Source*: Wilson (1927); effective sample sizes: Kish (1965).
     """
-    last = list[Passed]()
+    last, words = list[Passed](), 0
     for one in reversed(passed):
-        if sum(other.words for other in last) >= JUDGED:
-            break
-        last.append(one)
-    words = sum(one.words for one in last)
+        if words < JUDGED:
+            last.append(one)
+            words += one.words
     if not words:
         return None
     share = sum(one.kept for one in last) / words

@@ -32,10 +32,8 @@ from qsproj.serve.review.inference import completed
 from qsproj.training.cross_fitting import cross_fit, in_order
 
 _MOST_FOLDS = 5
-# Priority of learning, below that of the server.
-NICENESS = 10
-# Number of sentences offered for annotation.
-OFFERED = 200
+NICENESS = 10  # priority of learning, below that of the server
+OFFERED = 200  # sentences for annotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +52,7 @@ def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
 
 
 def parsed_as_used(parser: Parser, lesson: Lesson, *, retag: bool, confidence: bool = False) -> Sentence:
-    """Return the parsed sentence; ``retag`` predicts its tags, see :func:`tagged_itself`.
-
-    A joint parser parses it together with its translation, with the links of the aligner.
-    """
+    """Return the parsed sentence, by a joint parser with its translation; ``retag``: predict its tags."""
     if isinstance(lesson, SentencePair):
         of_pairs: Any = parser
         target: Sentence = of_pairs.parse_pair(lesson.source, lesson.target, lesson.alignment).target
@@ -170,15 +165,6 @@ class Retraining:
         self.progress[0] += 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Base:
-    """The bootstrap's files, its model, and the text to be parsed."""
-
-    files: Bootstrapped
-    model: TextParser
-    raw: list[Sentence]
-
-
 @dataclass(slots=True)
 class Relearning:
     """Teach a bootstrapped model reviewed sentences and a lexicon: the work of a :class:`ComputePool`.
@@ -193,7 +179,8 @@ class Relearning:
     output: str
     lexicon: str
     progress: Any = field(default_factory=lambda: RawArray("i", 2))
-    _base: _Base | None = None  # read once, before the process of the pool is forked
+    # The bootstrap's files, its model, and the text to be parsed: read before the pool's process is forked.
+    _base: tuple[Bootstrapped, TextParser, list[Sentence]] | None = None
 
     @property
     def drafts(self) -> Path:
@@ -205,13 +192,10 @@ class Relearning:
 
     @property
     def words(self) -> int:
-        return sum(map(len, self._base.raw)) if self._base is not None else 0
+        return sum(map(len, self._base[2])) if self._base is not None else 0
 
     def begin(self, say: Callable[[str], None] = lambda _: None) -> Bootstrapped:
-        """Write drafts, words and model where an earlier session did not; return the bootstrap's files.
-
-        ``say`` receives the progress of stages that have to be made.
-        """
+        """Write drafts, words and model where an earlier session did not; return the bootstrap's files."""
         options = self.call.options
         made = bootstrap(
             self.call.texts,
@@ -231,7 +215,7 @@ class Relearning:
                 copy_to(source or "", path)
         model = load_text_parser(made.model, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
-        self._base = _Base(made, model, list(raw))
+        self._base = made, model, list(raw)
         return made
 
     def __call__(self, given: Reviewed) -> Retrained:
@@ -265,28 +249,28 @@ class Relearning:
         if self._base is None:
             self.begin()
         assert self._base is not None
-        options, base = self.call.options, self._base
+        options, (files, model, text) = self.call.options, self._base
         words = [self.lexicon] if Path(self.lexicon).exists() else []
         lexicon = Lexicon()
         # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
         for path in filter(None, [options.lexicon, *words] if annotated or words else []):
             lexicon = lexicon.corrected(read_lexicon(path).tags)
         answers = Answers(sentences=annotated, lexicon=lexicon.tags)
-        raw = [sentence.forms for sentence in base.raw]
-        learned = learn_answers(base.model, answers, raw=raw, rng=np.random.default_rng(options.seed))
+        raw = [sentence.forms for sentence in text]
+        learned = learn_answers(model, answers, raw=raw, rng=np.random.default_rng(options.seed))
         learned.save(self.output)
         write_words(
             self.suggestions,
             tagger=learned.tagger,
-            text=base.raw if options.text else [],
-            corpora=base.files.corpora,
+            text=text if options.text else [],
+            corpora=files.corpora,
             lexicon=options.lexicon,
         )
         return learned
 
 
 def project_links_by_hand(pair: SentencePair) -> Sentence:
-    """Return the target with the arcs of the source between words linked one-to-one by a person.
+    """Return the target with the source's arcs between words that a person has linked one-to-one.
 
     Relations and tags stay unknown: they depend on the conventions of the target.
     """

@@ -140,18 +140,15 @@ class Session:
     def differing(self, index: int) -> int:
         """Return the number of words that the other annotator analyses differently."""
         other = self.others.get(index)
-        if other is None:
-            return 0
-        return sum(map(ne, _rows(self.belief(index)), _rows(belief_of(other))))
+        return 0 if other is None else sum(map(ne, _rows(self.belief(index)), _rows(belief_of(other))))
 
     def lessons(self) -> dict[int, SentencePair]:
         if not self.learns_links:
             return {}
         found = {}
         for index, pair in self.translations.items():
-            if self.is_reviewed[index] or self.learns_parts:
-                pair = self.linked(index) or pair
-            found[index] = replace(pair, target=self.draft.sentences[index])
+            own = self.linked(index) if self.is_reviewed[index] or self.learns_parts else pair
+            found[index] = replace(own or pair, target=self.draft.sentences[index])
         return found
 
     def confirm(
@@ -171,8 +168,8 @@ class Session:
         """Save a tree without confirming it; the cells ``decided`` are certain, others are parsed again."""
         if self.is_reviewed[index]:
             raise UsageError("this sentence is reviewed; confirm its corrections")
-        columns = columns or {}
-        self._keep(index, tree, decided, version, columns, self._judged(index, tree, columns, decided))
+        judged = self._judged(index, tree, columns or {}, decided)
+        self._keep(index, tree, decided, version, columns or {}, judged)
 
     def tag(self, index: int, word: int, form: str, tag: str) -> None:
         """Save the tag of a word in the context of a draft; StaleError if another word is there now."""
@@ -210,10 +207,7 @@ class Session:
         return Judged(len(words), words.count(0), sum(differing))
 
     def undo(self, index: int, *, version: str) -> tuple[int, int]:
-        """Undo the last change of a sentence, as :meth:`Draft.undo`.
-
-        Returns the index of the restored sentence, and the number of changes undone.
-        """
+        """Undo as :meth:`Draft.undo`; return the index of the restored sentence, and the count of changes."""
         changes = self.draft.undo(index, version=version)
         for change in changes:
             self._moved(change.at, list(map(version_of, change.before)), len(change.after))
@@ -243,10 +237,7 @@ class Session:
         return [self.draft.version(index) for index in range(len(self.draft.sentences))]
 
     def take(self, retrained: Retrained, versions: Sequence[str]) -> None:
-        """Show new trees for the remaining sentences, least certain first, except those changed meanwhile.
-
-        ``versions``: the versions of the sentences at the start of training, which the trees belong to.
-        """
+        """Show new trees of sentences that still have their version in ``versions``, least certain first."""
         self.summary = dict(retrained.summary)
         if self.summary.get("worse"):
             return
@@ -281,8 +272,7 @@ class Session:
         sentences, files = self.draft.sentences, self.pairs
         if isinstance(files, AlignedFiles):
             by_id = {id(sentence): index for index, sentence in enumerate(sentences)}
-            names = (files.source, files.target)
-            sources = read_sentences(files.source)
+            names, sources = (files.source, files.target), read_sentences(files.source)
             pairs = pair_sentences(sources, sentences, names=names, pairing=files.pairing)
             linked = with_links(pairs, files.alignment, files.alignment_format)
             self.translations = {by_id[id(pair.target)]: pair for pair in linked}

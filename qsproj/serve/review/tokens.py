@@ -174,10 +174,7 @@ def _row(form: str, relation: str = UNSPECIFIED) -> list[str]:
 
 
 def _split_word(tokens: Tokens, edit: Edit) -> None:
-    """Split a word; parts that do not spell it become the words of a multiword token.
-
-    The first part keeps head and dependents; the others depend on it.
-    """
+    """Split a word, or make a token of parts that do not spell it; the others depend on the first."""
     own, forms = tokens.word(edit.word), edit.texts
     if len(forms) < 2:
         raise UsageError("found one part, expected two or more, separated by spaces")
