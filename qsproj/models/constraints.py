@@ -1,8 +1,8 @@
 """Known parts of trees as constraints on inference: heads, relations, tags and spans.
 
-A span requires that exactly one of its words has its head outside. Known heads and spans restrict the arcs of
-a sentence; several spans give several disjoint cases, each a set of arcs. Known relations of words without a
-head change the scores of arcs, or of labelled arcs where a model has them.
+A span requires that exactly one of its words has its head outside. Known heads and spans restrict the arcs;
+several spans give several disjoint cases, each a set of arcs. Known relations of words without a head change
+the scores of arcs, or of labelled arcs.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Option fields, declared once: default, range, help text, and form in a model file.
 
-A dataclass of options declares its fields by :func:`option_field`. From these declarations come the options
-of commands (:mod:`qsproj.cli.options.declare`), the check of values from Python (:func:`check`), and the
-header of a model file, which is the dataclass as JSON (:func:`restored`), as ``qsproj info`` shows it.
+A dataclass of options declares its fields by :func:`option_field`, for the options of commands
+(:mod:`qsproj.cli.options.declare`), for values from Python (:func:`check`), model files (:func:`restored`).
 """
 
 import math

@@ -3,13 +3,12 @@
 An edge is described by the path between its ends in the tree: the number of steps up from the dependent and
 down to the head, and the relations passed. Its relation is stored as a pattern, which the sentence fills in:
 ``{0}`` and ``{1}`` are the relations of the dependent and of the word above it, ``{case}`` the lemmas of its
-case marker, so that ``nmod:of`` is ``{0}:{case}``. Each candidate edge is a variable whose value is none, or
-one of the patterns seen in training on such a path, chosen by a log-linear model that reads the tree. Every
-word can be reached from the root: where no edges lead to it, its arc of the tree does.
+case marker, so that ``nmod:of`` is ``{0}:{case}``. A log-linear model that reads the tree chooses none or
+one of the patterns seen on such a path. A word that no edges lead to from the root keeps its arc of the tree.
 
 *Source*: thesis 5.1.3 proposes links M beside those of the tree, which exclude each other on a pair of words.
-Here the tree is decoded before, candidates are few, and M is tied to pairs of arcs by features of the path
-between the two words, in place of factors over undecided arcs; the probabilities of these arcs count, too.
+Here the tree is decoded before, and M is tied to pairs of arcs by features of the path between the two words,
+in place of factors over undecided arcs; the probabilities of these arcs count, too.
 """
 
 from collections import Counter, defaultdict

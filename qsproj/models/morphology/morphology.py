@@ -14,15 +14,8 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import composed_as, lower_form, plain_form
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence
+from qsproj.features import tagging
 from qsproj.features.hashing import FeatureIndex, stable_hash
-from qsproj.features.tagging import (
-    LONG_SUFFIXES,
-    STEM_AND_ENDING,
-    WORD_TEMPLATES,
-    WordTable,
-    as_one,
-    compiled,
-)
 from qsproj.kernels.tagging import analyses as kernels
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
@@ -37,15 +30,15 @@ PLACES = 8
 # Size of the cache of tagged words; it is emptied when full.
 _MOST_REMEMBERED = 1 << 16
 TEMPLATES = (
-    *WORD_TEMPLATES,
-    *LONG_SUFFIXES,
+    *tagging.WORD_TEMPLATES,
+    *tagging.LONG_SUFFIXES,
     *("tag & lower", "tag & suffix2", "tag & suffix3", "tag & suffix4"),
     *("tag & suffix5", "tag & suffix6"),
     *("tag-1 & tag", "tag & tag+1", "tag-1 & tag+1", "tag-2 & tag-1", "tag+1 & tag+2"),
     *("tag-1 & suffix2", "tag-1 & suffix3", "tag-1 & suffix4", "tag+1 & suffix2", "tag+1 & suffix3"),
 )
 # For treebanks with lemmas: agglutinated words of unknown forms begin with known lemmas.
-STEM_TEMPLATES = (*STEM_AND_ENDING, "tag & ending")
+STEM_TEMPLATES = (*tagging.STEM_AND_ENDING, "tag & ending")
 # Analyses and scripts of a form under a UPOS, with the count of each.
 Entries = Sequence[tuple[int, int, int]]
 # By form and UPOS.
@@ -62,8 +55,8 @@ class AnalysisFeatures:
 
     def __init__(self, templates: tuple[str, ...], lemmas: Mapping[str, str]) -> None:
         self.templates = templates
-        self._compiled = compiled(templates, ("tag",))
-        self._table = WordTable({}, lemmas if set(STEM_TEMPLATES) & set(templates) else None)
+        self._compiled = tagging.compiled(templates, ("tag",))
+        self._table = tagging.WordTable({}, lemmas if set(STEM_TEMPLATES) & set(templates) else None)
 
     def keys(self, forms: Sequence[str], upos: Sequence[str]) -> NDArray[np.uint64]:
         """Return the features of the words of a sentence, or of several :func:`as_one`."""
@@ -227,8 +220,8 @@ class Morphology:
         return candidates, scores, links
 
     def _lattices(self, sentences: Sequence[Sentence]) -> list[Lattice | None]:
-        forms, places = as_one(one.forms for one in sentences)
-        whole = self._lattice(forms, as_one(one.upos for one in sentences)[0])
+        forms, places = tagging.as_one(one.forms for one in sentences)
+        whole = self._lattice(forms, tagging.as_one(one.upos for one in sentences)[0])
         if whole is None:
             return [None] * len(places)
         candidates, scores, links = whole

@@ -18,6 +18,7 @@ from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.kernels.tagging.analyses import LEVELS, analysis_gradient
 from qsproj.kernels.tagging.linear_chain import every_row, step_rows, step_steep_rows
 from qsproj.models.chains import strongest, without_faint
+from qsproj.models.morphology import morphology as model
 from qsproj.models.morphology.analyses import (
     Analysis,
     AnalysisTable,
@@ -28,17 +29,6 @@ from qsproj.models.morphology.analyses import (
     shared_features,
 )
 from qsproj.models.morphology.lemmatizer import LOWER, WHOLE, EditScript, Lemmatizer, Word, edit_script
-from qsproj.models.morphology.morphology import (
-    COLUMNS,
-    NO_SCRIPT,
-    PLACES,
-    STEM_TEMPLATES,
-    TEMPLATES,
-    AnalysisFeatures,
-    AnalysisWeights,
-    Morphology,
-    known_lemmas,
-)
 from qsproj.training.choices import Choice, ChoiceTrainer
 from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import RowAdaGrad
@@ -71,13 +61,13 @@ _Example = tuple[NDArray[np.int32], NDArray[np.int64], tuple[NDArray[np.int64], 
 
 
 def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:
-    """Return the annotated COLUMNS: lemma and XPOS in half of the sentences or more, features in any."""
+    """Return the annotated columns: lemma and XPOS in half of the sentences or more, features in any."""
     shown = sentences_that_show(treebank)
     return tuple(one for one in shown if shown[one] and (one == "feats" or 2 * shown[one] >= len(treebank)))
 
 
 def sentences_that_show(treebank: Sequence[Sentence]) -> dict[str, int]:
-    return {column: sum(_shows(one, cells) for one in treebank) for column, cells in COLUMNS.items()}
+    return {column: sum(_shows(one, cells) for one in treebank) for column, cells in model.COLUMNS.items()}
 
 
 def _shows(sentence: Sentence, cells: str) -> bool:
@@ -91,7 +81,7 @@ def train_morphology(
     columns: Sequence[str] | None = None,
     inflections: Sequence[Inflection] = (),
     epochs: int = EPOCHS,
-) -> Morphology | None:
+) -> model.Morphology | None:
     """Train a model of columns of CoNLL-U other than UPOS; None without any column.
 
     ``treebank``: with UPOS on every word; sentences that lack a column are left out of its training.
@@ -102,7 +92,7 @@ def train_morphology(
     listed = bool(inflections) and "lemma" not in shown
     shown = ("lemma", *shown) if listed else shown
     for column in columns or ():
-        check_name("column", column, COLUMNS)
+        check_name("column", column, model.COLUMNS)
         if column not in shown:
             few = f"too few sentences of the treebank have {column.upper()}"
             raise UsageError(f"{few}; leave {column} out of the columns")
@@ -127,11 +117,13 @@ def train_morphology(
         for key, entries in sorted(lexicon.items())
     }
     known = tuple(scripts)
-    lemmas = known_lemmas(numbered, known) if "lemma" in chosen else {}
+    lemmas = model.known_lemmas(numbered, known) if "lemma" in chosen else {}
     # A list of lemmas has no information on features.
-    templates = (*TEMPLATES, *STEM_TEMPLATES) if "lemma" in chosen and not listed else TEMPLATES
-    features = AnalysisFeatures(templates, lemmas)
-    morphology = Morphology(columns=chosen, table=table, lexicon=numbered, scripts=known, features=features)
+    stems = model.STEM_TEMPLATES if "lemma" in chosen and not listed else ()
+    features = model.AnalysisFeatures((*model.TEMPLATES, *stems), lemmas)
+    morphology = model.Morphology(
+        columns=chosen, table=table, lexicon=numbered, scripts=known, features=features
+    )
     if not table.decided:
         morphology = replace(morphology, weights=_train_chain(morphology, analysed, epochs, rng))
     if "lemma" in chosen:
@@ -167,7 +159,7 @@ def _lexicon(analysed: Sequence[Analysed], script_of: ScriptOf, *, lemmas: bool)
         composed = (map(plain_form, sentence.forms), map(composed_form, sentence.lemmas))
         for form, lemma, analysis in zip(*composed, analyses, strict=True):
             has_lemma = lemmas and (lemma != UNSPECIFIED or form == UNSPECIFIED)
-            script = script_of(form, lemma) if has_lemma else NO_SCRIPT
+            script = script_of(form, lemma) if has_lemma else model.NO_SCRIPT
             lexicon.setdefault((form, analysis.upos), Counter())[analysis, script] += 1
     return lexicon
 
@@ -183,7 +175,7 @@ def _add_inflections(
     nearest: dict[tuple[str, str], Analysis] = {}
     for (form, upos), lemmas in listed.items():
         entries = lexicon.setdefault((form, upos), Counter())
-        for analysis, script in [entry for entry in entries if entry[1] == NO_SCRIPT]:
+        for analysis, script in [entry for entry in entries if entry[1] == model.NO_SCRIPT]:
             best = max(lemmas, key=partial(shared_features, feats=analysis.feats))
             entries[analysis, script_of(form, lemmas[best])] += entries.pop((analysis, script))
         known = {script for _, script in entries}
@@ -197,8 +189,8 @@ def _add_inflections(
 
 
 def _train_chain(
-    morphology: Morphology, analysed: list[Analysed], epochs: int, rng: np.random.Generator
-) -> AnalysisWeights:
+    morphology: model.Morphology, analysed: list[Analysed], epochs: int, rng: np.random.Generator
+) -> model.AnalysisWeights:
     keys = [morphology.features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES, least=RAREST))
     numbers = {analysis: number for number, analysis in enumerate(morphology.table.analyses)}
@@ -217,29 +209,29 @@ def _train_chain(
         of_parts = np.empty((len(rows), table.n_parts))
         of_pairs, of_support = np.empty_like(transitions.weights), np.empty_like(support.weights)
         slopes = of_parts, of_pairs, of_support
-        loss: float = analysis_gradient(rows, gold, table.chain, words, *weights, PLACES, slopes)
+        loss: float = analysis_gradient(rows, gold, table.chain, words, *weights, model.PLACES, slopes)
         emissions.step(step_steep_rows, rows, of_parts)
         transitions.step(step_steep_rows, row, of_pairs)
         support.step(step_rows, of_levels, of_support)
         return loss
 
-    def averaged() -> AnalysisWeights:
+    def averaged() -> model.AnalysisWeights:
         kept = strongest(index, without_faint(emissions.mean(), FAINT), least=FAINTEST)
-        return AnalysisWeights(*kept, transitions.mean(), support.mean())
+        return model.AnalysisWeights(*kept, transitions.mean(), support.mean())
 
     trainer, what = Steps(step, averaged), "learning features"
     return learn(trainer, examples, epochs=epochs, rng=rng, patience=None, description=what)[0]
 
 
 def _train_lemmatizer(
-    morphology: Morphology, lemmas: dict[str, str], rng: np.random.Generator, *, listed: bool
+    morphology: model.Morphology, lemmas: dict[str, str], rng: np.random.Generator, *, listed: bool
 ) -> Lemmatizer:
     """Train scripts on the distinct words of the lexicon; a tag without known lemmas makes ``_``."""
     words = [
         (Word(form, morphology.table.analyses[analysis]), script)
         for (form, _), entries in morphology.lexicon.items()
         for analysis, script, _ in entries
-        if script != NO_SCRIPT
+        if script != model.NO_SCRIPT
     ]
     if len(words) > MOST_ENTRIES:
         words = [words[place] for place in np.sort(rng.permutation(len(words))[:MOST_ENTRIES]).tolist()]

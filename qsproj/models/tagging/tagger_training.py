@@ -1,15 +1,12 @@
 """Training of the tagger: conditional likelihood by AdaGrad, from tags or from weighted sets of tags.
 
-Raw text helps twice. Word classes induced from it relate words that the treebanks lack to words they have.
-Then a first tagger tags some of it and a second is trained on treebanks and that text together, with a lower
-weight for the tagged sentences: the gain from contexts of a new domain outweighs the errors.
+Raw text helps twice: by word classes, which relate words that the treebanks lack to words they have; and by
+sentences of a new domain, which a first tagger tags and a second learns from, with a lower weight.
 
 Where each word has a weighted set of tags, the objective is the log-probability of all tag sequences that
-the sets allow, each times its weight. A word with one tag counts as in a treebank; a word with all tags
-gives no evidence of itself but passes on that of its neighbours.
-
-*Source* of the sets: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for
-cross-lingual part-of-speech tagging"; theirs is L-BFGS on hard sets.
+the sets allow, each times its weight. A word with all tags only passes on the evidence of its neighbours.
+*Source*: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for cross-lingual
+part-of-speech tagging"; theirs is L-BFGS on hard sets.
 """
 
 from collections.abc import Iterable, Sequence

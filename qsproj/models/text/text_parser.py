@@ -1,9 +1,8 @@
 """One model from text to trees: it cuts text into words, tags them and parses them.
 
-Where tags are uncertain, arc scores are averaged over several tag sequences. One wrong tag misleads a parser
-wherever features read it: most of all an auxiliary taken for a verb. The tagger sees a few words around each
-word, the parser whole trees. So uncertain tags of the tagger's best sequence are changed one at a time, and a
-change stays where it raises the joint score of tagger and trees. Sequences count by their joint scores.
+Where tags are uncertain, arc scores are averaged over several tag sequences: the tagger sees a few words
+around each word, the parser whole trees. Uncertain tags of the tagger's best sequence are changed one at a
+time; a change stays where it raises the joint score of tagger and trees, by which sequences are weighted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -14,18 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Floats
+from qsproj.corpus import text as texts
 from qsproj.corpus.characters import belongs_to_neighbour, readable
 from qsproj.corpus.contractions import cased_like
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import (
-    check_has_spaces,
-    normalise,
-    numbered,
-    rule_starts,
-    sentence_from_tokens,
-    whole_tokens,
-)
 from qsproj.features.characters import COMPILED_TEMPLATES, TEMPLATES, character_attributes
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, k_best, posterior, viterbi
@@ -174,17 +167,19 @@ class Tokenizer:
 
         Raises DataError at a line without spaces between words, for a language that has them.
         """
-        for number, line, begins in numbered(lines):
+        for number, line, begins in texts.numbered(lines):
             if not self.known:
-                check_has_spaces(line, self.language, name=name, number=number)
-            text = normalise(line, self.language or "")
+                texts.check_has_spaces(line, self.language, name=name, number=number)
+            text = texts.normalise(line, self.language or "")
             if segmentations is None:
                 tokens = (cut or self.tokens)(readable(text)[0])
-                yield sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
+                yield texts.sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
                 continue
             for place, (way, chance) in enumerate(self.segmentations(readable(text)[0], segmentations)):
                 own = f"{number}.{place + 1}"
-                one = sentence_from_tokens(way, text, sent_id=own, begins_paragraph=begins and not place)
+                one = texts.sentence_from_tokens(
+                    way, text, sent_id=own, begins_paragraph=begins and not place
+                )
                 yield with_comment(one, SEGMENTATION_PROBABILITY, f"{chance:.4g}")
 
     def tokens(self, text: str) -> Tokens:
@@ -252,7 +247,7 @@ class Tokenizer:
         return tokens
 
     def words(self, line: str) -> list[str]:
-        text = readable(normalise(line, self.language or ""))[0]
+        text = readable(texts.normalise(line, self.language or ""))[0]
         return [word for _, words in self.tokens(text) for word in words]
 
     def _emissions(self, text: str) -> Floats:
@@ -264,7 +259,7 @@ class Tokenizer:
             emissions[spaces, state] += IMPOSSIBLE
         joined = [at > 0 and text[at - 1] != " " and belongs_to_neighbour(one) for at, one in enumerate(text)]
         emissions[np.ix_(joined, [BEGIN, MULTIWORD])] += IMPOSSIBLE
-        for begin, end in whole_tokens(text):
+        for begin, end in texts.whole_tokens(text):
             emissions[begin, [INSIDE, MULTIWORD]] += IMPOSSIBLE
             emissions[begin + 1 : end, [BEGIN, MULTIWORD]] += IMPOSSIBLE
         return emissions
@@ -341,7 +336,7 @@ def _log_sum(emissions: Floats, transitions: Floats) -> float:
 
 
 def keys_of(text: str, language: str | None, known: frozenset[str]) -> NDArray[np.uint64]:
-    attributes = character_attributes(text, rule_starts(text, language), known)
+    attributes = character_attributes(text, texts.rule_starts(text, language), known)
     keys = np.empty((len(text), len(COMPILED_TEMPLATES)), dtype=np.uint64)
     feature_keys(attributes, np.arange(len(text), dtype=np.int32), COMPILED_TEMPLATES, keys)
     return keys

@@ -17,15 +17,7 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import Edge
 from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.models.enhanced.enhancer import (
-    BASIC,
-    Candidate,
-    EnhancedParser,
-    Tree,
-    filled,
-    pattern_of,
-    train_enhancer,
-)
+from qsproj.models.enhanced import enhancer
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.projected import Projected
 
@@ -42,7 +34,7 @@ def project_graphs(
     """
     graphs = (pair.source for pair in chain(*sources) if has_graph(pair.source))
     learned_from = list(islice(graphs, MOST_GRAPHS))
-    parser = EnhancedParser(projected.parser, train_enhancer(learned_from, rng=rng))
+    parser = enhancer.EnhancedParser(projected.parser, enhancer.train_enhancer(learned_from, rng=rng))
 
     def trees() -> Iterator[Sentence]:
         pairs = {pair.target.forms: pair for pair in chain(*sources) if has_graph(pair.source)}
@@ -69,17 +61,17 @@ def edges_through_links(target: Sentence, pair: SentencePair) -> Iterator[tuple[
 
     Only candidate edges of the target's tree count. Markers in a relation are those of the target.
     """
-    source, tree = Tree(pair.source), Tree(target)
+    source, tree = enhancer.Tree(pair.source), enhancer.Tree(target)
     partners = one_to_one(pair.alignment).tolist()
     graph = graph_of(pair.source)
     for one in tree.candidates():
         dependent, head = partners[one.dependent], partners[one.head]
-        if one.way == BASIC or dependent <= ROOT or head < ROOT or source.heads[dependent] == head:
+        if one.way == enhancer.BASIC or dependent <= ROOT or head < ROOT or source.heads[dependent] == head:
             continue
         for at, relation in graph[dependent - 1]:
             if at == str(head):
-                there = source.filling(Candidate(dependent, head, one.way, ()))
+                there = source.filling(enhancer.Candidate(dependent, head, one.way, ()))
                 ours = {name: there[name] for name in ("{0}", "{1}") if name in there}
                 here = {**tree.filling(one), **ours}
-                found = filled(pattern_of(relation, there), here)
+                found = enhancer.filled(enhancer.pattern_of(relation, there), here)
                 yield one.dependent, one.head, found or relation.split(":")[0]
