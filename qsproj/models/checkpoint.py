@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.files import reporting_failure
 from qsproj.errors import DataError, pluralise
-from qsproj.models.archive import reporting_damage
 from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
-from qsproj.models.storage import load_archive, save_model
+from qsproj.models.storage import load_archive, reporting_damage, save_model
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import notice
 from qsproj.training.em import EMProblem, EMRecord, EMState, run_em

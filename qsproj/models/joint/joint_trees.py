@@ -23,7 +23,6 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, SentenceError, unknown_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser
-from qsproj.models.archive import reporting_damage
 from qsproj.models.checkpoint import Checkpoint, checksum
 from qsproj.models.constraints import candidate_arcs
 from qsproj.models.graph.graph_factors import FamilyFactors
@@ -35,7 +34,7 @@ from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TaggedArcs, Targe
 from qsproj.models.packing import nested, unnested
 from qsproj.models.parser import Parser
 from qsproj.models.schema import Arrays
-from qsproj.models.storage import kind_of, load_model, model_from
+from qsproj.models.storage import kind_of, load_model, model_from, reporting_damage
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in, reachable
 from qsproj.progress import notice, track
 from qsproj.training.cross_fitting import in_order
