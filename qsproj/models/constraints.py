@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import prod
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,9 +86,6 @@ class ConstrainedInference(TreeDecoder):
         """Draw trees of the arcs of all cases; one may mix several cases."""
         within = np.where(self.allowed, scores + self.evidence, -np.inf)
         return super(ConstrainedInference, self).sample(within, size, rng)
-
-    def without_evidence(self, words: Mask) -> Self:
-        return replace(self, evidence=np.where(words, 0.0, self.evidence))
 
     def decode(self, scores: Scores, decode: str) -> Heads:
         check_decoder(decode)

@@ -1,6 +1,6 @@
 """Arrays in model files: names of parts by prefix, weights without their zeros."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,19 +35,13 @@ def joined(parts: Mapping[str, tuple[str, Any]]) -> Archive:
 class _Part(UnreadArrays):
     def __init__(self, prefix: str, arrays: Arrays) -> None:
         self._arrays = arrays
-        self._names = {name.removeprefix(prefix): name for name in arrays if name.startswith(prefix)}
+        self.entries = {name.removeprefix(prefix): name for name in arrays if name.startswith(prefix)}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._arrays[self._names[name]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+        return self._arrays[self.entries[name]]
 
     def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        return declared(self._arrays, self._names[name])
+        return declared(self._arrays, self.entries[name])
 
 
 def in_half_the_bytes(weights: NDArray[np.float32]) -> NDArray[np.float32]:

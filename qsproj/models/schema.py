@@ -6,7 +6,7 @@ raises ValueError. Kernels rely on these checks.
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import UnionType
 from typing import Any
 
@@ -29,7 +29,15 @@ _LABEL = re.compile(r"[^\t\n\r]+")
 
 
 class UnreadArrays(Mapping[str, NDArray[Any]]):
-    """Arrays that are read lazily, and whose shapes are known before. Abstract."""
+    """Arrays that are read lazily, and whose shapes are known before; ``entries``: by name. Abstract."""
+
+    entries: Mapping[str, Any]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
 
     @abstractmethod
     def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:

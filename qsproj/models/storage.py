@@ -247,24 +247,18 @@ class ArchivedArrays(UnreadArrays):
     def __init__(self, path: str, archive: zipfile.ZipFile) -> None:
         self._path, self._archive = path, archive
         arrays = (entry for entry in archive.infolist() if entry.filename.endswith(_SUFFIX))
-        self._entries = {entry.filename.removesuffix(_SUFFIX): entry for entry in arrays}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
+        self.entries = {entry.filename.removesuffix(_SUFFIX): entry for entry in arrays}
 
     def declared(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Return the shape and type that an array has once read; raise as reading it does."""
-        with self._archive.open(self._entries[name]) as content:
-            shape, dtype, _ = _declared(content, self._entries[name])
+        with self._archive.open(self.entries[name]) as content:
+            shape, dtype, _ = _declared(content, self.entries[name])
         return shape, np.dtype(np.float32) if dtype == np.float16 else dtype
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return an array of finite, plain numbers; raise DataError or ValueError for anything else."""
-        with self._archive.open(self._entries[name]) as content:
-            shape, dtype, n_bytes = _declared(content, self._entries[name])
+        with self._archive.open(self.entries[name]) as content:
+            shape, dtype, n_bytes = _declared(content, self.entries[name])
             array: NDArray[Any] = np.ndarray(shape, dtype, buffer=bytearray(content.read(n_bytes)))
         if dtype.kind == "f" and array.size and not np.isfinite((array.min(), array.max())).all():
             found = f"NaN or infinite numbers among {name}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +52,6 @@ class TreeDecoder:
         """Draw trees by their probabilities, int32[size, n+1]."""
         drawn: NDArray[np.int32] = self._trees.sample(scores, size, rng, single_root=self.single_root)
         return drawn
-
-    def without_evidence(self, words: Mask) -> Self:
-        """Return inference whose evidence says nothing of the heads of some words bool[n+1]."""
-        return self
 
     def decode(self, scores: Scores, decode: str) -> Heads:
         """Return the most probable tree (``map``), or the one with most expected right heads (``mbr``)."""

@@ -10,11 +10,12 @@ arc crosses another because of a mark.
 
 from bisect import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from qsproj.conventions import ROOT, Heads, Mask, Scores
+from qsproj.models.constraints import ConstrainedInference
 from qsproj.models.tree_decoder import TreeDecoder
 
 PUNCT = "PUNCT"
@@ -153,9 +154,10 @@ def with_marks_attached(
     if PUNCT not in tags:
         return scores
     tempered = scores / temperature
-    # Decoding adds the evidence of known relations to the new scores of marks.
     marked = are_marks(tags)
-    inference = inference.without_evidence(marked)
+    if isinstance(inference, ConstrainedInference):
+        # Decoding adds the evidence of known relations to the new scores of marks.
+        inference = replace(inference, evidence=np.where(marked, 0.0, inference.evidence))
     by_guidelines = np.zeros_like(scores)
     size = max(min(SAMPLED, SAMPLED * LONG // len(forms)), 1)
     pairs = [(a, b) for a, b in paired_marks(forms) if b > a + 1 and marked[a] and marked[b]]

@@ -62,11 +62,6 @@ class Candidate:
     way: tuple[int, int]
     passed: tuple[int, ...]  # from the dependent to the head, both left out
 
-    @property
-    def below(self) -> tuple[int, ...]:
-        words = (self.dependent, *self.passed, self.head)
-        return words[: self.way[0]] + words[self.way[0] + 1 :]
-
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -194,7 +189,9 @@ class Enhancer:
         for one in tree.candidates():
             relation, chance = self._decided(tree, one)
             if relation and one.way != BASIC and (known := asked()) is not None:
-                way = [known[tree.heads[word], word] for word in one.below]
+                # All words on the path but the highest are below an arc of it.
+                path = enumerate((one.dependent, *one.passed, one.head))
+                way = [known[tree.heads[word], word] for at, word in path if at != one.way[0]]
                 relation = relation if chance * np.prod(way) > LIKELY else ""
             if relation:
                 found[one.dependent - 1].append((one.head, relation, chance))

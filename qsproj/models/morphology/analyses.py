@@ -68,10 +68,6 @@ class AnalysisTable:
     n_pairs: int
     fused: bool
 
-    @property
-    def decided(self) -> bool:
-        return len(self.ranges) == len(self.analyses) + 1
-
 
 def has_genders(found: Iterable[Analysis]) -> bool:
     """Return whether nouns or adjectives have a gender; that of pronouns alone does not affect endings."""

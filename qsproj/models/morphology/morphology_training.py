@@ -124,7 +124,7 @@ def train_morphology(
     morphology = model.Morphology(
         columns=chosen, table=table, lexicon=numbered, scripts=known, features=features
     )
-    if not table.decided:
+    if len(table.ranges) <= len(analyses):  # else UPOS alone decides
         morphology = replace(morphology, weights=_train_chain(morphology, analysed, epochs, rng))
     if "lemma" in chosen:
         lemmatizer = _train_lemmatizer(morphology, lemmas, rng, listed=listed)
