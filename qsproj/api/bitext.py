@@ -341,6 +341,6 @@ def cotrain(
         whole,
         _pairs(source, target, alignments),
         rng=validation.generator_of(seed),
-        options=cotraining.CotrainingOptions(rounds=rounds),
+        rounds=rounds,
         workers=Workers(jobs=jobs),
     )[0]

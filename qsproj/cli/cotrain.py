@@ -72,12 +72,7 @@ def run(options: argparse.Namespace) -> None:
 
     from qsproj.models.joint.joint_parser import load_joint_parser
     from qsproj.parallel import Workers
-    from qsproj.pipelines.bilingual.cotrain import (
-        CotrainingOptions,
-        NoisyChannelOptions,
-        cotrain,
-        train_noisy_channel,
-    )
+    from qsproj.pipelines.bilingual.cotrain import NoisyChannelOptions, cotrain, train_noisy_channel
 
     if options.source_tree == "joint" and options.method == "noisy-channel":
         raise UsageError("a noisy channel needs a known source tree: --source-tree best or observed")
@@ -91,10 +86,8 @@ def run(options: argparse.Namespace) -> None:
     pairs = list(pair_files.tagged_pairs(files, source_tree=joint.options.source_tree, model=joint))
     rng = np.random.default_rng(options.seed)
     if options.method == "co-training":
-        settings = CotrainingOptions(rounds=options.rounds)
-        parser, report = cotrain(
-            joint, trees, pairs, rng=rng, options=settings, workers=Workers(jobs=options.jobs)
-        )
+        workers = Workers(jobs=options.jobs)
+        parser, report = cotrain(joint, trees, pairs, rng=rng, rounds=options.rounds, workers=workers)
     else:
         channel = NoisyChannelOptions(source_forest=options.source_forest)
         parser, report = train_noisy_channel(joint, trees, pairs, rng=rng, options=channel)

@@ -1,11 +1,22 @@
-"""Choices among a few candidates, by a softmax over hashed features: scripts of lemmas, relations."""
+"""Choices by a softmax: among a few candidates (scripts of lemmas, relations), and of outcomes through links.
+
+The outcomes (relations, tags) of a word have base scores. In addition, the word has senses, its possible
+links, each with a probability and features that score every outcome; the rest is that of no sense::
+
+    p(outcome)  ~  exp(scale * score) * (P(none) + sum over senses of P(sense) * exp(its features))
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
+from qsproj.kernels.features.sense_mixture import step_mixture, sum_senses, weigh_senses
 from qsproj.kernels.tagging.analyses import learn_script
-from qsproj.training.loop import Trainer
-from qsproj.training.optimiser import RowAdaGrad
+from qsproj.training.loop import Steps, Trainer, learn
+from qsproj.training.optimiser import DenseAdaGrad, RowAdaGrad
 
 # Features of the context uint64[F], candidates uint64[C], their features uint64[C, G], the correct one.
 Choice = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], int]
@@ -30,3 +41,62 @@ class ChoiceTrainer(Trainer[Choice, NDArray[np.float32]]):
         weights: NDArray[np.float32] = self._weights.mean()[0].astype(np.float16).astype(np.float32)
         weights[np.abs(weights) < self._faint] = 0.0
         return weights
+
+
+RATE = 0.1
+EPOCHS = 6
+LEAST_SCALE = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SenseRows:
+    """The senses of a sentence's words: ``words`` int32[E], ascending.
+
+    ``chances`` float64[E], with a sum of at most 1 for a word. ``rows`` int32[E, T]: their rows of weights.
+    """
+
+    words: NDArray[np.int32]
+    chances: Floats
+    rows: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SenseWeights:
+    """Scores of outcomes by senses, float32[rows, L]; other scores are multiplied by ``scale``."""
+
+    weights: NDArray[np.float32]
+    scale: float = 1.0
+
+    def evidence(self, senses: SenseRows, size: int) -> Floats:
+        """Return the evidence of senses for the outcomes of words, float64[size, L], natural log."""
+        weighed = weigh_senses(senses.rows, senses.chances, self.weights)
+        return np.log(sum_senses(senses.words, senses.chances, weighed, size)) / self.scale
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SenseExample:
+    """``scores`` float64[n+1, L] of a sentence by a model not trained on it; ``known`` int32[n+1] or -1."""
+
+    senses: SenseRows
+    scores: Floats
+    known: NDArray[np.int32]
+
+
+def train_senses(
+    start: SenseWeights, examples: Sequence[SenseExample], *, rng: np.random.Generator, description: str
+) -> SenseWeights:
+    """Maximise the likelihood; ``rng`` orders the sentences."""
+    descent = RowAdaGrad(start.weights.copy(), rate=RATE)
+    scale = DenseAdaGrad(np.array([start.scale]), rate=RATE)
+
+    def step(example: SenseExample) -> float:
+        senses = example.senses
+        tables = senses.words, senses.chances, senses.rows, example.scores, example.known
+        loss, slope = descent.step(step_mixture, *tables, float(scale.weights[0]))
+        scale.step(np.array([slope]))
+        return float(loss)
+
+    def averaged() -> SenseWeights:
+        return SenseWeights(descent.mean(), max(float(scale.mean()[0]), LEAST_SCALE))
+
+    return learn(Steps(step, averaged), examples, epochs=EPOCHS, rng=rng, description=description)[0]

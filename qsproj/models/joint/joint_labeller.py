@@ -27,7 +27,7 @@ from qsproj.models.joint.joint_structure import JointStructure
 from qsproj.models.joint.joint_trees import TreeParser, relation_chances
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, labels, number
-from qsproj.training.sense_mixture import LEAST_SCALE, SenseRows, SenseWeights
+from qsproj.training.choices import LEAST_SCALE, SenseRows, SenseWeights
 
 # Families that require an arc between the target words, then all other links. Model files have rows of a
 # table for these, in this order: a family added later counts among the other links.

@@ -28,9 +28,9 @@ from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TagScores, Target
 from qsproj.models.packing import nested, unnested
 from qsproj.models.tree_decoder import reachable
 from qsproj.progress import notice
+from qsproj.training.choices import SenseExample, train_senses
 from qsproj.training.loop import EpochRecord, ResumableTrainer
 from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
-from qsproj.training.sense_mixture import SenseExample, train_senses
 
 # The ends of a link at words that a factor links at most once.
 _ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}

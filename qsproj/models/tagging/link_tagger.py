@@ -1,7 +1,7 @@
 """Tags of one side of a bitext with those of the other as evidence: a verb is linked to a verb.
 
 A tagger trained on a hundred trees is often wrong, the source's rarely. The link of a word is uncertain; its
-tag is a mixture over links (:mod:`qsproj.training.sense_mixture`).
+tag is a mixture over links (:mod:`qsproj.training.choices`).
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from qsproj.models.schema import Archive, Arrays, anything, checked, labels, num
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser_training import TAGGER_FOLDS, cross_fitted_tags
-from qsproj.training.sense_mixture import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
+from qsproj.training.choices import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
 
 # Initial score, natural log, of the same tag on the other side.
 SAME = 2.0

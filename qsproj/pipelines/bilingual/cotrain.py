@@ -41,15 +41,6 @@ from qsproj.training.objectives import CrossEntropy
 NOTHING = "found neither a whole tree nor a pair with candidate links to learn from"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CotrainingOptions:
-    """Options of co-training; features and possible trees are those of the bilingual parser's target side."""
-
-    rounds: int = 1  # trainings of the monolingual parser; each replaces that target side for the next
-    # objective (of the annotated trees), epochs, rate and L2 of the monolingual parser
-    training: TrainingOptions = field(default_factory=TrainingOptions)
-
-
 @dataclass(frozen=True, slots=True)
 class CotrainingReport:
     """Report of co-training."""
@@ -70,21 +61,24 @@ def cotrain(
     pairs: Sequence[SentencePair],
     *,
     rng: np.random.Generator,
-    options: CotrainingOptions | None = None,
+    rounds: int = 1,
+    training: TrainingOptions | None = None,
     workers: Workers = THIS_PROCESS,
 ) -> tuple[ArcParser, CotrainingReport]:
-    """Train a monolingual parser of the target on trees and on a bilingual parser's beliefs about pairs."""
-    options = options or CotrainingOptions()
-    if options.rounds < 1:
-        raise UsageError(f"found {options.rounds} rounds of co-training, expected 1 or more")
+    """Train a monolingual parser of the target on trees and on a bilingual parser's beliefs about pairs.
+
+    Features and possible trees are those of the bilingual parser's target side, which the parser of each of
+    the ``rounds`` replaces for the next. ``training``: objective (of the trees), epochs, rate and L2.
+    """
+    training = training or TrainingOptions()
+    if rounds < 1:
+        raise UsageError(f"found {rounds} rounds of co-training, expected 1 or more")
     monolingual = first_order(bilingual.target)
-    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
+    usable, annotated, skipped = _prepare(bilingual, monolingual, trees, pairs, training)
     biparse.warn_without_itg(bilingual.options.families, usable)
-    skipped = Counter(reasons)
-    annotated = whole_tree_examples(monolingual, [*map(bilingual.prepared, trees)], options.training, skipped)
     statuses: Counter[Status] = Counter()
     taught: list[ArcExample] = []
-    for _ in range(options.rounds):
+    for _ in range(rounds):
         believed = track(all_beliefs(bilingual, usable, workers), "parsing", total=len(usable), unit="pair")
         beliefs, ends = zip(*believed) if usable else ((), ())
         statuses.update(ends)
@@ -98,7 +92,7 @@ def cotrain(
             raise NothingToLearnError(NOTHING)
         examples = [*annotated, *taught]
         start, trees_of = ArcScorer.untrained(monolingual.scorer.template_set), monolingual.inference
-        scorer, _ = train_scorer(examples, start, rng=rng, inference=trees_of, options=options.training)
+        scorer, _ = train_scorer(examples, start, rng=rng, inference=trees_of, options=training)
         monolingual = replace(monolingual, scorer=scorer)
         bilingual = replace(bilingual, target=monolingual)
     if len(taught) < len(usable):
@@ -134,19 +128,24 @@ def _beliefs_by_file(path: str, pair: SentencePair) -> tuple[Scores | None, Stat
     return target_beliefs(loaded_once(load_joint_parser, path), pair)
 
 
-def whole_tree_examples(
-    parser: ArcParser, trees: Sequence[Sentence], training: TrainingOptions, skipped: Counter[str]
-) -> list[ArcExample]:
-    """Encode the sentences with complete trees and their objectives; adds the others to ``skipped``."""
-    whole = [tree for tree in trees if len(tree) <= MAX_WORDS and is_whole(tree.heads)]
+def _prepare(
+    bilingual: JointParser,
+    parser: ArcParser,
+    trees: Sequence[Sentence],
+    pairs: Sequence[SentencePair],
+    training: TrainingOptions,
+) -> tuple[list[SentencePair], list[ArcExample], Counter[str]]:
+    """Return usable pairs, the complete trees with their objectives, and what is left out, by reason."""
+    usable, skipped = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
+    prepared = map(bilingual.prepared, trees)
+    whole = [tree for tree in prepared if len(tree) <= MAX_WORDS and is_whole(tree.heads)]
     made = tree_examples(whole, parser.scorer, parser.inference, objective=training.objective)
     examples = [example for example in made if example]
     left_out = {
         "sentences too long or without a whole tree": len(trees) - len(whole),
         "trees that the parser cannot build": len(whole) - len(examples),
     }
-    skipped += Counter(left_out)
-    return examples
+    return usable, examples, Counter(skipped) + Counter(left_out)
 
 
 SOURCE_FORESTS = ("best", "agreement")
@@ -161,11 +160,9 @@ class NoisyChannelOptions:
     # factor of the source parser's scores in the channel: with 1, as in the thesis, the source words explain
     # most of the source tree; with 0 the target tree must explain it
     source_scale: float = 0.0
-    # source trees generated by the channel: ``best``; ``agreement``, all, by their probabilities (the
-    # variable M of thesis 5.3.2)
+    # source trees of the channel: ``best``; ``agreement``, all, by their probabilities (M of thesis 5.3.2)
     source_forest: str = "best"
-    # subset of the bilingual parser's families; MONO alone is about as accurate as all, and faster
-    # (docs/results/thesis.md)
+    # subset of the bilingual parser's; MONO alone is about as accurate, and faster (docs/results/thesis.md)
     families: tuple[str, ...] = ("MONO",)
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
 
@@ -196,9 +193,7 @@ def train_noisy_channel(
         raise UsageError(f"found {found} as factors of the joint parser, expected one of {expected}: {why}")
     source, base = first_order(bilingual.source), first_order(bilingual.target)
     bilingual = replace(bilingual, source=source, target=base)
-    usable, reasons = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
-    skipped = Counter(reasons)
-    annotated = whole_tree_examples(base, [*map(bilingual.prepared, trees)], options.training, skipped)
+    usable, annotated, skipped = _prepare(bilingual, base, trees, pairs, options.training)
     statuses: Counter[Status] = Counter()
     explaining = []
     for pair in track(usable, "preparing", unit="pair"):

@@ -29,7 +29,7 @@ from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_trees import relation_chances
 from qsproj.models.storage import load_model
 from qsproj.pipelines.bilingual.biparse import parse_pairs, train_joint_parser
-from qsproj.training.sense_mixture import SenseWeights
+from qsproj.training.choices import SenseWeights
 from tests.models.joint.test_joint_structure import all_trees, draw_scores, enumeration, infer, structure_of
 from tests.oracles.finite_differences import gradient
 

@@ -23,7 +23,7 @@ from qsproj.models.joint.tag_choices import TagChoices, tag_choices
 from qsproj.models.storage import load_model
 from qsproj.models.tagging.link_tagger import untagged
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, cotrain
+from qsproj.pipelines.bilingual.cotrain import cotrain
 
 FEW = TrainingOptions(epochs=1)
 
@@ -159,12 +159,11 @@ def test_a_model_is_the_same_each_time_and_after_loading(pairs, source, tmp_path
 
 def test_a_monolingual_parser_learns_from_tags_that_were_decided_with_trees(pairs, trained):
     bare = [untagged(pair) for pair in pairs[30:34]]
-    options = CotrainingOptions(training=FEW)
     trees = [pair.target for pair in pairs[:4]]
-    found, report = cotrain(trained, trees, bare, rng=np.random.default_rng(1), options=options)
+    found, report = cotrain(trained, trees, bare, rng=np.random.default_rng(1), training=FEW)
     assert report.pairs == len(bare)
     decided = [trained.with_tags(pair) for pair in bare]
-    again, _ = cotrain(trained, trees, decided, rng=np.random.default_rng(1), options=options)
+    again, _ = cotrain(trained, trees, decided, rng=np.random.default_rng(1), training=FEW)
     np.testing.assert_array_equal(found.scorer.weights, again.scorer.weights)
 
 

@@ -13,7 +13,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.tagging.link_tagger import LinkTagger, link_senses, train_link_tagger, untagged
-from qsproj.training.sense_mixture import SenseWeights
+from qsproj.training.choices import SenseWeights
 
 
 @pytest.fixture(scope="module")

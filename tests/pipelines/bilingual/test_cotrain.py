@@ -17,7 +17,7 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.parallel import Workers
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
-from qsproj.pipelines.bilingual.cotrain import CotrainingOptions, all_beliefs, cotrain, target_beliefs
+from qsproj.pipelines.bilingual.cotrain import all_beliefs, cotrain, target_beliefs
 
 OPTIONS = TrainingOptions(epochs=3)
 ANNOTATED = 15
@@ -42,8 +42,8 @@ def without_trees(pair):
 
 
 def co_trained(bilingual, pairs, trees, *, seed=1, rounds=1):
-    options = CotrainingOptions(rounds=rounds, training=OPTIONS)
-    return cotrain(bilingual, trees, pairs, rng=np.random.default_rng(seed), options=options)
+    rng = np.random.default_rng(seed)
+    return cotrain(bilingual, trees, pairs, rng=rng, rounds=rounds, training=OPTIONS)
 
 
 def trees_of(pairs):
@@ -67,10 +67,9 @@ def test_pairs_without_trees_teach_a_parser_that_needs_no_translation(pairs, bil
 def test_the_second_round_learns_from_a_bilingual_parser_that_has_learned(pairs, bilingual):
     """Two rounds are one after the other, the first round's parser being the second's target side."""
     unannotated, trees = [without_trees(pair) for pair in pairs[ANNOTATED:25]], trees_of(pairs)
-    options = CotrainingOptions(training=OPTIONS)
     rng = np.random.default_rng(1)
-    first, _ = cotrain(bilingual, trees, unannotated, rng=rng, options=options)
-    second, _ = cotrain(replace(bilingual, target=first), trees, unannotated, rng=rng, options=options)
+    first, _ = cotrain(bilingual, trees, unannotated, rng=rng, training=OPTIONS)
+    second, _ = cotrain(replace(bilingual, target=first), trees, unannotated, rng=rng, training=OPTIONS)
     twice, report = co_trained(bilingual, unannotated, trees, rounds=2)
     assert np.array_equal(twice.scorer.weights, second.scorer.weights)
     assert report.statuses.total() == 2 * len(unannotated)
