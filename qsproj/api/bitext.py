@@ -30,7 +30,7 @@ from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.projection.methods import METHODS
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.target_words import showing_words, with_target_words
-from qsproj.pipelines.treebank_weights import Treebank
+from qsproj.pipelines.treebanks import Treebank
 
 
 def align(

@@ -21,9 +21,9 @@ from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, pluralise
 from qsproj.models.dmv.dmv_options import QgOptions
-from qsproj.pipelines.projection import projected
+from qsproj.pipelines.projection import methods
 from qsproj.pipelines.projection.methods import DEFAULT_METHOD, METHODS, RUN, Sources
-from qsproj.pipelines.treebank_weights import read_treebanks
+from qsproj.pipelines.treebanks import read_treebanks
 from qsproj.progress import notice
 
 LEARNS_FROM = ("source", "target", "alignment", "annotated")
@@ -41,7 +41,7 @@ EXAMPLES = """examples:
 # The only method without a source.
 TARGET_ALONE = "em"
 # Default options of EM, by method.
-_EM = {"em": projected.EM_FROM_TAGS, "hard-em": projected.EM_FROM_ARCS, "qg": QgOptions()}
+_EM = {"em": methods.EM_FROM_TAGS, "hard-em": methods.EM_FROM_ARCS, "qg": QgOptions()}
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -53,9 +53,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.option("-o, --output MODEL", "where the parser is written", required=True)
     parser.option("--trees FILE", "also write the target sentences with their projected trees", writes="")
     parser.option("--enhanced", "also project enhanced dependencies (DEPS)")
-    methods = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
+    summaries = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
     parser.option(
-        "--method NAME", f"{methods} (default: {DEFAULT_METHOD})", choices=METHODS, default=DEFAULT_METHOD
+        "--method NAME", f"{summaries} (default: {DEFAULT_METHOD})", choices=METHODS, default=DEFAULT_METHOD
     )
     shared.add_seed(parser)
     soft = parser.add_argument_group("--method soft")
@@ -76,16 +76,16 @@ def add_arguments(parser: CommandParser) -> None:
     soft.option(
         "--annotated FILE ...", "two or more target trees in the style of the source, to fine-tune the parser"
     )
-    add_fields(soft, projected.SoftProjectionOptions(), "sentences", "share")
+    add_fields(soft, methods.SoftProjectionOptions(), "sentences", "share")
     hard = parser.add_argument_group("--method hard")
     hard.option(
         "--completion NAME",
         "none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
         choices=("none", "hwa"),
-        default=projected.HardProjectionOptions().completion,
+        default=methods.HardProjectionOptions().completion,
     )
     hard.option("--nonprojective", "arcs may cross (default: no); also for --method soft")
-    hard.option("--epochs N", "passes over the trees", default=projected.HARD_EPOCHS)
+    hard.option("--epochs N", "passes over the trees", default=methods.HARD_EPOCHS)
     em = parser.add_argument_group("--method em, hard-em, qg")
     em.option("--iterations N", f"iterations of EM ({_defaults('iterations')})", least=0)
     em.option(

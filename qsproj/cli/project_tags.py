@@ -20,7 +20,7 @@ from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_columns, add_language, add_lemmatizer, add_seed
 from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
 from qsproj.errors import UsageError
-from qsproj.pipelines.tagged_files import read_tagged
+from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 LEARNS_FROM = ("source", "target", "alignment")
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
     from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
-    from qsproj.pipelines.treebank_weights import read_treebanks
+    from qsproj.pipelines.treebanks import read_treebanks
 
     rows, targets = files_of_sources(options), options.target
     carried = "upos", *PROJECTED_COLUMNS

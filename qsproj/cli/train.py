@@ -24,12 +24,12 @@ from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.arc import training_options as known
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.pipelines.tagged_files import read_tagged
+from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from qsproj.models.parser import Parser
-    from qsproj.pipelines.treebank_weights import Treebank
+    from qsproj.pipelines.treebanks import Treebank
 
 
 # Default number of steps of batch optimisers.
@@ -143,7 +143,7 @@ def run(options: argparse.Namespace) -> None:
 
     from qsproj.models.enhanced.enhancer import EnhancedParser, check_enhanced, train_enhancer
     from qsproj.models.tree_decoder import has_several_roots
-    from qsproj.pipelines.treebank_weights import Treebank
+    from qsproj.pipelines.treebanks import Treebank
     from qsproj.trees.crossings import has_crossings
 
     settings = training_options(options)
@@ -208,7 +208,7 @@ def _warn_untagged(sentences: Sequence[Sentence]) -> None:
 
 
 def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
-    from qsproj.pipelines.treebank_weights import treebank_weights
+    from qsproj.pipelines.treebanks import treebank_weights
 
     likenesses = treebank_weights(treebanks, read_sentences(like), target_name=name_of(like))
     for likeness in likenesses:

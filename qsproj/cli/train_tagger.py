@@ -29,7 +29,7 @@ from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
 from qsproj.errors import UsageError
-from qsproj.pipelines.tagged_files import read_tagged
+from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.parallel import start_task
 from qsproj.pipelines.projection.hard_projection import ProjectedTrees, ProjectionCounts, train_on_projection
-from qsproj.pipelines.projection.projected import HardProjectionOptions
+from qsproj.pipelines.projection.methods import HardProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from qsproj.pipelines.treebank_weights import BACKOFF, divergence, similarity_weights, trigram_counts
+from qsproj.pipelines.treebanks import BACKOFF, divergence, similarity_weights, trigram_counts
 
 
 def plain_divergence(target, other, kinds):

@@ -11,7 +11,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection import priors
 from qsproj.pipelines.projection.priors import train_on_draws, weighted_prior
-from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
+from qsproj.pipelines.treebanks import Treebank, treebank_weights
 from tests.sentences import make_sentence
 
 OPTIONS = TrainingOptions(template_set="delexicalised", epochs=3, projective=True, single_root=True)

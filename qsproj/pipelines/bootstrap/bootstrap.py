@@ -28,7 +28,7 @@ from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, chec
 from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageReport, Workspace, write_json
-from qsproj.pipelines.projection.projected import DRAWS, SoftProjectionOptions
+from qsproj.pipelines.projection.methods import DRAWS, SoftProjectionOptions
 
 # Options that are lists of files; with the lexicon, all that are files.
 _LISTS = ("also", "tagged", "annotated", "parsed", "text", "alignment")

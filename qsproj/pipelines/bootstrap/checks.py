@@ -22,7 +22,7 @@ from qsproj.pipelines.bootstrap.attached_words import attached_words
 from qsproj.pipelines.bootstrap.estimate import Sizes
 from qsproj.pipelines.bootstrap.scripture import is_scripture, parse_reference
 from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
-from qsproj.pipelines.tagged_files import read_tagged
+from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 # Treebanks of eleven languages have 60 to 100% of the FREQUENT commonest words of a New Testament in their

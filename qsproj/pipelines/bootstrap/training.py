@@ -29,15 +29,15 @@ from qsproj.pipelines.bootstrap.answers import text_to_parse
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence, track_from
 from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
+from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from qsproj.pipelines.projection.priors import load_prior, source_priors
-from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import about_annotated, project_soft
 from qsproj.pipelines.streams import parse_stream, tag_stream
 from qsproj.pipelines.tagging.conventions import Annotation, Conventional
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
-from qsproj.pipelines.treebank_weights import read_treebanks
+from qsproj.pipelines.treebanks import read_treebanks
 
 # Options of the source models. With 4 passes for tags, Wolof words had 1.4 UPOS less (one seed).
 TAG_EPOCHS_OF_SOURCE = 6

@@ -28,14 +28,14 @@ from qsproj.pipelines.projection.hard_projection import (
     none_dense_enough,
     project_tree,
 )
-from qsproj.pipelines.projection.priors import PRIOR_TEMPLATE_SET
-from qsproj.pipelines.projection.projected import (
+from qsproj.pipelines.projection.methods import (
     BLOCK_SENTENCES,
     Projected,
     ProjectedArcs,
     SoftProjectionOptions,
     with_trees_and_tags,
 )
+from qsproj.pipelines.projection.priors import PRIOR_TEMPLATE_SET
 from qsproj.pipelines.projection.soft_evidence import learn_relations
 
 Item = TypeVar("Item", Sentence, SentencePair)

@@ -19,7 +19,7 @@ from qsproj.evaluation.attachment import percentage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.pipelines.projection.projected import (
+from qsproj.pipelines.projection.methods import (
     USUAL_ARCS,
     HardProjectionOptions,
     Projected,

@@ -18,10 +18,10 @@ from qsproj.models.arc.labeller import LABEL_EPOCHS
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tree_decoder import TreeDecoder
-from qsproj.pipelines.projection.projected import DRAWS
+from qsproj.pipelines.projection.methods import DRAWS
 from qsproj.pipelines.tagging.conventions import Annotation, Conventional, conventional
 from qsproj.pipelines.translated_trees import Translate, way_to_translate
-from qsproj.pipelines.treebank_weights import Treebank, treebank_weights
+from qsproj.pipelines.treebanks import Treebank, treebank_weights
 
 # One pair in HELD_OUT is held out from priors and projection, to calibrate the parser.
 HELD_OUT = 10

@@ -19,7 +19,7 @@ from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.enhanced import enhancer
 from qsproj.pipelines.projection.hard_projection import one_to_one
-from qsproj.pipelines.projection.projected import Projected
+from qsproj.pipelines.projection.methods import Projected
 
 # Maximum number of training graphs, to bound the memory of candidate edges.
 MOST_GRAPHS = 10_000

@@ -26,13 +26,13 @@ from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.residual import train_residual, with_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection import soft_evidence
-from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, join_priors
-from qsproj.pipelines.projection.projected import (
+from qsproj.pipelines.projection.methods import (
     ENOUGH_WORDS,
     Projected,
     SoftProjectionOptions,
     with_trees_and_tags,
 )
+from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, join_priors
 from qsproj.progress import track
 from qsproj.styles.detect import detect_style
 from qsproj.training.cross_fitting import FEWEST

@@ -26,7 +26,7 @@ from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import Words
-from qsproj.pipelines.treebank_weights import Treebank
+from qsproj.pipelines.treebanks import Treebank
 from qsproj.training.loop import learn
 
 ENDINGS = ("ending1", "ending2", "ending3", "ending4")

@@ -44,7 +44,7 @@ from qsproj.pipelines.tagging.type_dictionary import (
     with_prior_of_unknown,
     with_seen_tags,
 )
-from qsproj.pipelines.treebank_weights import Treebank, tagged_alone
+from qsproj.pipelines.treebanks import Treebank, tagged_alone
 from qsproj.progress import track
 
 # Columns learned beside UPOS by default.

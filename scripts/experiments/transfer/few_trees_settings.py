@@ -21,7 +21,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.parser import load_tags
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from scripts.experiments.transfer.by_tags import GOLD_TAGS, Part
 from scripts.experiments.transfer.soft_parsers import SoftParsers, load, project, trees_of
 from scripts.experiments.transfer.stages import NAMES, TAGGER_TREEBANKS, Stages

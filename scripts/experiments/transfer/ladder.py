@@ -30,7 +30,7 @@ from qsproj.models.storage import load_model
 from qsproj.pipelines.demo import attach_next, attach_previous
 from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg, project_tags_only
 from qsproj.pipelines.projection.hard_projection import ProjectionCounts, project_tree
-from qsproj.pipelines.projection.projected import EM_FROM_ARCS, EM_FROM_TAGS, Projected, ProjectedArcs
+from qsproj.pipelines.projection.methods import EM_FROM_ARCS, EM_FROM_TAGS, Projected, ProjectedArcs
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

@@ -45,7 +45,7 @@ from qsproj.pipelines.bootstrap.bitext import cut_words, link_words, parse_sourc
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.training import project, tag_target, tag_words, train_priors, train_source
 from qsproj.pipelines.bootstrap.workspace import InputPath, Make, Stage, StageResult, Workspace
-from qsproj.pipelines.projection.projected import SoftProjectionOptions
+from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from scripts.experiments.harness.build import this_build
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

@@ -15,7 +15,7 @@ from qsproj.corpus.pairs.aligned import pair_aligned
 from qsproj.evaluation.attachment import PUNCTUATION_TAG, AttachmentScores, attachment_scores
 from qsproj.pipelines.demo import attach_next, attach_previous
 from qsproj.pipelines.projection.hard_projection import through_links
-from qsproj.pipelines.projection.projected import HardProjectionOptions
+from qsproj.pipelines.projection.methods import HardProjectionOptions
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

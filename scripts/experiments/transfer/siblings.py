@@ -19,7 +19,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg
-from qsproj.pipelines.projection.projected import EM_FROM_ARCS, ProjectedArcs
+from qsproj.pipelines.projection.methods import EM_FROM_ARCS, ProjectedArcs
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table

@@ -22,8 +22,8 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import load_model_of
+from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from qsproj.pipelines.projection.priors import PRIOR_EPOCHS, SOURCE_TREES, join_priors, translated_prior
-from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import project_soft
 from scripts.experiments.harness.cache import said
 from scripts.experiments.transfer.stages import Stages

@@ -20,7 +20,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import UsageError
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection.hard_projection import project_hard
-from qsproj.pipelines.projection.projected import HARD_EPOCHS, HardProjectionOptions
+from qsproj.pipelines.projection.methods import HARD_EPOCHS, HardProjectionOptions
 from scripts.experiments.harness.cache import said
 from scripts.experiments.harness.experiment import Lab
 

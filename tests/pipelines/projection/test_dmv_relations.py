@@ -20,7 +20,7 @@ from qsproj.pipelines.projection.em_projection import (
     project_qg,
     project_tags_only,
 )
-from qsproj.pipelines.projection.projected import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
+from qsproj.pipelines.projection.methods import EM_FROM_ARCS, EM_FROM_TAGS, ProjectedArcs
 from tests.sentences import make_sentence
 
 METHODS = {

@@ -13,7 +13,7 @@ from qsproj.pipelines.projection.hard_projection import (
     project_tree,
     through_links,
 )
-from qsproj.pipelines.projection.projected import ProjectedArcs
+from qsproj.pipelines.projection.methods import ProjectedArcs
 from tests.sentences import make_sentence
 
 ENGLISH = make_sentence(

@@ -16,7 +16,7 @@ from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
 from qsproj.pipelines.projection import em_projection
 from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg
 from qsproj.pipelines.projection.hard_projection import ProjectedTrees
-from qsproj.pipelines.projection.projected import EM_FROM_ARCS, ProjectedArcs
+from qsproj.pipelines.projection.methods import EM_FROM_ARCS, ProjectedArcs
 
 OPTIONS = QgOptions(min_linked=0.5)
 

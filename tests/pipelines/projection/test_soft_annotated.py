@@ -7,8 +7,8 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
+from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from qsproj.pipelines.projection.priors import translated_prior
-from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_projection import (
     about_annotated,
     different_style,

@@ -17,6 +17,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_decoder import TreeDecoder
+from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from qsproj.pipelines.projection.priors import (
     HELD_OUT,
     PRIOR_EPOCHS,
@@ -25,7 +26,6 @@ from qsproj.pipelines.projection.priors import (
     load_prior,
     translated_prior,
 )
-from qsproj.pipelines.projection.projected import SoftProjectionOptions
 from qsproj.pipelines.projection.soft_evidence import (
     MORE,
     DensestPairs,

@@ -19,7 +19,7 @@ from qsproj.pipelines.bootstrap.suggestions import counts_of
 from qsproj.pipelines.suggest import word_kinds
 from qsproj.pipelines.tagging.self_training import share_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.treebank_weights import Treebank
+from qsproj.pipelines.treebanks import Treebank
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 FATHA = "\u064e"

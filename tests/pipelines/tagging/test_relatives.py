@@ -8,7 +8,7 @@ from qsproj.errors import UsageError
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.pipelines.tagging.relatives import distribution_with, in_latin, relative_voter
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.treebank_weights import Treebank
+from qsproj.pipelines.treebanks import Treebank
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 ENDINGS = {"DET": "la", "NOUN": "um", "VERB": "ent", "ADJ": "iq"}
