@@ -5,7 +5,7 @@ every epoch of training, can keep its graphs.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility, word_starts
 from qsproj.bp.factors.booleans import all_true, any_pair, link
 from qsproj.bp.graph import FactorGraph, FactorGroup, checked_scores, factor_graph, rescored
-from qsproj.bp.run import Beliefs, Status, log_odds, odds_of, probability, run
+from qsproj.bp.run import Beliefs, BPOptions, Status, log_odds, odds_of, probability, run
 from qsproj.conventions import Floats, Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features import joint_templates
@@ -86,15 +86,14 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
 class JointGraph:
     """The factors of a pair, given its known variables; make one with :func:`joint_graph`.
 
-    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`. ``fixed`` int64[f]: the
-    quasi-synchronous factors that fire in any case. ``joining``: int64[f] for each group of the part
-    ``factors``: the numbers of its factors. ``tags``: None where all tags are certain. ``parts``: the slice
+    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`. ``joining``:
+    int64[f], the numbers of the quasi-synchronous factors that fire in any case, and of those in each group
+    of the part ``factors``. ``tags``: None where all tags are certain. ``parts``: the slice
     of groups of each part. ``free``: the sides whose arcs are all unknown. ``graph``: all scores zero.
     """
 
     structure: JointStructure
     known: States
-    fixed: NDArray[np.int64]
     joining: tuple[NDArray[np.int64], ...]
     tags: TagFactors | None
     free: Sequence[Side]
@@ -118,7 +117,7 @@ class JointGraph:
         groups[0] = rescored(groups[0], joined)
         if self.tags is not None and scores.tags is not None:
             groups[self.parts["tags"]] = self.tags.groups(scores.tags)
-        joining = [scores.factors[chosen] for chosen in self.joining]
+        joining = [scores.factors[chosen] for chosen in self.joining[1:]]
         rest = {"fertility": [scores.fertility], "jumps": list(scores.jumps), "factors": joining}
         for name, arrays in rest.items():
             both = zip(groups[self.parts[name]], arrays, strict=True)
@@ -158,8 +157,8 @@ def joint_graph(structure: JointStructure, known: States) -> JointGraph:
     ends = np.cumsum([0, *map(len, parts.values())]).tolist()
     slices = dict(zip(parts, map(slice, ends[:-1], ends[1:]), strict=True))
     graph = factor_graph(structure.states, list(chain(*parts.values())))
-    chosen = tuple(chosen for chosen, _ in joining)
-    return JointGraph(structure, known, fixed[0], chosen, tags, free, slices, graph)
+    chosen = fixed[0], *(chosen for chosen, _ in joining)
+    return JointGraph(structure, known, chosen, tags, free, slices, graph)
 
 
 def _hard(structure: JointStructure, known: States) -> list[FactorGroup]:
@@ -197,10 +196,10 @@ def infer_jointly(
 
 def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagation) -> JointBeliefs:
     structure, known = graph.structure, graph.known
-    beliefs = run(graph.with_scores(scores), propagation.passing())
+    beliefs = run(graph.with_scores(scores), BPOptions(schedule="sequential", **asdict(propagation)))
     factors = np.zeros(len(structure.rows))
-    factors[graph.fixed] = 1.0
-    for chosen, firing in zip(graph.joining, _expected(graph, "factors", beliefs), strict=True):
+    factors[graph.joining[0]] = 1.0
+    for chosen, firing in zip(graph.joining[1:], _expected(graph, "factors", beliefs), strict=True):
         factors[chosen] = firing
     tags = None
     if graph.tags is not None:

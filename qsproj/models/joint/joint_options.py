@@ -1,9 +1,8 @@
 """Options of joint models: the graph of a pair, and the training of its weights."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from qsproj.bp.run import BPOptions
 from qsproj.errors import UsageError
 from qsproj.features.joint_templates import FAMILIES, LINK_FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions
@@ -33,9 +32,6 @@ class Propagation:
     max_iterations: int = 40
     tolerance: float = 1e-3
     damping: float = 0.0
-
-    def passing(self) -> BPOptions:
-        return BPOptions(schedule="sequential", **asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from qsproj.bp.factors.booleans import all_true, link, synch
 from qsproj.bp.graph import FactorGroup
-from qsproj.bp.links import NO_LINK
+from qsproj.bp.links import NO_LINK, Table
 from qsproj.bp.run import odds_of
 from qsproj.conventions import Floats, Heads, Mask
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, FAMILIES
@@ -35,7 +35,6 @@ MAX_HEADS = 20
 # Second-order variables stand for pairs of arcs whose log-odds sum to more than this.
 LEAST_LOG_ODDS = 0.0
 
-Table = NDArray[np.int32]
 # Of variables: UNKNOWN, FALSE_STATE or TRUE_STATE; of TAG variables the number of a tag.
 States = NDArray[np.int8]
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from qsproj.bp.factors.booleans import link
 from qsproj.bp.factors.tags import tag, tag_link
 from qsproj.bp.graph import FactorGroup
+from qsproj.bp.links import Table
 from qsproj.conventions import Floats, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
@@ -32,14 +33,7 @@ from qsproj.features.joint_templates import link_posteriors, tag_buckets, word_h
 from qsproj.kernels.features.arc_features import ArcFeatures
 from qsproj.kernels.features.sparse_gradient import score_rows
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.joint.joint_structure import (
-    TRUE_STATE,
-    UNKNOWN,
-    JointStructure,
-    States,
-    Table,
-    TagVariables,
-)
+from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, JointStructure, States, TagVariables
 from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, untagged
 
 # Stands for a word whose tag is certain.
@@ -79,7 +73,7 @@ class TagFactors:
         tags, states = self.tags, self.decided
         free_arcs = self.known[tags.arcs] == UNKNOWN
         if states is not None:
-            arcs = scores.arcs[(np.arange(len(scores.arcs)), *self._tags_of_arcs(states))]
+            arcs = scores.arcs[self._cells(states)]
             links = scores.links[np.arange(len(scores.links)), states[tags.linked]]
             edges = np.concatenate([tags.arcs[free_arcs], self.link_variables])
             return [link(edges, np.concatenate([arcs[free_arcs], links]))]
@@ -89,10 +83,11 @@ class TagFactors:
             tag(tags.variables, np.where(tags.possible, scores.words, -np.inf)),
             tag_link(self.link_variables, certain, tags.variables[tags.linked], scores.links[:, None]),
         ]
+        # The last is also that at CERTAIN.
+        variables = np.append(tags.variables, last)
         for chosen, cells in self._kinds():
-            ends = (end[chosen] for end in (tags.heads, tags.dependents))
-            heads, dependents = (np.where(one == CERTAIN, last, tags.variables[one]) for one in ends)
-            groups.append(tag_link(tags.arcs[chosen], heads, dependents, scores.arcs[chosen][cells]))
+            ends = variables[tags.heads[chosen]], variables[tags.dependents[chosen]]
+            groups.append(tag_link(tags.arcs[chosen], *ends, scores.arcs[chosen][cells]))
         if not free_arcs.all():
             # The tree is known.
             arcs = tags.arcs[~free_arcs]
@@ -107,7 +102,7 @@ class TagFactors:
         if self.decided is not None:
             words[np.arange(u), self.decided] = 1.0
             of_links[np.arange(len(links)), self.decided[self.tags.linked]] = links
-            of_arcs[(np.arange(len(arcs)), *self._tags_of_arcs(self.decided))] = arcs
+            of_arcs[self._cells(self.decided)] = arcs
             return TagScores(words, of_arcs, of_links)
         for (chosen, cells), own in zip(self._kinds(), found[2:], strict=False):
             part = np.zeros((len(chosen), k, k))
@@ -117,18 +112,17 @@ class TagFactors:
 
     def _kinds(self) -> list[tuple[NDArray[np.intp], tuple[slice, slice, slice]]]:
         heads, dependents = self.tags.heads != CERTAIN, self.tags.dependents != CERTAIN
-        every = slice(None)
-        first = slice(1)
+        every, first = slice(None), slice(1)
         return [
             (np.flatnonzero(~heads & dependents), (every, first, every)),
             (np.flatnonzero(heads & ~dependents), (every, every, first)),
             (np.flatnonzero(heads & dependents), (every, every, every)),
         ]
 
-    def _tags_of_arcs(self, states: States) -> tuple[States, States]:
-        ends = (self.tags.heads, self.tags.dependents)
-        heads, dependents = (np.where(end == CERTAIN, 0, states[end]) for end in ends)
-        return heads, dependents
+    def _cells(self, states: States) -> tuple[NDArray[np.integer], ...]:
+        # 0 is the tag at CERTAIN.
+        tags = np.append(states, 0)
+        return np.arange(len(self.tags.arcs)), tags[self.tags.heads], tags[self.tags.dependents]
 
 
 def no_scores(tags: TagVariables) -> TagScores:
@@ -193,9 +187,6 @@ def tag_choices(
     return sentence, TagChoices(words, tags, relative)
 
 
-Numbers = NDArray[np.int32]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggedArcs:
     """The arcs of which one or both words have a choice of tags.
@@ -204,8 +195,8 @@ class TaggedArcs:
     of dependent] minus that under the tags of the sentence, natural log; a certain tag is at 0; 0 for none.
     """
 
-    heads: Numbers
-    dependents: Numbers
+    heads: Table
+    dependents: Table
     scores: Floats
 
     def growth(self, choices: TagChoices, chances: Floats) -> Floats:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
-from qsproj.bp.run import Status, bethe_log_z, run
+from qsproj.bp.run import BPOptions, Status, bethe_log_z, run
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import FAMILIES
@@ -165,7 +165,7 @@ def test_beliefs_and_log_z_are_exact_without_loops(tags, arc):
     truth, beliefs = pair.truth(), pair.infer()
     assert beliefs.status is Status.CONVERGED
     assert np.abs(errors(beliefs, truth, pair)).max() < 1e-9
-    passed = run(pair.graph().with_scores(pair.scores), PRECISE.passing())
+    passed = run(pair.graph().with_scores(pair.scores), BPOptions(schedule="sequential", **asdict(PRECISE)))
     # Variable 0, which stands for what is observed, has no factor: both of its states count.
     assert bethe_log_z(passed) == pytest.approx(truth.log_z + np.log(2.0), abs=1e-9)
 
