@@ -214,10 +214,7 @@ SOURCE_PREFIX = "source_"
 
 @dataclass(frozen=True)
 class AdaptedParser(Parser):
-    """A parser in the source style with a converter of its trees.
-
-    The source parser may tag words, but the converted sentence keeps its own tags.
-    """
+    """A parser in the source style with a converter of its trees; sentences keep their own tags."""
 
     base: Parser
     converter: Converter

@@ -72,10 +72,7 @@ class TurnModel:
 
 
 def turned_arcs(source: Heads, target: Heads) -> Mask:
-    """Return whether each word's source head hangs on its phrase in the target tree: bool[n+1].
-
-    False where the source head is the root, and where heads are missing.
-    """
+    """Return whether a word's source head, if it is a word, hangs on its phrase in the target: bool[n+1]."""
     found = np.zeros(len(source), dtype=np.bool_)
     source_heads, target_heads = source.tolist(), target.tolist()
     for word in range(1, len(source)):
@@ -110,10 +107,7 @@ def train_turns(
 
 @dataclass(frozen=True)
 class RelationAdapter:
-    """Classifier of the relation of each arc of the target tree; see kernels.adaptation.
-
-    ``weights`` float32[2**HASH_BITS, COPIES + L]: the two copies come before ``relations``.
-    """
+    """Classifier of target relations: ``weights`` float32[2**HASH_BITS, COPIES + L], the two copies first."""
 
     relations: tuple[str, ...]
     weights: NDArray[np.float32]

@@ -1,9 +1,9 @@
 """The dependency model with valence: a parser of tags that can be trained without trees."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial, reduce
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,7 @@ PUNCTUATION_MODES = ("keep", "strip")
 
 
 def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
-    """Return the words (1-based) that a model reads: all, or with ``strip`` all but punctuation.
-
-    A sentence of only punctuation is kept whole.
-    """
+    """Return the words (1-based) that a model reads; ``strip``: without punctuation, unless that is all."""
     check_name("treatment of punctuation", punctuation, PUNCTUATION_MODES)
     everything = np.arange(1, len(upos) + 1)
     if punctuation == "keep":
@@ -106,44 +103,37 @@ def log_dirichlet(smoothing: float, stop: Floats, *others: Floats) -> float:
     return smoothing * float(sum(values.sum() for values in logs))
 
 
-class Counts:
-    """A dataclass of (expected) counts, laid out as parameters; ``stop`` has a last axis {stop, go on}."""
-
-    __slots__ = ()
-
-    def __add__(self, other: Self) -> Self:
-        names = [one.name for one in fields(self)]  # type: ignore[arg-type]
-        return type(self)(*(getattr(self, name) + getattr(other, name) for name in names))
-
-    def frequencies(self, smoothing: float) -> dict[str, Floats]:
-        """Return relative frequencies after adding ``smoothing``; uniform ones where all counts are 0."""
-        names = [one.name for one in fields(self)]  # type: ignore[arg-type]
-        found = {name: normalised(getattr(self, name), smoothing) for name in names}
-        # Laid out as arrays from files.
-        return found | {"stop": np.ascontiguousarray(found["stop"][..., 0])}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DmvCounts(Counts):
-    """Counts of the decisions of a DMV: ``stop`` float64[T, 2, 2, 2], ``child``, ``root``."""
+class DmvCounts(NamedTuple):
+    """(Expected) counts, laid out as parameters; ``stop`` has a last axis {stop, go on}."""
 
     stop: Floats
     child: Floats
     root: Floats
 
     def estimate(self, smoothing: float) -> DmvParameters:
-        return DmvParameters(**self.frequencies(smoothing))
+        return DmvParameters(**frequencies(self._asdict(), smoothing))
+
+
+def frequencies(counts: Mapping[str, Floats], smoothing: float) -> dict[str, Floats]:
+    """Return relative frequencies after adding ``smoothing``; uniform ones where all counts are 0."""
+    found = {name: normalised(own, smoothing) for name, own in counts.items()}
+    # Laid out as arrays from files.
+    return found | {"stop": np.ascontiguousarray(found["stop"][..., 0])}
 
 
 Part = TypeVar("Part")
-Summed = TypeVar("Summed", bound=Counts)
+Summed = TypeVar("Summed", bound=tuple[Floats, ...])
+
+
+def added(one: Summed, other: Summed) -> Summed:
+    return type(one)(*map(np.add, one, other))
 
 
 def summed(
     count: Callable[[Part], tuple[Summed, float]], parts: Iterable[Part], workers: Workers
 ) -> tuple[Summed, float]:
     results = map_in_order(count, parts, workers=workers)
-    return reduce(lambda total, more: (total[0] + more[0], total[1] + more[1]), results)
+    return reduce(lambda total, more: (added(total[0], more[0]), total[1] + more[1]), results)
 
 
 def check_possible(logs: Floats, what: str = "sentences") -> None:

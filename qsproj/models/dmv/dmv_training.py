@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,7 +208,7 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
             raise NothingToLearnError(f"{none}; choose --start harmonic or uniform")
         counted = (dmv_tree_counts(part.tags, part.starts, part.heads, tags) for part in whole if len(part))
         found = [dmv.DmvCounts(*counts) for counts in counted]
-    return reduce(add, found).estimate(options.smoothing)
+    return reduce(dmv.added, found).estimate(options.smoothing)
 
 
 # Pseudo-count of a grammar's own decisions of each kind, relative to those of the trees. Of 0.1, 1, 5, 20,
@@ -233,5 +232,5 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
     start = parser.labeller
     templates = start.template_set if start else f"delexicalised{IN_TREE}"
     labeller = train_labeller(whole, rng=rng, template_set=templates, start=start)
-    tuned = replace(parser, parameters=(counts + seen).estimate(0.0), labeller=labeller)
+    tuned = replace(parser, parameters=dmv.added(counts, seen).estimate(0.0), labeller=labeller)
     return tuned if parser.siblings is None else tuned.with_siblings(whole)

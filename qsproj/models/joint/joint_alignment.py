@@ -37,10 +37,7 @@ class LinkChooser(Stored):
     tagged: bool = False
 
     def align(self, pair: SentencePair, *, threshold: float = 0.5) -> Alignment:
-        """Return the candidate links of at least probability ``threshold``, with their probabilities.
-
-        Raises UsageError when the model was trained on tags and a side of the pair has none.
-        """
+        """Return candidate links of probability ``threshold`` or more; UsageError without the tags it learned."""
         links = pair.alignment
         if not len(links.links):
             return links

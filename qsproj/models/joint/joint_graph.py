@@ -67,10 +67,7 @@ class JointBeliefs(JointScores):
 
 
 def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
-    """Return the mean of two beliefs of one graph, the second's weight being ``share``.
-
-    Only a contradiction of the second counts; second-order factors are the first's.
-    """
+    """Return the mean of two beliefs, the second's at ``share``; second-order ones are the first's."""
 
     def mean(one: Floats, other: Floats) -> Floats:
         return (1.0 - share) * one + share * other

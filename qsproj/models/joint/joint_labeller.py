@@ -54,10 +54,7 @@ class Senses:
 
 
 def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_heads: Heads) -> Senses:
-    """Return the senses of the words of a target tree int32[n+1].
-
-    A chance is the expected number of ways to be in a configuration, divided by their sum where above 1.
-    """
+    """Return the senses in a target tree int32[n+1]; chances are expected counts, by their sum if above 1."""
     heads, words, source_heads, sources = structure.words.T
     places = [ARC_FAMILIES.index(name) if name in ARC_FAMILIES else -1 for name in FAMILIES]
     numbers = np.array(places, dtype=np.int8)[structure.families]

@@ -42,8 +42,6 @@ from qsproj.training.cross_fitting import in_order
 TreeParser = ArcParser | GraphParser
 # Scores of the factors of each second-order family, float64[F], natural log.
 FamilyScores = tuple[Floats, ...]
-# Description of the parsers that a joint model can use.
-TREE_PARSER = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
 
 
 def is_tree_parser(model: object) -> TypeGuard[TreeParser]:
@@ -56,7 +54,8 @@ def load_tree_parser(path: str) -> TreeParser:
     if not is_tree_parser(parser):
         what = "a model of kind" if parser is model else "a model with a parser of kind"
         found = f"{what} {kind_of(parser)}"
-        raise DataError(path, None, found=found, expected=TREE_PARSER, remedy="train one: qsproj train")
+        expected = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
+        raise DataError(path, None, found=found, expected=expected, remedy="train one: qsproj train")
     return parser
 
 
@@ -270,10 +269,7 @@ def train_target(
     stages: Checkpoint | None = None,
     tags: TargetTags = GIVEN,
 ) -> TrainedTarget:
-    """Train the target parser, and score each target tree by one that has not seen it.
-
-    ``stages``: where the result is saved, or read from.
-    """
+    """Train the target parser, and score each tree by one that has not seen it; ``stages`` keeps both."""
     parser: TreeParser
     if stages is not None and (found := stages.read(STAGE, rng)) is not None:
         header, arrays = found

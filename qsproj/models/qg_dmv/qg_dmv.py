@@ -1,9 +1,9 @@
 """The quasi-synchronous DMV, which generates target sentences given the trees of their translations."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,9 +115,8 @@ class QgStep(QgParameters):
     monolingual_root: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QgCounts(dmv.Counts):
-    """Expected counts of the decisions of a QG-DMV."""
+class QgCounts(NamedTuple):
+    """Expected counts of the decisions of a QG-DMV, laid out as parameters and :class:`dmv.DmvCounts`."""
 
     stop: Floats
     configuration: Floats
@@ -125,27 +124,25 @@ class QgCounts(dmv.Counts):
     root: Floats
 
     def estimate(self, smoothing: float) -> QgParameters:
-        return QgParameters(**self.frequencies(smoothing))
+        return QgParameters(**dmv.frequencies(self._asdict(), smoothing))
 
     def step(self, smoothing: float) -> QgStep:
-        return QgStep(*arrays_of(self.estimate(smoothing)), *arrays_of(self.without_source()))
+        return step_of(self.estimate(smoothing), self.without_source())
 
     def without_source(self) -> dmv.DmvCounts:
-        """Return the counts of the monolingual decisions, the source summed out (thesis 4.6).
-
-        Dependents whose sense is NULL are not counted: EM attaches them arbitrarily.
-        """
+        """Return monolingual counts (thesis 4.6), without senses of NULL, which EM attaches arbitrarily."""
         return dmv.DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
 
 
-def arrays_of(numbers: QgParameters | dmv.DmvCounts) -> list[NDArray[Any]]:
-    return [getattr(numbers, one.name) for one in fields(numbers)]
+def step_of(parameters: QgParameters, monolingual: dmv.DmvCounts) -> QgStep:
+    own = parameters.configuration, parameters.child, parameters.root
+    return QgStep(parameters.stop, *own, *monolingual)
 
 
 def before_first_step(parameters: QgParameters) -> QgStep:
     tags = len(parameters.stop)
-    nothing = [np.zeros((tags, 2, 2, 2)), np.zeros((tags, 2, tags)), np.zeros(tags)]
-    return QgStep(*arrays_of(parameters), *nothing)
+    nothing = dmv.DmvCounts(np.zeros((tags, 2, 2, 2)), np.zeros((tags, 2, tags)), np.zeros(tags))
+    return step_of(parameters, nothing)
 
 
 def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:

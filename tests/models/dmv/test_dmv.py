@@ -10,7 +10,7 @@ from qsproj.corpus.editing import misc_values
 from qsproj.errors import UsageError
 from qsproj.models.dmv.dmv import (
     Dmv,
-    DmvCounts,
+    added,
     attach_stripped,
     kept_words,
     normalised,
@@ -144,7 +144,7 @@ def test_counts_of_two_halves_add_up_to_those_of_the_whole():
     corpora = [pack(part, numbering.number, punctuation="keep") for part in (bank, bank[:11], bank[11:])]
     parameters = uniform_parameters(len(numbering.inventory()))
     whole, first, second = (sum_e_step(corpus, parameters)[0] for corpus in corpora)
-    both: DmvCounts = first + second
+    both = added(first, second)
     for name in ("stop", "child", "root"):
         np.testing.assert_allclose(getattr(both, name), getattr(whole, name))
 
