@@ -37,7 +37,7 @@ class LinkChooser(Stored):
     tagged: bool = False
 
     def align(self, pair: SentencePair, *, threshold: float = 0.5) -> Alignment:
-        """Return candidate links of probability ``threshold`` or more; UsageError without the tags it learned."""
+        """Return the links of at least probability ``threshold``; UsageError where it needs tags."""
         links = pair.alignment
         if not len(links.links):
             return links
