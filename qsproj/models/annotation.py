@@ -112,9 +112,6 @@ class Annotator:
             for results in map_in_order(on_block, blocks, workers=workers):
                 yield from results
 
-    def loader(self, path: Path) -> Callable[[], Annotator]:
-        raise NotImplementedError
-
     def cut(self, text: str) -> Iterator[Sentence]:
         """Return the sentences of running text, in words; raise UsageError if the model reads no text."""
         reading = "models of qsproj.bootstrap and qsproj bundle read text"
@@ -141,6 +138,8 @@ class Annotator:
     if TYPE_CHECKING:
 
         def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence: ...
+
+        def loader(self, path: Path) -> Callable[[], Annotator]: ...
 
     else:
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus.files import reporting_failure
 from qsproj.errors import DataError, pluralise
-from qsproj.models.schema import Arrays, checked, number, optional, shaped, whole
+from qsproj.models.schema import Archive, Arrays, checked, number, optional, shaped, whole
 from qsproj.models.storage import load_archive, reporting_damage, save_model
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import notice
@@ -69,9 +69,7 @@ class Checkpoint:
             header["generator"] = rng.bit_generator.state
         save_model(self.path(stage), KIND.format(stage), header, arrays)
 
-    def read(
-        self, stage: str, rng: np.random.Generator | None = None
-    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+    def read(self, stage: str, rng: np.random.Generator | None = None) -> Archive | None:
         """Return header and arrays, and set the generator; None without a state, DataError for a bad one."""
         path = self.path(stage)
         if not (self.resume and path.exists()):

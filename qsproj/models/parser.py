@@ -254,10 +254,10 @@ def check_takes_parts(parser: Parser) -> None:
 
 def load_parser(path: str | Path) -> Parser:
     model = load_model(path)
-    if not isinstance(model, Parser):
-        found = f"a model of kind {kind_of(model)}, which does not parse"
-        raise DataError(str(path), None, found=found, expected="a parser", remedy="train one: qsproj train")
-    return model
+    if isinstance(model, Parser):
+        return model
+    found = f"a model of kind {kind_of(model)}, which does not parse"
+    raise DataError(str(path), None, found=found, expected="a parser", remedy="train one: qsproj train")
 
 
 def load_tags(path: str | Path) -> "Tagger":

@@ -140,8 +140,3 @@ def of_tree(values: NDArray[Number], heads: Heads) -> NDArray[Number]:
 def reachable(heads: Heads, inference: TreeDecoder) -> Heads:
     """Return the tree, or if the model cannot build it, the nearest one that it can."""
     return nearest_projective(heads) if inference.projective else heads
-
-
-def agreeing_arcs(heads: Heads, inference: TreeDecoder) -> Mask:
-    """Return bool[n+1, n+1], the arcs that agree with a tree, or with the nearest possible one."""
-    return arcs_in(reachable(heads, inference))

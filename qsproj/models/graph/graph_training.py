@@ -22,7 +22,7 @@ from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, 
 from qsproj.models.constraints import candidate_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
-from qsproj.models.tree_decoder import agreeing_arcs
+from qsproj.models.tree_decoder import arcs_in, reachable
 from qsproj.progress import track
 from qsproj.training.cross_fitting import in_order
 from qsproj.training.loop import EpochRecord, Trainer, learn
@@ -53,7 +53,7 @@ def graph_examples(
     examples = []
     for sentence, pruner in zip(track(sentences, "pruning", total=len(sentences)), pruners, strict=True):
         scores = pruner.scores(sentence)
-        agreeing = agreeing_arcs(sentence.heads, inference)
+        agreeing = arcs_in(reachable(sentence.heads, inference))
         candidates = candidate_arcs(inference.infer(scores)[1], inference, threshold=threshold)
         whole = is_whole(sentence.heads)
         if not whole:
@@ -74,7 +74,7 @@ def graph_examples(
 
 def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list[Sentence]:
     usable, _ = usable_sentences(sentences)
-    return [s for s in usable if base.inference.admits(agreeing_arcs(s.heads, base.inference))]
+    return [s for s in usable if base.inference.admits(arcs_in(reachable(s.heads, base.inference)))]
 
 
 def train_pruners(

@@ -233,14 +233,6 @@ class Tagger(Stored):
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""
         return self.marginals(self.emissions(sentence.forms) if emissions is None else emissions.copy())
 
-    def distribution_within(self, forms: tuple[str, ...], allowed: Mask) -> Floats:
-        """Return :meth:`tag_distribution` where each word has one of the tags in bool[n, T]."""
-        return self.marginals(np.where(allowed, self.emissions(forms), -np.inf))
-
-    def distribution_given(self, forms: tuple[str, ...], log_evidence: NDArray[np.float32]) -> Floats:
-        """Return :meth:`tag_distribution` given log evidence for each word's tags, [n, T], natural log."""
-        return self.marginals(self.emissions(forms) + log_evidence)
-
     def marginals(self, emissions: Floats) -> Floats:
         """Return the :meth:`tag_distribution` of a sentence by its potentials, which are overwritten."""
         marginals = np.empty_like(emissions)

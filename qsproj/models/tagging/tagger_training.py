@@ -142,12 +142,9 @@ def _encoded(
     start: Tagger, examples: Sequence[_Example], keys: Sequence[NDArray[np.uint64]]
 ) -> list[ChainExample]:
     numbers = {tag: number for number, tag in enumerate(start.tags)}
-    return [
-        ChainExample(
-            start.index.rows(own), np.array([numbers[tag] for tag in one.tags], dtype=np.int32), one.strength
-        )
-        for one, own in zip(examples, keys, strict=True)
-    ]
+    known = (np.array([numbers[tag] for tag in one.tags], dtype=np.int32) for one in examples)
+    rows = zip(map(start.index.rows, keys), known, examples, strict=True)
+    return [ChainExample(own, tags, one.strength) for own, tags, one in rows]
 
 
 def accuracy(tagger: Tagger, sentences: Sequence[Sentence]) -> float:

@@ -61,11 +61,10 @@ class TaggingGraph(graph_factors.SentenceGraph):
     Variables are the E arcs, then the tags of the words 1..n, of K states each, then the tag of the root, of
     one state. Arcs are listed head after head, so that those from the root come first.
 
-    ``possible`` bool[n, K]: the tags that each word may have, at least one.
-    ``candidate_words``, ``candidate_tags`` int32[C]: the root, with the placeholder tag 0; then each word
-        with each tag that it may have.
+    ``possible`` bool[n, K]: the tags that each word may have, at least one. ``candidate_words``,
+    ``candidate_tags`` int32[C]: the root, with placeholder tag 0; then each word with each of its tags.
     ``pair_arcs`` int32[P], ``pair_candidates`` int32[P, 2]: for each pair of tags of each arc, the arc, and
-        the candidates that are its head and its dependent.
+    the candidates that are its head and its dependent.
     """
 
     possible: Mask

@@ -24,7 +24,7 @@ from qsproj.models.tagging import tagging_parser
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser import FactorValues, TaggingOptions, TaggingParser, TaggingWeights
-from qsproj.models.tree_decoder import agreeing_arcs
+from qsproj.models.tree_decoder import arcs_in, reachable
 from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import Trainer, learn
 from qsproj.training.optimiser import AdaGrad
@@ -94,7 +94,7 @@ def tagging_examples(
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
     inference = start.inference
     usable = (i for i, one in enumerate(sentences) if len(one) <= MAX_WORDS and is_whole(one.heads))
-    whole = [i for i in usable if inference.admits(agreeing_arcs(sentences[i].heads, inference))]
+    whole = [i for i in usable if inference.admits(arcs_in(reachable(sentences[i].heads, inference)))]
     if len(whole) < PARSER_FOLDS:
         expected = f"at least {PARSER_FOLDS}; annotate more"
         raise NothingToLearnError(f"found {len(whole)} whole trees, expected {expected}")
@@ -127,7 +127,7 @@ def _example(
     gold: Sentence, tagged: Sentence, distribution: Floats, scores: Scores, start: TaggingParser
 ) -> TaggingExample:
     tags = start.tagger.tags
-    arcs = agreeing_arcs(gold.heads, start.inference)
+    arcs = arcs_in(reachable(gold.heads, start.inference))
     numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
     required = arcs, np.eye(len(tags), dtype=np.bool_)[numbers]
     encoded = start.base.scorer.encode(tagged)

@@ -233,7 +233,8 @@ def _own_tags(tagger: Tagger, change: HeldOut, share: float, temperature: float)
 def _sureness(tagger: Tagger, text: RawText) -> float:
     """Return the expected share of right tags in a text, given those that its words may have."""
     sentences = text.sentences[:JUDGED]
-    tags = (tagger.distribution_within(forms, text.sets_of(forms)) for forms in sentences)
+    emissions = (np.where(text.sets_of(forms), tagger.emissions(forms), -np.inf) for forms in sentences)
+    tags = map(tagger.marginals, emissions)
     return float(np.concatenate([one.max(axis=1) for one in tags]).mean())
 
 
@@ -318,7 +319,7 @@ def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvide
     evidence = _evidence(sentence, tagger.tags, lexicon)
     if UNSPECIFIED in sentence.upos:
         unknown = [tag == UNSPECIFIED for tag in sentence.upos]
-        probabilities = tagger.distribution_given(sentence.forms, evidence)[unknown]
+        probabilities = tagger.marginals(tagger.emissions(sentence.forms) + evidence)[unknown]
         evidence[unknown] = np.log(np.maximum(probabilities, LEAST_PROBABILITY))
     return evidence
 

@@ -254,7 +254,7 @@ def disagreement(tagger: Tagger, text: LinkedText, sentences: Sequence[int]) -> 
     for sentence in sentences:
         forms, votes = text.sentences[sentence], text.votes[text.words_of(sentence)]
         evident = (votes.sum(axis=1) >= HALF) & (votes.max(axis=1) >= (1.0 - BARELY) * votes.sum(axis=1))
-        chances = tagger.distribution_within(forms, np.ones_like(votes, dtype=np.bool_))
+        chances = tagger.marginals(tagger.emissions(forms))
         wrong += int((chances.argmax(axis=1) != votes.argmax(axis=1))[evident].sum())
         expected += float((1.0 - chances[evident].max(axis=1)).sum())
         total += int(evident.sum())

@@ -100,7 +100,10 @@ def test_sentences_are_evidence_as_the_tagger_reads_them_frequent_tags_for_less(
     tagger = projected(made_pairs(200)).tagger
     sentences = [("der", "Wolf", "sieht", "die", "Katze", "."), ("ein", "Wolf", "hört", "!")]
     raw = raw_text(sentences, tags=tagger.tags, lexicon={"wolf": ("NOUN", "VERB")})
-    read = [tagger.distribution_within(forms, raw.sets_of(forms)).tolist() for forms in sentences]
+    read = [
+        tagger.marginals(np.where(raw.sets_of(forms), tagger.emissions(forms), -np.inf)).tolist()
+        for forms in sentences
+    ]
     words = [row for rows in read for row in rows]
     often = [max(sum(column) / len(words), 0.03) for column in zip(*words, strict=True)]
     examples = as_tagged(tagger, raw, sentences, strength=3.0, balance=0.4)

@@ -114,7 +114,8 @@ def test_a_voter_raises_the_probability_of_its_tag():
     alone, voted = (distribution_with(one, tagger, [forms], unknown)[1, adjective] for one in (None, voter))
     assert voted > alone
     assert (
-        distribution_with(None, tagger, [forms], unknown) == tagger.distribution_given(forms, unknown)
+        distribution_with(None, tagger, [forms], unknown)
+        == tagger.marginals(tagger.emissions(forms) + unknown)
     ).all()
 
 
