@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import prod
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ _SPAN = re.compile(r"(\d+)-(\d+)")
 # Each span multiplies the cases by its number of words; more cases are refused.
 MOST_CASES = 1000
 Answer = TypeVar("Answer", bound=tuple[object, object])
+Given: TypeAlias = "Constraints | None"
 # Log probability in place of -inf where the model excludes every remaining choice.
 LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 
@@ -190,9 +191,6 @@ class Constraints:
             found = f"arcs that cross: {heads[word]} -> {word} and {heads[other]} -> {other}"
             expected = "arcs that do not, as the model builds none"
         return SentenceError(found=found, expected=expected, remedy=remedy, word=word)
-
-
-Given = Constraints | None
 
 
 def candidate_arcs(marginals: Scores, inference: TreeDecoder, *, threshold: float) -> Mask:

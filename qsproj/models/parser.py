@@ -53,7 +53,6 @@ class Parser(Stored):
     reach it as :class:`~qsproj.models.constraints.Constraints`, and its trees satisfy them; nothing is put
     back afterwards. It can be trained further where it implements :meth:`fine_tuned`. A model that wraps
     another parser is a :class:`Wrapper`, which delegates all other methods to its :attr:`base`.
-
     ``base``: the inner parser, as that of a text parser, or the first order of a second-order parser; None:
     no inner parser. ``refuses_parts``: why partial trees are refused; None: they are accepted.
     ``refuses_training``: why the model cannot be trained further by :meth:`fine_tuned`; None: it can.
@@ -232,10 +231,8 @@ def complete(
     """Return the sentence with the tree that a parser finds given the sentence's known part.
 
     Known heads, relations, tags and spans (``Span=3-7`` in MISC) stay; all else is inferred given these.
-
-    ``parser`` is any model that parses, as :func:`qsproj.load_model` returns it; ``decode`` and
-    ``confidence`` are those of its own ``parse``, and so is ``retag``, for models of text. Unknown heads of
-    the sentence are -1, unknown relations and tags ``_``.
+    Unknown heads are -1, unknown relations and tags ``_``. ``parser`` is any model that parses, as
+    :func:`qsproj.load_model` returns it; ``decode``, ``confidence``, ``retag``: as in its ``parse``.
 
     Raises SentenceError when no tree of the parser has that part, naming the heads that exclude each other;
     UsageError when the model takes whole trees, as a converter does.

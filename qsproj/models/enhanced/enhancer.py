@@ -115,9 +115,8 @@ class Tree:
         for word in range(1, len(self.heads)):
             above = [word]
             for up in range(4):
-                for way in WAYS:
-                    if way[0] == up:
-                        yield from self._down(above, way)
+                for way in (one for one in WAYS if one[0] == up):
+                    yield from self._down(above, way)
                 if self.heads[above[-1]] < ROOT:
                     break
                 above.append(self.heads[above[-1]])

@@ -109,10 +109,9 @@ class Tagger(Stored):
         Without a trained tokeniser, or for a ``language`` that is not that of the model, rules cut it;
         ``split_contractions``: then split tokens as the training treebanks did. ``paragraphs``: see
         :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``segmentations``: see
-        :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`.
-
-        Raises UsageError without tokeniser and language, or for several segmentations of text that is cut by
-        rules or runs over lines; DataError at a line of a script that rules cannot cut.
+        :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`. Raises UsageError without tokeniser and
+        language, or for several segmentations of text that is cut by rules or runs over lines; DataError at a
+        line of a script that rules cannot cut.
         """
         in_own_language = language in (None, self.language)
         if segmentations is not None:
@@ -177,9 +176,8 @@ class Tagger(Stored):
         """Return the sentence with UPOS and other trained columns replaced; everything else is unchanged.
 
         ``confidence``: ``TagProb=`` and ``FeatProb=`` (given the tag) in MISC. ``columns``: replace only
-        these; without ``upos``, by the tags of the sentence.
-
-        Raises UsageError for a column that the model does not fill; SentenceError for a word left untagged.
+        these; without ``upos``, by the tags of the sentence. Raises UsageError for a column that the model
+        does not fill; SentenceError for a word left untagged.
         """
         return next(self.tag_all([sentence], confidence=confidence, columns=columns))
 

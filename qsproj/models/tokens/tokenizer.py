@@ -164,7 +164,6 @@ class Tokenizer:
 
         ``# newpar`` marks a line that follows a blank one. ``segmentations``: how many for each line; the
         second best of line 7 is *7.2*, with its probability in a comment. ``cut``: replaces :meth:`tokens`.
-
         Raises DataError at a line without spaces between words, for a language that has them.
         """
         for number, line, begins in texts.numbered(lines):
