@@ -1,6 +1,5 @@
 """Training of linear-chain potentials: of features, and of pairs of neighbouring states."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -16,16 +15,14 @@ from qsproj.training.optimiser import RowAdaGrad
 
 # A dataclass with ``index``, ``weights`` float32[R, T] and ``transitions`` float64[T+1, T].
 Chain = TypeVar("Chain", bound=Any)
-# Kernels that learn from a sentence with one tag or with a weighted set of tags on each word.
-FROM_TAGS, FROM_SETS = learn_tags, learn_sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainExample:
     """A training sentence, or the characters of a line.
 
-    ``rows`` int32[n, K]: weight rows of the active features, -1 for none. ``known``: tags int32[n], for
-    FROM_TAGS; their log evidence float32[n, T], for FROM_SETS.
+    ``rows`` int32[n, K]: weight rows of the active features, -1 for none. ``known``: tags int32[n], or the
+    log evidence of weighted sets of tags, float32[n, T].
     """
 
     rows: NDArray[np.int32]
@@ -41,17 +38,9 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
     """
 
     def __init__(
-        self,
-        start: Chain,
-        *,
-        rate: float,
-        faintest: float,
-        faint: float = 0.0,
-        kernel: Callable[..., float],
-        fixed: bool = False,
+        self, start: Chain, *, rate: float, faintest: float, faint: float = 0.0, fixed: bool = False
     ) -> None:
         self._start = start
-        self._kernel = kernel
         self._faintest, self._faint = faintest, faint
         self._features = RowAdaGrad(start.weights, rate=rate, counts_start=True)
         self._pairs = RowAdaGrad(start.transitions, rate=rate, counts_start=True)
@@ -59,9 +48,10 @@ class ChainTrainer(Trainer[ChainExample, Chain], Generic[Chain]):
 
     def step(self, example: ChainExample) -> float:
         pairs = self._pairs
+        kernel = learn_tags if example.known.ndim == 1 else learn_sets
         learned = (example.rows, example.known, example.strength)
         pairs.steps += 1
-        return self._features.step(self._kernel, *learned, pairs.weights, pairs.state, self._fixed)
+        return self._features.step(kernel, *learned, pairs.weights, pairs.state, self._fixed)
 
     def averaged(self) -> Chain:
         """Return the mean of the weights before every step so far, with the precision of a model file."""

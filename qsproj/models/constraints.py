@@ -228,9 +228,9 @@ def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
             match = _SPAN.fullmatch(text)
             first, last = map(int, match.groups()) if match else (0, 0)
             if not 1 <= first <= last <= len(sentence):
-                found = f"{SPAN}={cell} in MISC"
                 expected = f"first and last word of a span, as {SPAN}=1-{len(sentence)}"
                 remedy = "name words of the sentence"
+                found = f"{SPAN}={cell} in MISC"
                 raise SentenceError(found=found, expected=expected, remedy=remedy, word=word)
             spans.add((first, last))
     return spans

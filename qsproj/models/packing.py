@@ -20,10 +20,7 @@ def unnested(prefix: str, arrays: Arrays) -> Arrays:
 
 
 def joined(parts: Mapping[str, tuple[str, Any]]) -> Archive:
-    """Return the headers of the parts of a model, null for None, and their arrays under their prefixes.
-
-    ``parts``: by name, the prefix of its arrays and an object with ``to_archive``.
-    """
+    """Return headers and arrays of parts: by name, a prefix and an object with ``to_archive``, or None."""
     header: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, (prefix, part) in parts.items():

@@ -185,7 +185,6 @@ class Wrapper(Parser, Generic[Base]):
     base: Base
 
     def prepared(self, sentence: Sentence) -> Sentence:
-        """Return the sentence as the inner parser reads it."""
         return sentence
 
     @property

@@ -324,11 +324,9 @@ def _class_of(kind: str) -> Any:
 
 
 def kind_of(model: object) -> str:
-    home = (type(model).__module__, type(model).__name__)
-    for name, kind in KINDS.items():
-        if (kind.module, kind.name) == home:
-            return name
-    raise UsageError(f"a model of class {home[1]} cannot be stored; known: {', '.join(KINDS)}")
+    if found := next((name for name in KINDS if is_of_kind(model, name)), None):
+        return found
+    raise UsageError(f"a model of class {type(model).__name__} cannot be stored; known: {', '.join(KINDS)}")
 
 
 def is_of_kind(model: object, kind: str) -> bool:

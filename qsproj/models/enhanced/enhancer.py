@@ -179,10 +179,7 @@ class Enhancer:
     def graph(
         self, sentence: Sentence, arcs: Callable[[], Scores | None] | None = None
     ) -> tuple[list[list[Edge]], list[list[float]]]:
-        """Return the edges into each word, by head, and the probability of each given the tree.
-
-        ``arcs``: called once, if an edge beside the tree needs them, for arc probabilities float64[n+1, n+1].
-        """
+        """Return edges into each word, by head, and their probabilities given the tree; ``arcs``: of arcs."""
         tree, asked = Tree(sentence), cache(arcs or (lambda: None))
         found: list[list[tuple[int, str, float]]] = [[] for _ in sentence.forms]
         for one in tree.candidates():

@@ -87,10 +87,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lemmatizer:
-    """Log-linear choice among edit scripts.
-
-    ``allowed``: scripts of each UPOS, ascending. ``lemmas``: of the lexicon. ``weights`` float32[2^b].
-    """
+    """Log-linear choice among scripts, ``allowed`` under a UPOS, ascending, with ``weights`` float32[2^b]."""
 
     scripts: tuple[EditScript, ...]
     allowed: Mapping[str, Sequence[int]]

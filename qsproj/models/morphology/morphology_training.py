@@ -247,8 +247,7 @@ def _train_lemmatizer(
         for upos in sorted({one.upos for one in morphology.table.analyses} - listed_tags - SIGNS)
     }
     scripts = (*morphology.scripts, *dict.fromkeys(unlisted.values()))
-    first = len(morphology.scripts)
-    allowed |= {upos: (scripts.index(script, first),) for upos, script in unlisted.items()}
+    allowed |= {upos: (scripts.index(script, len(morphology.scripts)),) for upos, script in unlisted.items()}
     start = Lemmatizer(scripts, allowed, lemmas, np.zeros(BUCKETS, dtype=np.float32))
     trainer = ChoiceTrainer(BUCKETS, rate=SCRIPT_RATE, faint=FAINT_OF_SCRIPTS)
     choices = _choices(start, words)

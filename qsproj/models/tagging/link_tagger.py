@@ -126,8 +126,7 @@ def train_link_tagger(
     scores = [_log_chances(own) for own in cross_fitted_tags(targets, tagger, rng=rng)[0]]
     numbers = {tag: number for number, tag in enumerate(tagger.tags)}
     rights = [np.array([-1, *(numbers[tag] for tag in one.upos)], dtype=np.int32) for one in targets]
-    senses = (link_senses(pair, source_tags) for pair in pairs)
-    examples = list(map(SenseExample, senses, scores, rights))
+    examples = list(map(SenseExample, (link_senses(pair, source_tags) for pair in pairs), scores, rights))
     start = _no_weights(source_tags, tagger.tags)
     for row, tag in enumerate(source_tags):
         if tag in numbers:

@@ -258,7 +258,12 @@ class Tagger(Stored):
         """Return what is subtracted from the potentials of a word with features ``rows``, None for 0."""
         likely, of_spelling = likely_tags(form), rows[self.extractor.of_spelling]
         if likely and likely[0] in SIGNS:
-            likely = self._tags_of_sign(rows, likely)
+            of_form = rows[self.extractor.of_form]
+            learned = self.weights[of_form[of_form >= 0]].sum(axis=0)
+            if not learned.any():
+                likely = tuple(tag for tag in likely if tag in self.tags)[:1]
+            elif self.tags[int(learned.argmax())] not in likely:
+                likely = ()
         elif likely and likely[0] != "NUM" and not (len(of_spelling) and (of_spelling < 0).all()):
             likely = ()
         return np.array([0.0 if tag in likely else FOREIGN for tag in self.tags]) if likely else None
@@ -268,14 +273,6 @@ class Tagger(Stored):
         for block in blocks_of(sentences, BLOCK):
             forms, places = as_one(block)
             yield from map(self.emissions(forms).__getitem__, places)
-
-    def _tags_of_sign(self, rows: NDArray[np.int32], likely: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the tags of a sign with features ``rows``: PUNCT, SYM or both; empty: any."""
-        of_form = rows[self.extractor.of_form]
-        learned = self.weights[of_form[of_form >= 0]].sum(axis=0)
-        if not learned.any():
-            return tuple(tag for tag in likely if tag in self.tags)[:1]
-        return likely if self.tags[int(learned.argmax())] in likely else ()
 
     def knows(self, forms: tuple[str, ...]) -> Mask:
         """Return for each word whether it was seen in training, in any casing: bool[n]."""

@@ -25,7 +25,7 @@ from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.features.tagging import as_one, class_sets_of, templates_with
-from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
+from qsproj.models.chains import ChainExample, ChainTrainer
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import NOT_A_WORD, WAYS, FeatureExtractor, Tagger
 from qsproj.models.tokens.tokenizer import Tokens
@@ -100,7 +100,7 @@ def train_tagger(
             known = np.union1d(known, commonest(joined, joined.size, least=RAREST_OF_RAW))
         start = _untrained(tags, extractor, FeatureIndex(known))
         start = replace(start, contractions=contractions, language=language)
-        trainer = ChainTrainer(start, rate=RATE, faintest=FAINTEST, kernel=FROM_TAGS)
+        trainer = ChainTrainer(start, rate=RATE, faintest=FAINTEST)
         encoded = _encoded(start, examples, keys)
         score = partial(accuracy, sentences=dev) if dev else None
         tagger, _ = learn(
@@ -133,9 +133,8 @@ def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: np.
     weights = np.zeros((len(index.keys), len(tagger.tags)), dtype=np.float32)
     weights[np.searchsorted(index.keys, tagger.index.keys)] = tagger.weights
     start = replace(tagger, index=index, weights=weights, transitions=tagger.transitions.copy())
-    trainer = ChainTrainer(start, rate=FINE_RATE, faintest=FAINTEST, kernel=FROM_TAGS)
-    encoded = _encoded(start, usable, keys)
-    return learn(trainer, encoded, epochs=FINE_EPOCHS, rng=rng, description=WHAT)[0]
+    trainer = ChainTrainer(start, rate=FINE_RATE, faintest=FAINTEST)
+    return learn(trainer, _encoded(start, usable, keys), epochs=FINE_EPOCHS, rng=rng, description=WHAT)[0]
 
 
 def _encoded(
@@ -234,7 +233,7 @@ def train_on_sets(
     rows = index.rows(keys)
     pairs = zip(places, examples, strict=True)
     encoded = [ChainExample(rows[place], one.log_evidence, one.strength) for place, one in pairs]
-    trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST, kernel=FROM_SETS)
+    trainer = ChainTrainer(begun, rate=options.rate, faintest=FAINTEST)
     return learn(trainer, encoded, epochs=options.epochs, rng=rng, description=what)[0]
 
 

@@ -85,13 +85,12 @@ def tagging_graph(
     links = chosen_links(candidates)
     heads, dependents, arcs = arcs_of(links)
     tags = arcs.size + np.arange(n)
-    root_tag = arcs.size + n
     rooted = int(np.count_nonzero(heads == ROOT))
     words, word_tags = np.nonzero(possible)
     pair_arcs, pair_candidates, root_slots, slots = _pairs(heads, dependents, possible)
     root_scores, scores = np.zeros((rooted, 1, n_tags)), np.zeros((arcs.size - rooted, n_tags, n_tags))
     head_tags, dependent_tags = tags[heads[rooted:] - 1], tags[dependents - 1]
-    of_root = tag_link(arcs[:rooted], np.full(rooted, root_tag), dependent_tags[:rooted], root_scores)
+    of_root = tag_link(arcs[:rooted], np.full(rooted, arcs.size + n), dependent_tags[:rooted], root_scores)
     families = (
         _family("tag", tag(tags, np.zeros((n, n_tags))), above=np.where(possible, 0.0, -np.inf).reshape(-1)),
         _family("trigram", trigram(tags, np.zeros((n_tags + 1,) * 3))),
@@ -144,16 +143,14 @@ def _pairs(heads: Numbers, dependents: Numbers, possible: Mask) -> tuple[NDArray
 
 def observed_values(graph: TaggingGraph, agrees: Mask, tags: Numbers) -> FactorValues:
     """Return 0 or a count for each factor, given the tree's arcs bool[E] and each word's tag int32[n]."""
-    n, n_tags = graph.possible.shape
+    n_tags = graph.possible.shape[1]
     right = np.append(True, graph.candidate_tags[1:] == tags[graph.candidate_words[1:] - 1])
     trigrams = np.zeros((n_tags + 1,) * 3)
     bounded = np.concatenate([[n_tags, n_tags], tags, [n_tags]])
     np.add.at(trigrams, (bounded[:-2], bounded[1:-1], bounded[2:]), 1.0)
-    one_hot = np.zeros((n, n_tags))
-    one_hot[np.arange(n), tags] = 1.0
     fires = agrees[graph.pair_arcs] & right[graph.pair_candidates].all(axis=1)
     pairs = graph.split_pairs(fires.astype(np.float64))
-    return agrees.astype(np.float64), [one_hot.reshape(-1), trigrams.reshape(-1), *pairs]
+    return agrees.astype(np.float64), [np.eye(n_tags)[tags].reshape(-1), trigrams.reshape(-1), *pairs]
 
 
 def infer_tags_and_tree(

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, Scores, is_whole
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, is_whole
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, check_name, pluralise
@@ -103,7 +103,17 @@ def tagging_examples(
     train = training_like(start.base, options, rng)
     parsers = cross_fitted_parsers(train, trees, folds=PARSER_FOLDS, rng=rng)
     scores = {whole[i]: parser.scores(trees[i]) for i, parser in parsers}
-    return [_example(sentences[i], tagged[i], distributions[i], scores[i], start) for i in whole]
+    tags, examples = start.tagger.tags, []
+    for i in whole:
+        arcs = arcs_in(reachable(sentences[i].heads, inference))
+        numbers = np.array([tags.index(tag) for tag in sentences[i].upos], dtype=np.int32)
+        required = arcs, np.eye(len(tags), dtype=np.bool_)[numbers]
+        encoded = start.base.scorer.encode(tagged[i])
+        features = start.features(encoded, distributions[i], inference.infer(scores[i])[1], required=required)
+        agrees = arcs[features.graph.heads, features.graph.dependents]
+        observed = tagging_parser.observed_values(features.graph, agrees, numbers)
+        examples.append(TaggingExample(features, agrees, observed))
+    return examples
 
 
 def cross_fitted_tags(
@@ -121,37 +131,6 @@ def cross_fitted_tags(
 
     tagged = in_order(cross_fit(len(sentences), fit, tag, folds=TAGGER_FOLDS, rng=rng))
     return [distribution for distribution, _ in tagged], [sentence for _, sentence in tagged]
-
-
-def _example(
-    gold: Sentence, tagged: Sentence, distribution: Floats, scores: Scores, start: TaggingParser
-) -> TaggingExample:
-    tags = start.tagger.tags
-    arcs = arcs_in(reachable(gold.heads, start.inference))
-    numbers = np.array([tags.index(tag) for tag in gold.upos], dtype=np.int32)
-    required = arcs, np.eye(len(tags), dtype=np.bool_)[numbers]
-    encoded = start.base.scorer.encode(tagged)
-    marginals = start.inference.infer(scores)[1]
-    features = start.features(encoded, distribution, marginals, required=required)
-    agrees = arcs[features.graph.heads, features.graph.dependents]
-    observed = tagging_parser.observed_values(features.graph, agrees, numbers)
-    return TaggingExample(features, agrees, observed)
-
-
-def tagging_loss(
-    example: TaggingExample, values: FactorValues, *, iterations: int, margin: float
-) -> tuple[float, FactorValues]:
-    links, scores = values
-    check_finite(links, *scores)
-    handicapped = links + margin * ~example.agrees, scores
-    _, log_odds, (arcs, fired) = tagging_parser.infer_tags_and_tree(
-        example.features.graph, handicapped, iterations=iterations
-    )
-    seen_arcs, seen = example.observed
-    missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
-    chances = fired[tagging_parser.TAG][seen[tagging_parser.TAG] > 0.0]
-    slopes = [own - other for own, other in zip(fired, seen, strict=True)]
-    return float(missed - np.log(np.maximum(chances, 1e-12)).sum()), (arcs - seen_arcs, slopes)
 
 
 class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
@@ -173,10 +152,16 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         graph = example.features.graph
         arcs = self._arcs.live.features(example.features.encoded)
         arc_scores = self._arcs.live.scores(arcs)
-        scores, limit = self._live.scores(example.features, arc_scores), self._start.options.iterations
-        loss, (of_arcs, slopes) = tagging_loss(example, scores, iterations=limit, margin=self._margin)
+        links, scores = self._live.scores(example.features, arc_scores)
+        check_finite(links, *scores)
+        handicapped = links + self._margin * ~example.agrees, scores
+        _, log_odds, (chances, fired) = tagging_parser.infer_tags_and_tree(
+            graph, handicapped, iterations=self._start.options.iterations
+        )
+        seen_arcs, seen = example.observed
+        slopes = [own - other for own, other in zip(fired, seen, strict=True)]
         arc_slopes = np.zeros_like(arc_scores)
-        arc_slopes[graph.heads, graph.dependents] = of_arcs
+        arc_slopes[graph.heads, graph.dependents] = chances - seen_arcs
         self._arcs.descend(arcs, arc_slopes)
         pairs = np.concatenate(slopes[tagging_parser.ROOT_TAGLINK :])
         self._tag_links.gather(gather_factors, example.features.tag_links, pairs)
@@ -185,7 +170,9 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         trigrams[np.abs(trigrams) < NEGLIGIBLE] = 0.0
         self._trigrams.gather(gather_rows, self._rows, trigrams)
         self._trigrams.step()
-        return loss
+        missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
+        right_tags = fired[tagging_parser.TAG][seen[tagging_parser.TAG] > 0.0]
+        return float(missed - np.log(np.maximum(right_tags, 1e-12)).sum())
 
     def regularise(self) -> None:
         for learned in (self._arcs, self._tag_links, self._trigrams):

@@ -27,9 +27,6 @@ from qsproj.models import schema
 from qsproj.models.chains import packed_chain, stored_chain
 
 Words = tuple[str, ...]
-# A rule: a token with this prefix and suffix becomes the words, in which STEM is the part between.
-Rule = tuple[str, str, Words]
-
 STEM = "*"
 # Letters of the stem that a rule may require at either side, so that it does not fit everywhere.
 CONTEXT = 3
@@ -109,7 +106,8 @@ def _most_common(counts: Counter[Words]) -> Words:
     return min(counts.items(), key=lambda item: (-item[1], item[0]))[0]
 
 
-def _rules_of(token: str, words: Words) -> Iterable[Rule]:
+def _rules_of(token: str, words: Words) -> Iterable[tuple[str, str, Words]]:
+    """Yield prefixes and suffixes with the words of such a token, in which STEM is the part between."""
     stretches = enumerate(_common_stretch(token, word) for word in words)
     at, stem = max(stretches, key=lambda found: len(found[1]))
     if len(stem) < 2:
@@ -137,11 +135,10 @@ def _common_stretch(first: str, second: str) -> str:
 class Tokenizer:
     """A trained tokeniser; :func:`qsproj.models.tokens.tokenizer_training.train_tokenizer` makes one.
 
-    ``language``: its rules are a feature; None: those of no language in particular. ``index``: the R features
-    that have weights. ``weights`` float32[R, 4]: natural-log potentials of the states. ``transitions``
-    float64[5, 4]: natural-log potentials of [previous state, state]; the last row is for the first character.
-    ``expansions``: how tokens are split into words. ``known``: words of the treebank; empty where spaces
-    separate words. ``inner_spaces``: whether tokens may contain spaces, as in 10 000.
+    ``language``: its rules are a feature; None: those of no language. ``weights`` float32[R, 4]: natural-log
+    potentials of the states by the R features of ``index``. ``transitions`` float64[5, 4]: those of [previous
+    state, state]; the last row is for the first character. ``expansions``: words of tokens. ``known``: words
+    of the treebank; empty where spaces separate words. ``inner_spaces``: of tokens, as in 10 000.
     """
 
     language: str | None

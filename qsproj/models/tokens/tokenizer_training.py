@@ -15,7 +15,7 @@ from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest
-from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
+from qsproj.models.chains import ChainExample, ChainTrainer
 from qsproj.models.tokens import tokenizer
 from qsproj.training.cross_fitting import cross_fit, in_order
 from qsproj.training.loop import learn
@@ -93,7 +93,7 @@ def train_tokenizer(
         known=_words(texts) if unspaced else frozenset(),
         inner_spaces=any(" " in token for token, _ in tokens),
     )
-    trainer = ChainTrainer(start, rate=RATE, faintest=FAINTEST, faint=FAINT, kernel=FROM_TAGS)
+    trainer = ChainTrainer(start, rate=RATE, faintest=FAINTEST, faint=FAINT)
     return learn(trainer, encoded, epochs=epochs, rng=rng, patience=None, description="learning tokens")[0]
 
 

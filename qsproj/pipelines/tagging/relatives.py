@@ -22,7 +22,7 @@ from qsproj.features.hashing import FeatureIndex, commonest, pair_templates, sta
 from qsproj.features.tagging import as_one
 from qsproj.kernels.tagging.linear_chain import add_emissions
 from qsproj.kernels.tagging.tag_features import feature_keys
-from qsproj.models.chains import FROM_TAGS, ChainExample, ChainTrainer
+from qsproj.models.chains import ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import Words
@@ -155,7 +155,7 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
     rows = index.rows(keys)
     examples = list(map(ChainExample, (rows[place] for place in places), known, strengths))
     # Transitions stay 0: the tags around a word are among its features.
-    trainer = ChainTrainer(start, rate=RATE, faintest=0.0, kernel=FROM_TAGS, fixed=True)
+    trainer = ChainTrainer(start, rate=RATE, faintest=0.0, fixed=True)
     rng = np.random.default_rng(seed)
     return learn(trainer, examples, epochs=EPOCHS, rng=rng, description="learning from relatives")[0]
 

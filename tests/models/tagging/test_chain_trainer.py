@@ -11,7 +11,7 @@ from qsproj.kernels.tagging.linear_chain import (
     step_rows,
     step_steep_rows,
 )
-from qsproj.models.chains import FROM_SETS, FROM_TAGS, ChainExample, ChainTrainer
+from qsproj.models.chains import ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import FAINTEST
 from tests.oracles import linear_chain as oracle
@@ -20,7 +20,7 @@ TAGS = ("DET", "NOUN", "VERB")
 ROWS = np.array([[0, 1], [2, -1], [1, 3]], dtype=np.int32)
 GOLD = np.array([0, 1, 2], dtype=np.int32)
 AS_SETS = np.where(np.arange(3) == GOLD[:, None], 0.0, -np.inf).astype(np.float32)
-KNOWN = {FROM_TAGS: GOLD, FROM_SETS: AS_SETS}
+EITHER = pytest.mark.parametrize("known", [GOLD, AS_SETS], ids=["tags", "sets"])
 
 
 def begun():
@@ -48,25 +48,25 @@ def likelihood(tagger):
     return score - oracle.enumerate_all(emissions, transitions)[0]
 
 
-@pytest.mark.parametrize("kernel", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
-def test_the_loss_is_that_before_the_step_and_falls(kernel):
+@EITHER
+def test_the_loss_is_that_before_the_step_and_falls(known):
     tagger = begun()
-    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernel=kernel)
-    example = ChainExample(ROWS, KNOWN[kernel], 0.5)
+    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST)
+    example = ChainExample(ROWS, known, 0.5)
     for _ in range(3):
         before = likelihood(tagger)
         assert trainer.step(example) == pytest.approx(-0.5 * before, rel=1e-6)
         assert likelihood(tagger) > before
 
 
-@pytest.mark.parametrize("kernel", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
-def test_the_mean_counts_the_start_and_faint_features_go(kernel):
+@EITHER
+def test_the_mean_counts_the_start_and_faint_features_go(known):
     tagger = begun()
-    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernel=kernel)
+    trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST)
     past = []
     for _ in range(4):
         past.append((tagger.weights.copy(), tagger.transitions.copy()))
-        trainer.step(ChainExample(ROWS, KNOWN[kernel], 1.0))
+        trainer.step(ChainExample(ROWS, known, 1.0))
     weights, transitions = (np.mean(arrays, axis=0) for arrays in zip(*past, strict=True))
     mean = trainer.averaged()
     np.testing.assert_allclose(mean.weights, weights[:4], rtol=1e-3)  # eleven bits of each are kept
@@ -94,15 +94,15 @@ def test_flat_slopes_move_nothing_and_steep_ones_as_ever(flat):
         np.testing.assert_allclose(state[:, same], all_state[:, same], rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [FROM_TAGS, FROM_SETS], ids=["tags", "sets"])
-def test_a_sentence_of_little_strength_teaches_little(kernel):
+@EITHER
+def test_a_sentence_of_little_strength_teaches_little(known):
     """After one of full strength, by which AdaGrad measures all that follow."""
     moved = {}
     for strength in (0.0, 0.1, 1.0):
         tagger = begun()
-        trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST, kernel=kernel)
-        trainer.step(ChainExample(ROWS, KNOWN[kernel], 1.0))
+        trainer = ChainTrainer(tagger, rate=0.1, faintest=FAINTEST)
+        trainer.step(ChainExample(ROWS, known, 1.0))
         before = tagger.weights.copy()
-        trainer.step(ChainExample(ROWS, KNOWN[kernel], strength))
+        trainer.step(ChainExample(ROWS, known, strength))
         moved[strength] = np.abs(tagger.weights - before).sum()
     assert 0.0 == moved[0.0] < 5 * moved[0.1] < moved[1.0]

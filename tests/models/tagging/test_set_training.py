@@ -8,7 +8,7 @@ import pytest
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import templates_with
 from qsproj.kernels.tagging.linear_chain import set_gradient
-from qsproj.models.chains import FROM_SETS, ChainExample, ChainTrainer
+from qsproj.models.chains import ChainExample, ChainTrainer
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import FAINTEST, SetExample, SetTrainingOptions, train_on_sets
 from tests.oracles import linear_chain as oracle
@@ -88,7 +88,7 @@ def test_steps_climb():
         weights=weights,
         transitions=transitions,
     )
-    trainer = ChainTrainer(start, rate=0.1, faintest=FAINTEST, kernel=FROM_SETS)
+    trainer = ChainTrainer(start, rate=0.1, faintest=FAINTEST)
     losses = [trainer.step(ChainExample(ROWS, evidence, 1.0)) for _ in range(20)]
     assert losses[-1] < losses[0] - 0.5
 
