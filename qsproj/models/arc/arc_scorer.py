@@ -28,8 +28,7 @@ from qsproj.training.margins import DualTree, Margins
 from qsproj.training.objectives import Annealed, Objective
 from qsproj.training.optimiser import SparseOptimiser
 
-HASH_BITS = 22
-CACHE_LINE = 64
+HASH_BITS, CACHE_LINE = 22, 64
 
 
 def zero_weights(*shape: int) -> NDArray[np.float32]:
@@ -38,13 +37,6 @@ def zero_weights(*shape: int) -> NDArray[np.float32]:
     room = np.zeros(size + CACHE_LINE // 4, dtype=np.float32)
     first = -room.ctypes.data % CACHE_LINE // 4
     return room[first : first + size].reshape(shape)
-
-
-def aligned_weights(values: NDArray[Any]) -> NDArray[np.float32]:
-    """Return a copy of weights as float32, aligned to a cache line."""
-    weights = zero_weights(*values.shape)
-    weights[:] = values
-    return weights
 
 
 @dataclass(frozen=True)
@@ -64,7 +56,9 @@ class HashedWeights:
         return cls(template_set, zero_weights(1 << hash_bits))
 
     def with_weights(self, weights: NDArray[Any]) -> Self:
-        return replace(self, weights=aligned_weights(weights))
+        aligned = zero_weights(*weights.shape)
+        aligned[:] = weights
+        return replace(self, weights=aligned)
 
     def to_archive(self) -> Archive:
         header = {"template_set": self.template_set, "buckets": len(self.weights)}
@@ -102,9 +96,7 @@ class ArcWeights(HashedWeights):
     def check_tagged(self, sentence: Sentence) -> None:
         """Check that the argument is a sentence, and that some word has a tag that the templates read."""
         check_sentence(sentence)
-        read = [
-            name for name in TAG_COLUMNS if name in self.templates.attributes and name not in self.ignored
-        ]
+        read = [one for one in TAG_COLUMNS if one in self.templates.attributes and one not in self.ignored]
         if read and all(set(getattr(sentence, column)) == {UNSPECIFIED} for column in read):
             raise UntaggedError([IGNORABLE[column] for column in read])
 
@@ -277,14 +269,12 @@ def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest
     if counts.total() < fewest_words:
         return None
     # With weights of one, scores are counts of features: of the weighted ones, and of all.
-    with_weights, all_of_them = (
-        replace(scorer, weights=weights.astype(np.float32))
-        for weights in (scorer.weights != 0, np.ones_like(scorer.weights))
-    )
+    with_weights = scorer.with_weights(scorer.weights != 0)
+    every = scorer.with_weights(np.ones_like(scorer.weights))
 
     def weighted(tag: str) -> float:
         features = scorer.features(scorer.encode(Sentence.from_words(["_"] * 3, upos=[tag] * 3)))
-        return float(with_weights.scores(features)[_ARCS].sum() / all_of_them.scores(features)[_ARCS].sum())
+        return float(with_weights.scores(features)[_ARCS].sum() / every.scores(features)[_ARCS].sum())
 
     unseen = max(map(weighted, _NO_TAGS))
     least = unseen + _MORE_KNOWN * (1.0 - unseen)

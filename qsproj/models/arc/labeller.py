@@ -114,11 +114,10 @@ class Labeller(RelationWeights):
         The result is float64[n+1, n+1], 0 for other words. ``heads`` int32[n+1]: the tree around the arc.
         ``wanted``: a relation for each word 1..n; for ``words``, one that the labeller knows.
         """
-        size = len(heads)
-        found = np.zeros((size, size))
+        found = np.zeros((len(heads),) * 2)
         for word in words:
             column = self.relations.index(wanted[word - 1])
-            for head in set(range(size)) - {word}:
+            for head in set(range(len(heads))) - {word}:
                 other = heads.copy()
                 other[word] = head
                 chance = self.chances(encoded, other)[word, column]
@@ -162,10 +161,8 @@ class Labeller(RelationWeights):
     def _bound(self) -> list[tuple[NDArray[np.intp], list[int]]]:
         """The columns of each of TAGS_OF with its subtypes, and the numbers of its tags."""
         bare = np.array([bare_relation(name) for name in self.relations])
-        rows = TAGS_OF.items()
-        return [
-            (np.flatnonzero(bare == name), [atoms.TAG_NUMBERS[tag] for tag in tags]) for name, tags in rows
-        ]
+        tags = {name: [atoms.TAG_NUMBERS[tag] for tag in tags] for name, tags in TAGS_OF.items()}
+        return [(np.flatnonzero(bare == name), numbers) for name, numbers in tags.items()]
 
     @cached_property
     def _names(self) -> NDArray[np.object_]:

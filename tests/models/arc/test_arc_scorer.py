@@ -12,7 +12,7 @@ from qsproj.errors import UsageError
 from qsproj.features.arc_templates import TEMPLATE_SETS, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features.arc_features import list_arcs
-from qsproj.models.arc.arc_scorer import CACHE_LINE, HASH_BITS, aligned_weights, bit_mask, supported_by
+from qsproj.models.arc.arc_scorer import CACHE_LINE, HASH_BITS, ArcScorer, bit_mask, supported_by
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence
@@ -21,7 +21,7 @@ from tests.sentences import make_sentence
 def test_a_copy_starts_on_a_line_of_the_cache():
     values = np.linspace(-1.0, 1.0, 37)
     for first in range(17):
-        copy = aligned_weights(values[first:])
+        copy = ArcScorer("words", values[first:]).with_weights(values[first:]).weights
         assert copy.ctypes.data % CACHE_LINE == 0
         assert copy.dtype == np.float32
         assert copy.tolist() == values[first:].astype(np.float32).tolist()
