@@ -15,8 +15,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, objective_named
 from qsproj.models.clusters.cluster_parser import ClusterParser, train_cluster_parser
 from qsproj.models.converter.converter import Converter
-from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.graph.graph_parser import GraphParser, train_graph_parser
 from qsproj.models.labelled.labelled_parser import LabelledParser
 from qsproj.models.labelled.labelled_training import train_labelled_parser
 from qsproj.models.morphology.morphology_training import train_morphology

@@ -235,8 +235,7 @@ def _training(options: argparse.Namespace) -> Callable[..., tuple[Any, TrainingR
         return train_cluster_parser
     given = {"iterations": options.iterations} if options.iterations else {}
     if options.order == 2:
-        from qsproj.models.graph.graph_parser import GraphOptions
-        from qsproj.models.graph.graph_training import train_graph_parser
+        from qsproj.models.graph.graph_parser import GraphOptions, train_graph_parser
 
         families = tuple(options.factors.split(",")) if options.factors else None
         return partial(train_graph_parser, graph_options=GraphOptions(families=families, **given))

@@ -9,7 +9,7 @@ from qsproj.bp.graph import rescored
 from qsproj.corpus.conllu import read_conllu
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import FAMILIES, sentence_graph
-from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.graph.graph_parser import train_graph_parser
 from qsproj.models.tree_decoder import TreeDecoder
 from scripts.experiments.parsing.relaxation import by_gain, factors_of, gains, relaxed
 from tests.oracles.factors import log_score

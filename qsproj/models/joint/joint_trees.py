@@ -26,8 +26,7 @@ from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parse
 from qsproj.models.checkpoint import Checkpoint, checksum
 from qsproj.models.constraints import candidate_arcs
 from qsproj.models.graph.graph_factors import FamilyFactors
-from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.graph.graph_parser import GraphParser, train_graph_parser
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, SOURCE_TREES, BiparseOptions
 from qsproj.models.joint.joint_structure import Side, free_side, kept_arcs
 from qsproj.models.joint.tag_choices import GIVEN, TagChoices, TaggedArcs, TargetTags, tagged_arcs

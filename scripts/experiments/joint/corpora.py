@@ -20,8 +20,7 @@ from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.graph.graph_parser import GraphParser, train_graph_parser
 from qsproj.models.storage import load_model_of
 from scripts.experiments.harness.experiment import Lab
 

@@ -16,8 +16,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import richest_template_set
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
-from qsproj.models.graph.graph_training import train_factors
+from qsproj.models.graph.graph_parser import GraphOptions, GraphParser, train_factors
 from qsproj.models.tree_decoder import TreeDecoder
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

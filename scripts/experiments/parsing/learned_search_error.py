@@ -17,8 +17,13 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.constraints import candidate_arcs
-from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
-from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_pruners
+from qsproj.models.graph.graph_parser import (
+    GraphOptions,
+    GraphParser,
+    sentences_with_trees,
+    train_factors,
+    train_pruners,
+)
 from qsproj.trees.second_order import SecondOrderScores
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures

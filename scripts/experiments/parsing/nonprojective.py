@@ -18,8 +18,13 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.constraints import candidate_arcs
-from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
-from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_pruners
+from qsproj.models.graph.graph_parser import (
+    GraphOptions,
+    GraphParser,
+    sentences_with_trees,
+    train_factors,
+    train_pruners,
+)
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in
 from qsproj.trees import projective, second_order
 from qsproj.trees.crossings import nearest_projective

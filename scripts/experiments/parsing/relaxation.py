@@ -21,8 +21,7 @@ from qsproj.evaluation.attachment import exact_paired_test
 from qsproj.features.second_order import LARGEST_COUNT
 from qsproj.models.constraints import candidate_arcs
 from qsproj.models.graph import graph_factors
-from qsproj.models.graph.graph_parser import CERTAIN, GraphParser
-from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.graph.graph_parser import CERTAIN, GraphParser, train_graph_parser
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table

@@ -14,7 +14,7 @@ import numpy as np
 
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import exact_paired_test
-from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.graph.graph_parser import train_graph_parser
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table

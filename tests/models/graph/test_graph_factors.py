@@ -15,8 +15,12 @@ from qsproj.models.graph.graph_factors import (
     propagate,
     sentence_graph,
 )
-from qsproj.models.graph.graph_parser import GraphOptions
-from qsproj.models.graph.graph_training import sentences_with_trees, train_factors, train_graph_parser
+from qsproj.models.graph.graph_parser import (
+    GraphOptions,
+    sentences_with_trees,
+    train_factors,
+    train_graph_parser,
+)
 from qsproj.models.tree_decoder import TreeDecoder
 
 ALL_TREES = TreeDecoder(projective=False, single_root=False)

@@ -24,8 +24,7 @@ from qsproj.models.graph.graph_factors import (
     propagate,
     sentence_graph,
 )
-from qsproj.models.graph.graph_parser import GraphOptions, GraphParser
-from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.graph.graph_parser import GraphOptions, GraphParser, train_graph_parser
 from qsproj.models.storage import load_model
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.training.optimiser import AdaGrad

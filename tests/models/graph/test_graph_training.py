@@ -13,13 +13,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import sentence_graph
-from qsproj.models.graph.graph_parser import GraphOptions
-from qsproj.models.graph.graph_training import (
-    FOLDS,
-    graph_examples,
-    graph_loss,
-    train_pruners,
-)
+from qsproj.models.graph.graph_parser import FOLDS, GraphOptions, graph_examples, graph_loss, train_pruners
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.trees import all_trees
 from tests.sentences import make_sentence

@@ -17,8 +17,7 @@ from qsproj.features.joint_templates import FAMILIES
 from qsproj.features.second_order import LARGEST_COUNT
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.graph.graph_factors import arc_log_odds, propagate, sentence_graph
-from qsproj.models.graph.graph_parser import GraphParser
-from qsproj.models.graph.graph_training import train_graph_parser
+from qsproj.models.graph.graph_parser import GraphParser, train_graph_parser
 from qsproj.models.joint.joint_graph import (
     JointScores,
     JointWeights,
