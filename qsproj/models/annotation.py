@@ -74,8 +74,7 @@ class Annotator:
             return Document(self._annotated(self.cut(given), confidence=confidence), text=given)
         if isinstance(given, Iterable) and not isinstance(given, Sentence | bytes):
             return Document(self._annotated(_sentences(given), confidence=confidence))
-        check_sentence(given, most=None)
-        return next(iter(self._annotated([given], confidence=confidence)))
+        return next(iter(self._annotated([check_sentence(given, most=None)], confidence=confidence)))
 
     @overload
     def pipe(

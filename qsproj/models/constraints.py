@@ -251,22 +251,20 @@ def decode_blocks(
 ) -> tuple[Heads, Floats]:
     """Run :meth:`TreeDecoder.decode_block` for sentences whose inferences differ in constraints only."""
     numbered = enumerate(inferences)
-    constrained = {place: one for place, one in numbered if isinstance(one, ConstrainedInference)}
+    constrained = [(place, one) for place, one in numbered if isinstance(one, ConstrainedInference)]
     trees = TreeDecoder(projective=inferences[0].projective, single_root=inferences[0].single_root)
     if not constrained:
         return trees.decode_block(scores, sizes, decode)
     ends, ends_of_scores = np.cumsum(sizes), np.cumsum(sizes**2)
-    masked, alone = scores.copy(), {}
-    for place, inference in constrained.items():
-        size = sizes[place]
-        part = slice(ends_of_scores[place] - size**2, ends_of_scores[place])
-        own = scores[part].reshape(size, size)
+    masked, alone = scores.copy(), []
+    for place, inference in constrained:
+        size, end = sizes[place], ends_of_scores[place]
+        own = masked[end - size**2 : end].reshape(size, size)
         if len(inference.cases) == 1:
-            masked[part] = np.where(inference.cases[0], own + inference.evidence, -np.inf).reshape(-1)
+            own[:] = np.where(inference.cases[0], own + inference.evidence, -np.inf)
         else:
-            alone[place] = inference.decode(own, decode)
+            alone.append((slice(ends[place] - size, ends[place]), inference.decode(own, decode)))
     heads, chances = trees.decode_block(masked, sizes, decode)
-    for place, own_heads in alone.items():
-        first = ends[place] - sizes[place]
-        heads[first : ends[place]], chances[first : ends[place]] = own_heads, np.nan
+    for words, own_heads in alone:
+        heads[words], chances[words] = own_heads, np.nan
     return heads, chances

@@ -69,12 +69,6 @@ class AnalysisTable:
     fused: bool
 
 
-def has_genders(found: Iterable[Analysis]) -> bool:
-    """Return whether nouns or adjectives have a gender; that of pronouns alone does not affect endings."""
-    inflected = (one for one in found if one.upos in ("ADJ", "NOUN"))
-    return any(name == "Gender" for one in inflected for name, _ in feature_pairs(one.feats))
-
-
 def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
     analyses = tuple(sorted(set(found)))
     ranges: dict[str, tuple[int, int]] = {}

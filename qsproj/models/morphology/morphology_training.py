@@ -24,8 +24,8 @@ from qsproj.models.morphology.analyses import (
     AnalysisTable,
     analysis_table,
     feature_cell,
+    feature_pairs,
     features_of,
-    has_genders,
     shared_features,
 )
 from qsproj.models.morphology.lemmatizer import LOWER, WHOLE, EditScript, Lemmatizer, Word, edit_script
@@ -108,7 +108,9 @@ def train_morphology(
 
     lexicon = _lexicon(analysed, script_of, lemmas="lemma" in chosen)
     analyses = {analysis for _, of_sentence in analysed for analysis in of_sentence}
-    table = analysis_table(analyses, fused=has_genders(analyses))
+    # The gender of pronouns alone does not affect endings.
+    inflected = (dict(feature_pairs(one.feats)) for one in analyses if one.upos in ("ADJ", "NOUN"))
+    table = analysis_table(analyses, fused=any("Gender" in features for features in inflected))
     numbers = {analysis: number for number, analysis in enumerate(table.analyses)}
     if "lemma" in chosen:
         _add_inflections(lexicon, inflections, table, script_of)
