@@ -114,8 +114,11 @@ class Constraints:
 
     @property
     def leave_trees_free(self) -> bool:
-        free = (self.heads[1:] == NO_HEAD).all() and set(self.relations) <= {UNSPECIFIED}
-        return not self.spans and bool(free)
+        return (
+            not self.spans
+            and set(self.relations) <= {UNSPECIFIED}
+            and bool((self.heads[1:] == NO_HEAD).all())
+        )
 
     def without_head(self, relations: Sequence[str]) -> list[int]:
         known = set(relations) - {UNSPECIFIED}
@@ -139,8 +142,8 @@ class Constraints:
         return words.union(*(range(first, last + 1) for first, last in self.spans))
 
     def keep_relations(self, predicted: Sequence[str]) -> tuple[str, ...]:
-        pairs = zip(self.relations, predicted, strict=True)
-        return tuple(new if own == UNSPECIFIED else own for own, new in pairs)
+        rows = zip(self.relations, predicted, strict=True)
+        return tuple(new if own == UNSPECIFIED else own for own, new in rows)
 
     def within(self, inference: TreeDecoder) -> ConstrainedInference:
         """Return inference over the trees that have the known heads and spans, or raise SentenceError."""

@@ -35,7 +35,6 @@ class Posterior(Protocol):
     @property
     def marginals(self) -> Scores:
         """float64[n+1, n+1], the probability of each arc [head, dependent]; columns 1..n sum to one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,8 +261,8 @@ def load_tags(path: str | Path) -> "Tagger":
     tagger: Tagger | None = model if is_of_kind(model, "tagger") else getattr(model, "word_tagger", None)
     if tagger is not None:
         return tagger
-    found, remedy = f"a model of kind {kind_of(model)}", "train one: qsproj train-tagger"
-    raise DataError(str(path), None, found=found, expected="a tagger", remedy=remedy)
+    remedy = "train one: qsproj train-tagger"
+    raise DataError(str(path), None, f"a model of kind {kind_of(model)}", "a tagger", remedy)
 
 
 def load_alone(path: str | Path) -> "tuple[Tagger | None, Parser | None]":

@@ -337,6 +337,5 @@ def load_model_of(path: str | Path, kind: type[Wanted], *, expected: str, remedy
     """Load a model of one class; DataError, which says how to make one, for another."""
     model = load_model(path)
     if not isinstance(model, kind):
-        found = f"a model of kind {kind_of(model)}"
-        raise DataError(str(path), None, found=found, expected=expected, remedy=remedy)
+        raise DataError(str(path), None, f"a model of kind {kind_of(model)}", expected, remedy)
     return model

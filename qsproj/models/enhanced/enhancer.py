@@ -167,11 +167,7 @@ def filled(pattern: str, filling: Mapping[str, str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Enhancer:
-    """Predictor of the enhanced graph of a tree.
-
-    ``patterns``: by signature of a candidate its possible relations, as patterns. ``weights``
-    float32[2**HASH_BITS]: natural-log potentials of features with patterns.
-    """
+    """Predictor of graphs: ``patterns`` by signature, and log-linear ``weights`` float32[2**HASH_BITS]."""
 
     patterns: Mapping[str, tuple[str, ...]]
     weights: NDArray[np.float32] = field(repr=False)

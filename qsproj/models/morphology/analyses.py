@@ -17,6 +17,7 @@ MOST_XPOS = 200
 AGREEMENT = "Agreement"
 TOGETHER = frozenset({"Animacy", "Case", "Definite", "Gender", "Number", "Person"})
 _NONE, _START = 0, 1
+SIGNS = frozenset({"PUNCT", "SYM"})
 
 Attributes = tuple[tuple[str, str], ...]
 # Six arrays, see :mod:`qsproj.kernels.tagging.analyses`.

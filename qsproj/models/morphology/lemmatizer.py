@@ -31,8 +31,8 @@ _CASINGS: dict[str, Callable[[str], str]] = {
 # With fewer shared letters, form and lemma are listed whole, not as an inflection.
 SHARED = 1
 LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
-# Size of the cache of words that are not in the lexicon; it is emptied when full.
-_MOST_REMEMBERED = 1 << 16
+# Size of each cache of words; it is emptied when full.
+MOST_REMEMBERED = 1 << 16
 # By casing: the longest suffix to remove, and the scripts by suffix.
 _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 
@@ -99,7 +99,7 @@ class Lemmatizer:
     def lemma(self, word: Word) -> str:
         """Return the lemma of a word missing from the lexicon; the form itself where no script is known."""
         if word not in self._found:
-            if len(self._found) >= _MOST_REMEMBERED:
+            if len(self._found) >= MOST_REMEMBERED:
                 self._found.clear()
             self._found[word] = self._best(word)
         return self._found[word]

@@ -20,15 +20,13 @@ from qsproj.kernels.tagging import analyses as kernels
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
 from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
-from qsproj.models.morphology.lemmatizer import EditScript, Lemmatizer, Word
+from qsproj.models.morphology.lemmatizer import MOST_REMEMBERED, EditScript, Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
 
 # The columns that can be trained, and the fields of a sentence that hold them.
 COLUMNS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
 # Candidates of a word that enter the chain.
 PLACES = 8
-# Size of the cache of tagged words; it is emptied when full.
-_MOST_REMEMBERED = 1 << 16
 TEMPLATES = (
     *tagging.WORD_TEMPLATES,
     *tagging.LONG_SUFFIXES,
@@ -188,7 +186,7 @@ class Morphology:
         for word in zip(forms, upos, strict=True):
             counts = self._known.get(word)
             if counts is None:
-                if len(self._known) >= _MOST_REMEMBERED:
+                if len(self._known) >= MOST_REMEMBERED:
                     self._known.clear()
                 counts = self._known[word] = tuple(chain.from_iterable(self._counts(*word).items()))
             known += counts

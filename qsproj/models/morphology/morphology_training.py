@@ -20,6 +20,7 @@ from qsproj.kernels.tagging.linear_chain import every_row, step_rows, step_steep
 from qsproj.models.chains import strongest, without_faint
 from qsproj.models.morphology import morphology as model
 from qsproj.models.morphology.analyses import (
+    SIGNS,
     Analysis,
     AnalysisTable,
     analysis_table,
@@ -46,7 +47,6 @@ FORMS_OF_A_SCRIPT = 2
 # Entries of the lexicon, drawn at random, that train the choice of scripts.
 MOST_ENTRIES = 50_000
 # Without known lemmas of a tag, signs are their own lemmas, uninflected words in lower case; others none.
-SIGNS = frozenset({"PUNCT", "SYM"})
 UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
 # Sentences without features where at least this many words should have some were not annotated.
 EXPECTED_FEATURES = 3.0

@@ -21,7 +21,8 @@ from qsproj.kernels.tagging.linear_chain import add_emissions, posterior, viterb
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
 from qsproj.models.chains import packed_chain, stored_chain
-from qsproj.models.morphology.analyses import feature_pairs
+from qsproj.models.morphology.analyses import SIGNS, feature_pairs
+from qsproj.models.morphology.lemmatizer import MOST_REMEMBERED
 from qsproj.models.morphology.morphology import Morphology
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import BLOCK
@@ -32,9 +33,6 @@ from qsproj.parallel import blocks_of
 
 # Subtracted from the potentials of tags that words of unknown characters and unknown signs rarely have.
 FOREIGN = 20.0
-SIGNS = frozenset({"PUNCT", "SYM"})
-# Size of the cache of words; it is emptied when full.
-_MOST_REMEMBERED = 1 << 16
 # Optional fields of a tagger, each with arrays under its name.
 PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
@@ -154,7 +152,6 @@ class Tagger(Stored):
         return next(self.tag_block([forms]))
 
     def tag_block(self, sentences: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-        """Yield the :meth:`tag_words` of each sentence."""
         return map(self.best_tags, self.scored(sentences))
 
     def best_tags(self, emissions: Floats) -> tuple[str, ...]:
@@ -247,7 +244,7 @@ class Tagger(Stored):
         for word, form in enumerate(forms):
             if not (form.isascii() and form.isalnum()):
                 if form not in known:
-                    if len(known) >= _MOST_REMEMBERED:
+                    if len(known) >= MOST_REMEMBERED:
                         known.clear()
                     known[form] = self._penalty(form, rows[word])
                 if (penalty := known[form]) is not None:

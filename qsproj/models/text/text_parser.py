@@ -32,7 +32,6 @@ from qsproj.parallel import blocks_of
 Tags = tuple[str, ...]
 # The tag of each word, by the tagger's numbers.
 TagNumbers = NDArray[np.int32]
-
 # Tags with a lower tagger probability are not tried. The second number weights the expected score of a tree
 # (log Z minus the entropy of the trees) against the tagger's log-potentials: a wrong tag, as of an auxiliary
 # without a verb, leaves no tree that stands out. On dev files of German, Spanish and Swedish, with taggers
@@ -55,8 +54,7 @@ class Readings:
     """Scores of a sentence under several tag sequences.
 
     ``scores`` float64[n+1, n+1]: mean of the arc scores, natural log, each sequence weighted by its joint
-    score. ``tags``: the most probable of the sequences.
-    ``doubts`` float64[n+1]: the tagger's probability that the tag of each word is wrong.
+    score. ``tags``: the most probable sequence. ``doubts`` float64[n+1]: how probably each tag is wrong.
     """
 
     scores: Scores
@@ -290,8 +288,9 @@ class TextParser(Wrapper[Parser]):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "TextParser":
-        readings = optional(whole(0, MOST_READINGS))
-        checked(header, {"readings": readings, "parser": anything, "tagger": anything})
+        checked(
+            header, {"readings": optional(whole(0, MOST_READINGS)), "parser": anything, "tagger": anything}
+        )
         part = checked(header["parser"], {"kind": text, "model": anything})
         parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
         if not isinstance(parser, Parser):

@@ -48,8 +48,7 @@ class Splitter:
             odds = self._padded[self.index.rows(keys)].sum(axis=1)
             starts += [found[at + int(place)][0] for place in np.flatnonzero(odds > 0.0)]
             at += len(keys)
-        starts = starts if places is None else [places[start] for start in starts]
-        return sorted(set(starts))
+        return sorted({start if places is None else places[start] for start in starts})
 
     @cached_property
     def _padded(self) -> Floats:
@@ -114,8 +113,7 @@ def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None)
         return None
     all_keys, all_outcomes = np.concatenate(keys), np.concatenate(outcomes)
     seen, counts = np.unique(all_keys, return_counts=True)
-    example = "a. B"
-    rules = np.concatenate(start_keys(example, pieces(example), {3}))[[0, 2], TEMPLATES.index("rule")]
+    rules = np.concatenate(start_keys("a. B", pieces("a. B"), {3}))[[0, 2], TEMPLATES.index("rule")]
     index = FeatureIndex(np.union1d(seen[(counts >= RAREST) & (seen > 0)], rules))
     prior = np.zeros(len(index.keys))
     prior[index.rows(rules[None])[0]] = -TRUST, TRUST

@@ -76,10 +76,8 @@ class Expansions:
         return sorted(lengths, key=lambda pair: (-sum(pair), -pair[1]))
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "table": {token: list(words) for token, words in self.table.items()},
-            "rules": [[*affixes, *words] for affixes, words in self.rules.items()],
-        }
+        table = {token: list(words) for token, words in self.table.items()}
+        return {"table": table, "rules": [[*affixes, *words] for affixes, words in self.rules.items()]}
 
     @staticmethod
     def from_json(content: Mapping[str, Any]) -> "Expansions":
