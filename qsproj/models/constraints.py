@@ -114,11 +114,8 @@ class Constraints:
 
     @property
     def leave_trees_free(self) -> bool:
-        return (
-            not self.spans
-            and set(self.relations) <= {UNSPECIFIED}
-            and bool((self.heads[1:] == NO_HEAD).all())
-        )
+        no_heads = bool((self.heads[1:] == NO_HEAD).all())
+        return no_heads and set(self.relations) <= {UNSPECIFIED} and not self.spans
 
     def without_head(self, relations: Sequence[str]) -> list[int]:
         known = set(relations) - {UNSPECIFIED}

@@ -22,9 +22,8 @@ Check = Callable[[Any], None]
 MOST_WEIGHT = 1e9
 # Numbers in a table of buckets and columns: 1 GB of them.
 _MOST_CELLS = 1 << 28
-# Keys of features, and bytes of a word list: some ten times those of the largest models.
-_MOST_KEYS = 1 << 26
-_MOST_TEXT = 1 << 26
+# Keys of features, or bytes of a word list: some ten times those of the largest models.
+_LONGEST = 1 << 26
 _LABEL = re.compile(r"[^\t\n\r]+")
 
 
@@ -149,7 +148,7 @@ def shaped(
 
 def ascending(arrays: Arrays, name: str, dtype: type, *, least: int = 0, most: int | None = None) -> Any:
     """Return a vector of integers of a model file, each greater than the one before; raise as `shaped`."""
-    array = _vector(arrays, name, np.dtype(dtype), "n", most=_MOST_KEYS)
+    array = _vector(arrays, name, np.dtype(dtype), "n")
     if not (array[1:] > array[:-1]).all():
         raise ValueError(f"{name} does not ascend")
     if len(array) and (int(array[0]) < least or (most is not None and int(array[-1]) > most)):
@@ -159,16 +158,16 @@ def ascending(arrays: Arrays, name: str, dtype: type, *, least: int = 0, most: i
 
 def lines_of(arrays: Arrays, name: str) -> list[str]:
     """Return the lines of a text stored as uint8[bytes]; raise as :func:`shaped`."""
-    array = _vector(arrays, name, np.dtype(np.uint8), "bytes", most=_MOST_TEXT)
+    array = _vector(arrays, name, np.dtype(np.uint8), "bytes")
     return array.tobytes().decode("utf-8").split("\n")
 
 
-def _vector(arrays: Arrays, name: str, dtype: np.dtype[Any], axis: str, *, most: int) -> NDArray[Any]:
+def _vector(arrays: Arrays, name: str, dtype: np.dtype[Any], axis: str) -> NDArray[Any]:
     shape, found = declared(arrays, name)
     if len(shape) != 1 or found != dtype:
         raise ValueError(f"{name} is {found}{list(shape)}, expected {dtype}[{axis}]")
-    if shape[0] > most:
-        raise ValueError(f"{name} has {shape[0]:,} {axis}, expected at most {most:,}")
+    if shape[0] > _LONGEST:
+        raise ValueError(f"{name} has {shape[0]:,} {axis}, expected at most {_LONGEST:,}")
     return arrays[name]
 
 

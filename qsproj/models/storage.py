@@ -32,7 +32,6 @@ from qsproj.models.schema import Archive, Arrays, UnreadArrays
 
 FORMAT = "qsproj-model"
 VERSION = 2
-EPOCH = (1980, 1, 1, 0, 0, 0)
 # Numbers of an array that are packed as a sample, to see whether packing makes it smaller.
 SAMPLE_NUMBERS = 1 << 14
 HEADER_NAME = "header.json"
@@ -46,8 +45,6 @@ MOST_BYTES = 1 << 31
 _END = struct.Struct("<4s6xHL4xH")
 _MOST_DIRECTORY_BYTES = MOST_ENTRIES << 9
 _SUFFIX = ".npy"
-_ENCRYPTED = 1
-_NPY_VERSION = (1, 0)
 # Types of the numbers in models; those of two bytes are weights, and read as four.
 _NUMBERS = ("u1", "u4", "u8", "i4", "i8", "f2", "f4", "f8")
 _FAULTS = (
@@ -141,7 +138,7 @@ def save_model(
 
 def _entry(name: str, begins: bytes) -> zipfile.ZipInfo:
     """Return an entry, packed where that saves a third of ``begins``, its first bytes."""
-    entry = zipfile.ZipInfo(name, EPOCH)
+    entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     if 3 * len(zlib.compress(begins)) < 2 * len(begins):
         entry.compress_type = zipfile.ZIP_DEFLATED
     return entry
@@ -221,7 +218,7 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
     if sum(entry.file_size for entry in entries) > MOST_BYTES:
         raise ValueError(f"more than {MOST_BYTES >> 20:,} MB when it is unpacked")
     for entry in entries:
-        if entry.flag_bits & _ENCRYPTED:
+        if entry.flag_bits & 1:
             raise ValueError(f"{entry.filename} is encrypted")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError(f"{entry.filename} has an unknown compression")
@@ -267,7 +264,7 @@ class ArchivedArrays(UnreadArrays):
 
 
 def _declared(content: IO[bytes], entry: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    if np.lib.format.read_magic(content) != _NPY_VERSION:
+    if np.lib.format.read_magic(content) != (1, 0):
         raise ValueError(f"{entry.filename} is an array of another version")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content)
     if not dtype.isnative or f"{dtype.kind}{dtype.itemsize}" not in _NUMBERS:

@@ -43,8 +43,6 @@ from qsproj.models.tree_decoder import TreeDecoder
 # The families of a sentence's graph, in their order.
 TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK = range(4)
 TAG_LINK_BUCKETS = 1 << 20
-# Tags and arcs are decoded by their beliefs; there is no search for the best joint assignment.
-DECODERS = ("mbr",)
 # Lower bound of the tagger's probabilities in the graph.
 LEAST_PROBABILITY = 1e-6
 Numbers = NDArray[np.int32]
@@ -331,7 +329,8 @@ class TaggingParser(Parser):
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Return the sentence with the likeliest tags and the tree with most expected right heads."""
-        check_name("decoder", decode, DECODERS)
+        # There is no search for the best joint assignment.
+        check_name("decoder", decode, ("mbr",))
         believed = self.posterior(sentence, given)
         best = believed.tags.argmax(axis=1).tolist()
         heads = believed.inference.most_right(believed.marginals)
