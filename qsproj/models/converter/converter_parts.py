@@ -8,7 +8,6 @@ converted tree are those of the target style, or copied from the source tree.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -186,17 +185,12 @@ def branches(nodes: SourceNodes, heads: Heads) -> NDArray[np.int32]:
 
 
 def train_relations(
-    sources: Sequence[Sentence],
-    nodes: Sequence[SourceNodes],
-    targets: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
-    epochs: int,
+    trees: Sequence[tuple[Sentence, SourceNodes, Sentence]], *, rng: np.random.Generator, epochs: int
 ) -> RelationAdapter:
-    known = sorted({relation for target in targets for relation in target.deprels} - {"_"})
+    """Train on source trees, their nodes with turned trees, and target trees."""
+    known = sorted({relation for *_, target in trees for relation in target.deprels} - {"_"})
     live = RelationAdapter.untrained(tuple(known))
-    rights = map(right_outcomes, repeat(live), sources, nodes, targets)
-    examples = list(zip(nodes, [target.heads for target in targets], rights, strict=True))
+    examples = [(nodes, tree.heads, right_outcomes(live, one, nodes, tree)) for one, nodes, tree in trees]
     descent, compiled = RowAdaGrad(live.weights, rate=RATE), _compiled(templates.RELATION_TEMPLATES)
 
     def step(example: tuple[SourceNodes, Heads, Mask]) -> float:

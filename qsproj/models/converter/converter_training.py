@@ -89,8 +89,8 @@ def train_converter(
     judged = ((one, tree_objective(tree, converters.inference_for(inference, one))) for one, tree in pairs)
     examples: list[_Example] = [(one, objective) for one, objective in judged if objective]
     weights, records = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
-    turned = [trees[0].nodes for trees in encoded]
-    relations = train_relations(sources, turned, targets, rng=rng, epochs=epochs)
+    trees = [(one, own[0].nodes, target) for one, own, target in zip(sources, encoded, targets, strict=True)]
+    relations = train_relations(trees, rng=rng, epochs=epochs)
     report = ConverterReport(len(examples), tuple(records), len(usable) - len(examples))
     seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
     converter = Converter(turns, weights, relations, inference, source_relations=tuple(seen))

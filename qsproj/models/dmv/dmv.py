@@ -31,6 +31,8 @@ from qsproj.trees.second_order import SecondOrderScores
 # footnote 2). Its attachment is a convention, better followed by a rule: it is stripped and reattached.
 PUNCTUATION_TAG = "PUNCT"
 PUNCTUATION_MODES = ("keep", "strip")
+# Numbers of tags in an inventory.
+Tags = NDArray[np.int16]
 
 
 def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
@@ -66,7 +68,7 @@ def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> NDArray[np.int16]:
+def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> Tags:
     places = {tag: number for number, tag in enumerate(inventory)}
     return np.array([places.get(tag, 0) for tag in upos], dtype=np.int16)
 
@@ -90,7 +92,7 @@ class DmvParameters:
         child, root = np.maximum(self.child, floor), np.maximum(self.root, floor)
         return DmvParameters(np.clip(self.stop, floor, 1.0 - floor), child, root)
 
-    def over(self, places: NDArray[np.int16]) -> "DmvParameters":
+    def over(self, places: Tags) -> "DmvParameters":
         child, root = self.child[places][:, :, places], self.root[places]
         return DmvParameters(self.stop[places], normalised(child, 0.0), normalised(root, 0.0))
 
@@ -185,9 +187,7 @@ def whatever_the_sibling(stop: Floats, child: Floats) -> SiblingParameters:
     return SiblingParameters(stops, np.repeat(child[:, :, None], tags + 1, axis=2))
 
 
-def learn_siblings(
-    trees: Iterable[tuple[NDArray[np.int16], Heads]], start: SiblingParameters
-) -> SiblingParameters:
+def learn_siblings(trees: Iterable[tuple[Tags, Heads]], start: SiblingParameters) -> SiblingParameters:
     """Count the decisions of trees, tags int16[n] and heads int32[n+1] of each, with ``start`` as a prior."""
     tags = len(start.sibling_child)
     stops = STRENGTH * np.stack([start.sibling_stop, 1.0 - start.sibling_stop], axis=-1)
@@ -212,7 +212,7 @@ def _sibling_tag(of_word: NDArray[np.int64], head: int, sibling: int, none: int)
     return none if sibling == head else int(of_word[sibling])
 
 
-def sibling_scores(tags: NDArray[np.int16], parameters: SiblingParameters, root: Floats) -> SecondOrderScores:
+def sibling_scores(tags: Tags, parameters: SiblingParameters, root: Floats) -> SecondOrderScores:
     """Return the log probabilities of a sentence's decisions, tags int16[n]."""
     of_word = np.concatenate([[ROOT], tags]).astype(np.int64)
     size, none = len(of_word), len(root)
@@ -258,7 +258,7 @@ Case = Scores | float
 class SentenceGrammar:
     """Decisions of a grammar for one sentence, tags int16[n]; ``siblings``: given the most recent sibling."""
 
-    tags: NDArray[np.int16]
+    tags: Tags
     parameters: DmvParameters
     siblings: SecondOrderScores | None
 

@@ -1,6 +1,6 @@
 """Training of the DMV: from tags alone, from tags with some heads known, or from trees."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 
@@ -18,6 +18,7 @@ from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
 from qsproj.models.constraints import strip_heads
 from qsproj.models.dmv import dmv
+from qsproj.models.dmv.dmv import Tags
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.tree_decoder import reachable
 from qsproj.parallel import blocks_of
@@ -32,7 +33,7 @@ class TagCorpus:
     ``heads`` int16[W]: 1-based within the sentence, 0 for the root, -1 where free.
     """
 
-    tags: NDArray[np.int16]
+    tags: Tags
     starts: NDArray[np.int64]
     heads: NDArray[np.int16]
 
@@ -51,7 +52,7 @@ class TagNumbering:
     def __init__(self) -> None:
         self._numbers = {UNSPECIFIED: 0}
 
-    def number(self, upos: Sequence[str]) -> NDArray[np.int16]:
+    def number(self, upos: Sequence[str]) -> Tags:
         numbers = self._numbers
         return np.array([numbers.setdefault(tag, len(numbers)) for tag in upos], dtype=np.int16)
 
@@ -63,21 +64,17 @@ class TagNumbering:
 
 
 def pack(
-    sentences: Sequence[Sentence],
-    number: Callable[[Sequence[str]], NDArray[np.int16]],
-    *,
-    punctuation: str,
-    heads: Sequence[Heads] | None = None,
+    sentences: Sequence[Sentence], tags: Iterable[Tags], *, punctuation: str, heads: list[Heads] | None = None
 ) -> TagCorpus:
-    """Pack sentences, without stripped punctuation; ``heads`` int32[n+1] are known heads."""
+    """Pack sentences and their tags, without stripped punctuation; ``heads`` int32[n+1] are known heads."""
     kept = [dmv.kept_words(sentence.upos, punctuation=punctuation) for sentence in sentences]
     empty, lengths = np.zeros(0, dtype=np.int16), np.array(list(map(len, kept)), dtype=np.int64)
-    tags = [number(sentence.upos)[words - 1] for sentence, words in zip(sentences, kept, strict=True)]
+    left = [own[words - 1] for own, words in zip(tags, kept, strict=True)]
     known = np.full(lengths.sum(), NO_HEAD, dtype=np.int16)
     if heads is not None:
         stripped = (strip_heads(own, words)[1:] for own, words in zip(heads, kept, strict=True))
         known = np.concatenate([empty, *stripped]).astype(np.int16)
-    return TagCorpus(np.concatenate([empty, *tags]), dmv.offsets(lengths), known)
+    return TagCorpus(np.concatenate([empty, *left]), dmv.offsets(lengths), known)
 
 
 # Counts are summed part by part; the size of parts must not depend on the number of workers.
@@ -152,7 +149,8 @@ def _packed_parts(
         heads = None
         if options.keep_heads or options.start == "trees":
             heads = [reachable(sentence.heads, dmv.TREES) for sentence in chunk]
-        corpus = pack(chunk, numbering.number, punctuation=options.punctuation, heads=heads)
+        tags = (numbering.number(sentence.upos) for sentence in chunk)
+        corpus = pack(chunk, tags, punctuation=options.punctuation, heads=heads)
         for admits, reason in reasons:
             wanted = admits(corpus)
             if not wanted.all():
@@ -220,9 +218,9 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random
     whole = [one for one in trees if len(one) and is_whole(one.heads)]
     if not whole:
         raise NothingToLearnError("no annotated sentence has all its heads; is the HEAD column empty?")
-    number = partial(dmv.tag_numbers, inventory=parser.inventory)
+    tags = (dmv.tag_numbers(one.upos, parser.inventory) for one in whole)
     heads = [reachable(one.heads, dmv.TREES) for one in whole]
-    corpus = pack(whole, number, punctuation=parser.punctuation, heads=heads)
+    corpus = pack(whole, tags, punctuation=parser.punctuation, heads=heads)
     corpus = corpus.select(np.diff(corpus.starts) > 0)
     corpus = corpus.select(_is_whole(corpus))
     seen = dmv.DmvCounts(*dmv_tree_counts(corpus.tags, corpus.starts, corpus.heads, len(parser.inventory)))

@@ -82,7 +82,7 @@ def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> PreparedPa
         none = Relation(impossible, words, words, np.zeros((0, 2), dtype=np.int32))
         sides.append(Side(np.full(zeros.shape, NO_VARIABLE, dtype=np.int32), None, none, none))
         scores.append(TreeScores(marginals=zeros, kept=impossible, links=zeros))
-    return prepare_pair(pair, sides[0], sides[1], *scores, families=families)
+    return prepare_pair(pair, sides, scores, families=families)
 
 
 def train_link_chooser(

@@ -278,22 +278,17 @@ class PreparedPair:
 
 
 def prepare_pair(
-    pair: SentencePair,
-    source: Side,
-    target: Side,
-    source_scores: TreeScores,
-    target_scores: TreeScores,
-    *,
-    families: tuple[str, ...] = joint_templates.FAMILIES,
+    pair: SentencePair, sides: Sequence[Side], scores: Sequence[TreeScores], *, families: tuple[str, ...]
 ) -> PreparedPair:
     """Build the graph of a pair, hash its features, and copy its aligner's probabilities."""
+    (source, target), (source_scores, target_scores) = sides, scores
     first = 1 + max(joint_structure.ALWAYS_TRUE, int(source.arcs.max()), int(target.arcs.max()))
     links = pair.alignment.links
     structure = joint_structure.joint_structure(source, target, links, first, families=families)
     words = joint_templates.word_hashes(pair.source), joint_templates.word_hashes(pair.target)
     odds = odds_of(joint_templates.link_posteriors(pair.alignment))
-    sides = zip(words, ("SOURCEFERT", "TARGETFERT"), strict=True)
-    fertilities = [joint_templates.fertility_buckets(own.tags, side=side) for own, side in sides]
+    named = zip(words, ("SOURCEFERT", "TARGETFERT"), strict=True)
+    fertilities = [joint_templates.fertility_buckets(own.tags, side=name) for own, name in named]
     return PreparedPair(
         structure=structure,
         source=_local(source_scores.links),

@@ -112,6 +112,14 @@ class JointLabeller:
         more.table.weights[:, kept] = self.table.weights
         return replace(more, table=replace(self.table, weights=more.table.weights))
 
+    def of_pair(
+        self, source: TreeParser, pair: SentencePair, graph: PreparedPair, beliefs: JointBeliefs, heads: Heads
+    ) -> SenseRows:
+        """Return the table rows of a pair's senses, given the target's tree int32[n+1]."""
+        tree, names = source.inference.best(beliefs.source), self.source_relations
+        relations = relation_chances(source, pair.source, tree, names=names, given=graph.source_relations)
+        return self.senses(pair.target, expected_senses(graph.structure, beliefs, heads), relations)
+
     def senses(self, sentence: Sentence, found: Senses, source_relations: Scores) -> SenseRows:
         """Return the table rows of a sentence's senses; ``source_relations`` float64[m+1, R]: chances."""
         chances = found.chances[:, None] * source_relations[found.sources]
@@ -142,20 +150,6 @@ class JointLabeller:
 
 def _n_rows(n_source_relations: int) -> int:
     return len(CONFIGURATIONS) * (1 + n_source_relations * (1 + _N_TAGS))
-
-
-def relation_senses(
-    labeller: JointLabeller,
-    source: TreeParser,
-    pair: SentencePair,
-    prepared: PreparedPair,
-    beliefs: JointBeliefs,
-    target_heads: Heads,
-) -> SenseRows:
-    tree = source.inference.best(beliefs.source)
-    names = labeller.source_relations
-    relations = relation_chances(source, pair.source, tree, names=names, given=prepared.source_relations)
-    return labeller.senses(pair.target, expected_senses(prepared.structure, beliefs, target_heads), relations)
 
 
 def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) -> NDArray[np.int32]:

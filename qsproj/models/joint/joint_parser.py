@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_lin
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.joint import joint_graph, joint_trees
 from qsproj.models.joint.joint_graph import JointBeliefs, JointWeights, PreparedPair
-from qsproj.models.joint.joint_labeller import JointLabeller, relation_senses
+from qsproj.models.joint.joint_labeller import JointLabeller
 from qsproj.models.joint.joint_options import LINK_FACTORS, SYNCH, JointOptions, JointTrainingOptions
 from qsproj.models.joint.joint_structure import States, beyond_itg, known_states, observed_side
 from qsproj.models.joint.joint_trees import TreeParser, TreeScores, first_order
@@ -101,8 +101,8 @@ class JointParser(Wrapper[TreeParser]):
         if target_scores is None:
             target_scores = scores_of(self.target, pair.target, choices=choices)
         target = target_scores.side(int(source.arcs.max()) + 1, self.target.inference)
-        sides = source, target, source_scores, target_scores
-        prepared = joint_graph.prepare_pair(pair, *sides, families=self.options.families)
+        sides, scores = (source, target), (source_scores, target_scores)
+        prepared = joint_graph.prepare_pair(pair, sides, scores, families=self.options.families)
         structure, tagged = prepared.structure, target_scores.tagged
         # Arcs are scored under other tags where there are choices.
         if choices is not None and self.tagger is not None and tagged is not None:
@@ -128,7 +128,7 @@ class JointParser(Wrapper[TreeParser]):
         beliefs = self.infer(prepared, target_heads, target_tags=target_tags)
         if beliefs.status is Status.CONTRADICTION:
             return None
-        senses = relation_senses(self.labeller, self.source, pair, prepared, beliefs, target_heads)
+        senses = self.labeller.of_pair(self.source, pair, prepared, beliefs, target_heads)
         return self.labeller.table.evidence(senses, len(target_heads))
 
     def parse_pair(

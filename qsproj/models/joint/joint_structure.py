@@ -87,23 +87,18 @@ def kept_arcs(marginals: Floats, *trees: Heads, least_probability: float = MIN_P
 
 
 def free_side(
-    marginals: Floats,
-    kept: Mask,
-    first_variable: int,
-    trees: TreeDecoder,
-    *,
-    families: Sequence[FamilyFactors] = (),
+    marginals: Floats, kept: Mask, first: int, trees: TreeDecoder, *, families: Sequence[FamilyFactors] = ()
 ) -> Side:
-    """Return a side with unknown tree; the arcs in ``kept`` are numbered from ``first_variable`` on."""
+    """Return a side with unknown tree; the arcs in ``kept`` are numbered from ``first`` on."""
     heads, dependents = (ends.astype(np.int32) for ends in np.nonzero(kept))
     arcs = np.full(kept.shape, NO_VARIABLE, dtype=np.int32)
-    variables = np.arange(first_variable, first_variable + len(heads), dtype=np.int32)
+    variables = np.arange(first, first + len(heads), dtype=np.int32)
     arcs[heads, dependents] = variables
     log_odds = odds_of(marginals[heads, dependents])
     with np.errstate(invalid="ignore"):
         # A certain and an impossible arc: NaN, which is not greater.
         likely = log_odds[:, None] + log_odds > LEAST_LOG_ODDS
-    moved = tuple(family.numbered_from(first_variable) for family in families)
+    moved = tuple(family.numbered_from(first) for family in families)
     return Side(arcs, trees, *_relations(heads, dependents, variables, likely, len(arcs)), moved)
 
 

@@ -20,7 +20,7 @@ from qsproj.models.arc.arc_training import cross_fitted_relations
 from qsproj.models.checkpoint import Checkpoint, learn_kept
 from qsproj.models.joint import joint_graph, joint_structure, joint_trees
 from qsproj.models.joint.joint_graph import JointBeliefs, JointGraph, JointWeights, PreparedPair
-from qsproj.models.joint.joint_labeller import JointLabeller, known_relations, relation_senses
+from qsproj.models.joint.joint_labeller import JointLabeller, known_relations
 from qsproj.models.joint.joint_options import SYNCH, TAG_THRESHOLD, BiparseOptions, JointTrainingOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, States, known_states
@@ -348,7 +348,7 @@ def with_joint_labeller(
         heads = example.target_heads
         beliefs = parser.infer(example.pair, heads, target_tags=example.target_tags)
         if beliefs.status is not Status.CONTRADICTION:
-            senses = relation_senses(start, parser.source, pair, example.pair, beliefs, heads)
+            senses = start.of_pair(parser.source, pair, example.pair, beliefs, heads)
             seen.append(SenseExample(senses, own, known_relations(start.relations, pair.target, heads)))
     table = train_senses(start.table, seen, rng=rng, description="training relations")
     return replace(parser, labeller=replace(start, table=table))

@@ -28,12 +28,7 @@ LEAST_PRIOR = 1e-3
 
 
 def nodes_of(
-    pair: SentencePair,
-    tags: NDArray[np.int16],
-    source_tags: NDArray[np.int16],
-    *,
-    null_tag: int,
-    punctuation: str,
+    pair: SentencePair, tags: dmv.Tags, source_tags: dmv.Tags, *, null_tag: int, punctuation: str
 ) -> QgCorpus:
     """Return the nodes of one pair: one for each linked source word, or one for NULL (thesis 4.6.3.1).
 

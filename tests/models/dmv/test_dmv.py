@@ -141,7 +141,10 @@ def test_a_sentence_that_cannot_be_generated_is_an_error():
 def test_counts_of_two_halves_add_up_to_those_of_the_whole():
     bank = treebank()
     numbering = TagNumbering()
-    corpora = [pack(part, numbering.number, punctuation="keep") for part in (bank, bank[:11], bank[11:])]
+    corpora = [
+        pack(part, [numbering.number(one.upos) for one in part], punctuation="keep")
+        for part in (bank, bank[:11], bank[11:])
+    ]
     parameters = uniform_parameters(len(numbering.inventory()))
     whole, first, second = (sum_e_step(corpus, parameters)[0] for corpus in corpora)
     both = added(first, second)
