@@ -97,15 +97,13 @@ class JointExample:
     source_heads: Heads | None = None
     target_tags: States | None = None
 
-    def known(self) -> list[States]:
-        """Return int8[V] for each graph: nothing known; target and hand links; the source's tree, too."""
+    def graphs(self) -> list[JointGraph]:
+        """Return the graphs given nothing; given target and hand links; given the source's tree, too."""
         unknown = partial(known_states, self.pair.structure)
         seen = partial(unknown, self.target_heads, self.link_states, target_tags=self.target_tags)
         trees = [] if self.source_heads is None else [seen(source_heads=self.source_heads)]
-        return [unknown(), seen(), *trees]
-
-    def graphs(self) -> list[JointGraph]:
-        return [joint_graph.joint_graph(self.pair.structure, known) for known in self.known()]
+        known = [unknown(), seen(), *trees]
+        return [joint_graph.joint_graph(self.pair.structure, states) for states in known]
 
 
 # A gradient this small does not step the weights.

@@ -1,7 +1,7 @@
 """The quasi-synchronous DMV, which generates target sentences given the trees of their translations."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -140,22 +140,16 @@ def before_first_step(parameters: QgParameters) -> QgStep:
     return step_of(parameters, nothing)
 
 
-def parameters_like(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
-    biased = biased_parameters(len(start.root), source_tags, parent_child=parent_child)
-    stop, child = start.stop, np.repeat(start.child[:, :, None, :], source_tags, axis=2)
-    return replace(biased, stop=stop, child=child, root=np.repeat(start.root[None], source_tags, axis=0))
-
-
-def biased_parameters(tags: int, source_tags: int, *, parent_child: float) -> QgParameters:
-    """Return uniform parameters with a preference for parent-child (thesis 4.6.2, 4.6.3.4)."""
+def biased_parameters(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
+    """Return parameters equal in every sense, with a preference for parent-child (thesis 4.6.2, 4.6.3.4)."""
     if not 0.0 < parent_child < 1.0:
         found = f"the prior of parent-child is {parent_child}"
         raise UsageError(f"{found}, expected a probability between 0 and 1")
     kinds = len(CONFIGURATION_NAMES)
     configuration = np.full(kinds, (1.0 - parent_child) / (kinds - 1))
     configuration[PARENT_CHILD] = parent_child
-    child = np.full((tags, 2, source_tags, tags), 1.0 / tags)
-    return QgParameters(np.full((tags, 2, 2), 0.5), configuration, child, child[0, 0].copy())
+    child = np.repeat(start.child[:, :, None, :], source_tags, axis=2)
+    return QgParameters(start.stop, configuration, child, np.repeat(start.root[None], source_tags, axis=0))
 
 
 @dataclass(frozen=True)

@@ -59,18 +59,18 @@ def train_qg_dmv(
         if first is None:
             raise NothingToLearnError(f"no usable sentence pair (left out: {listed_reasons(skipped)})")
         packed = pack_into(folder, itertools.chain([first], usable), punctuation=options.punctuation)
-        began = start()
-        result, log_likelihood = _run_em(packed, began, options, run)
-    parameters, tags = result.parameters, packed.inventory
+        tags, began = packed.inventory, start()
+        if began is None:
+            alone = dmv.uniform_parameters(len(tags))
+        else:
+            alone = began.parameters.over(dmv.tag_numbers(tags, began.inventory))
+        result, log_likelihood = _run_em(packed, alone, options, run)
+    parameters = result.parameters
     counts = parameters.monolingual_stop, parameters.monolingual_child, parameters.monolingual_root
     learned = bool(counts[0].any())
     # The parser of new text: from the counts of EM, or the initial one if EM returns its start.
     if learned:
         alone = dmv.DmvCounts(*counts).estimate(options.monolingual_smoothing)
-    elif began is None:
-        alone = dmv.uniform_parameters(len(tags))
-    else:
-        alone = began.parameters.over(dmv.tag_numbers(tags, began.inventory))
     monolingual = dmv.Dmv(tags, alone, options.punctuation)
     report = QgReport(
         iterations=result.records,
@@ -85,15 +85,10 @@ def train_qg_dmv(
 
 
 def _run_em(
-    packed: "PackedPairs", start: dmv.Dmv | None, options: QgOptions, run: EMRun
+    packed: "PackedPairs", start: dmv.DmvParameters, options: QgOptions, run: EMRun
 ) -> tuple[EMState[qg_dmv.QgStep], float]:
     tags, source_tags = packed.inventory, packed.source_inventory
-    parent_child, senses = options.parent_child, len(source_tags) + 1
-    if start is None:
-        initial = qg_dmv.biased_parameters(len(tags), senses, parent_child=parent_child)
-    else:
-        known = start.parameters.over(dmv.tag_numbers(tags, start.inventory))
-        initial = qg_dmv.parameters_like(known, senses, parent_child=parent_child)
+    initial = qg_dmv.biased_parameters(start, len(source_tags) + 1, parent_child=options.parent_child)
     crc = checksum((initial.stop, initial.child, initial.root), packed.crc)
     problem: EMProblem[qg_dmv.QgStep, qg_dmv.QgCounts] = EMProblem(
         iterations=options.iterations,

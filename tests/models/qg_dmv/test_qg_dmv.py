@@ -13,7 +13,7 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised, tag_numbers
+from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised, tag_numbers, uniform_parameters
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.qg_dmv.qg_dmv import (
@@ -25,7 +25,6 @@ from qsproj.models.qg_dmv.qg_dmv import (
     expected_counts,
     nodes_of,
     pack_pairs,
-    parameters_like,
 )
 from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
 from qsproj.models.storage import load_model
@@ -111,7 +110,7 @@ def packed(*pairs, punctuation="keep"):
 
 def laid_out(events):
     """Lay out an oracle's counter as the kernel does."""
-    like = biased_parameters(len(TAGS), len(SOURCE_TAGS) + 1, parent_child=0.5)
+    like = biased_parameters(uniform_parameters(len(TAGS)), len(SOURCE_TAGS) + 1, parent_child=0.5)
     stop, child, root = np.zeros((len(TAGS), 2, 2, 2)), np.zeros_like(like.child), np.zeros_like(like.root)
     configuration = np.zeros_like(like.configuration)
     for (kind, *where), count in events.items():
@@ -307,7 +306,7 @@ def test_training_may_start_from_a_dmv_of_other_tags():
     known = start.over(np.array([0, 1, 0], dtype=np.int16))
     np.testing.assert_allclose(known.stop[:, 0, 0], [0.1, 0.5, 0.1])
     np.testing.assert_allclose(known.child[1, 0], [0.9 / 1.9, 0.1 / 1.9, 0.9 / 1.9])
-    parameters = parameters_like(known, 4, parent_child=0.8)
+    parameters = biased_parameters(known, 4, parent_child=0.8)
     assert parameters.configuration[PARENT_CHILD] == 0.8
     for sense in range(4):
         np.testing.assert_allclose(parameters.child[:, :, sense], known.child)
@@ -355,7 +354,9 @@ def test_smoothing_adds_to_the_counts_of_both_models():
     model, _ = train_qg_dmv(pairs, options=options)
     tags, senses = model.base.inventory, model.source_inventory
     corpus = pack_pairs([pair_nodes(pair, tags, senses, punctuation="keep") for pair in pairs])
-    start = biased_parameters(len(tags), len(senses) + 1, parent_child=options.parent_child)
+    start = biased_parameters(
+        uniform_parameters(len(tags)), len(senses) + 1, parent_child=options.parent_child
+    )
     counts, _ = expected_counts([corpus], start)
 
     def shares(values, added):

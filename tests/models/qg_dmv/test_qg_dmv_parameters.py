@@ -9,8 +9,8 @@ import pytest
 
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
-from qsproj.models.dmv.dmv import DmvParameters, added, log_dirichlet
-from qsproj.models.qg_dmv.qg_dmv import QgCounts, biased_parameters, parameters_like
+from qsproj.models.dmv.dmv import DmvParameters, added, log_dirichlet, uniform_parameters
+from qsproj.models.qg_dmv.qg_dmv import QgCounts, biased_parameters
 
 TAGS, SENSES, KINDS = 3, 4, len(CONFIGURATION_NAMES)
 
@@ -23,7 +23,7 @@ def counts():
 
 
 def test_nothing_is_preferred_but_parent_child():
-    start = biased_parameters(TAGS, SENSES, parent_child=0.7)
+    start = biased_parameters(uniform_parameters(TAGS), SENSES, parent_child=0.7)
     others = [share for kind, share in enumerate(start.configuration) if kind != PARENT_CHILD]
     assert start.configuration[PARENT_CHILD] == 0.7
     assert others == pytest.approx([0.3 / (KINDS - 1)] * (KINDS - 1))
@@ -35,7 +35,7 @@ def test_nothing_is_preferred_but_parent_child():
 @pytest.mark.parametrize("share", [-0.1, 0.0, 1.0, 1.5])
 def test_a_preference_is_a_probability(share):
     with pytest.raises(UsageError, match=f"the prior of parent-child is {share}"):
-        biased_parameters(TAGS, SENSES, parent_child=share)
+        biased_parameters(uniform_parameters(TAGS), SENSES, parent_child=share)
 
 
 def test_a_start_is_the_same_for_every_sense():
@@ -45,7 +45,7 @@ def test_a_start_is_the_same_for_every_sense():
         rng.dirichlet(np.ones(TAGS), (TAGS, 2)),
         rng.dirichlet(np.ones(TAGS)),
     )
-    start = parameters_like(dmv, SENSES, parent_child=0.7)
+    start = biased_parameters(dmv, SENSES, parent_child=0.7)
     assert start.configuration[PARENT_CHILD] == 0.7
     np.testing.assert_array_equal(start.stop, dmv.stop)
     for sense in range(SENSES):
