@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from qsproj.models.spec import check, option_field
 
 STARTS = ("harmonic", "uniform", "trees")
-E_STEPS = ("sum", "viterbi")
 QG_STARTS = ("trees", "uniform")
 
 
@@ -21,7 +20,6 @@ class DmvOptions:
     """
 
     start: str = option_field("harmonic", known=("start", STARTS))
-    e_step: str = option_field("sum", known=("E-step", E_STEPS))
     keep_heads: bool = False
     iterations: int = 50
     tolerance: float = 1e-5

@@ -100,13 +100,13 @@ def train_dmv(
     """
     options = options or DmvOptions()
     parts, inventory, skipped = _packed_parts(sentences, options)
-    e_step, free = E_STEP_OF[options.e_step], parts
+    free = parts
     if not options.keep_heads:
         free = [replace(part, heads=np.full_like(part.heads, NO_HEAD)) for part in parts]
     problem: EMProblem[dmv.DmvParameters, dmv.DmvCounts] = EMProblem(
         iterations=options.iterations,
         tolerance=options.tolerance,
-        e_step=lambda parameters: dmv.summed(partial(e_step, parameters=parameters), free, run.workers),
+        e_step=lambda parameters: dmv.summed(partial(e_step_of, parameters=parameters), free, run.workers),
         m_step=lambda counts: counts.estimate(options.smoothing),
         log_prior=lambda own: dmv.log_dirichlet(options.smoothing, own.stop, own.child, own.root),
     )
@@ -165,24 +165,11 @@ def _packed_parts(
     return parts, inventory, skipped
 
 
-def sum_e_step(corpus: TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
+def e_step_of(corpus: TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
     own = parameters.stop, parameters.child, parameters.root
     stop, child, root, logs, _, _ = dmv_expectation(corpus.tags, corpus.starts, corpus.heads, *own)
     dmv.check_possible(logs)
     return dmv.DmvCounts(stop, child, root), float(logs.sum())
-
-
-def viterbi_e_step(corpus: TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
-    with np.errstate(divide="ignore"):
-        logs = [np.log(parameters.stop), np.log1p(-parameters.stop)]
-        logs += [np.log(parameters.child), np.log(parameters.root)]
-    heads, scores = dmv_best(corpus.tags, corpus.starts, corpus.heads, *logs)
-    dmv.check_possible(scores)
-    counts = dmv_tree_counts(corpus.tags, corpus.starts, heads, len(parameters.root))
-    return dmv.DmvCounts(*counts), float(scores.sum())
-
-
-E_STEP_OF = {"sum": sum_e_step, "viterbi": viterbi_e_step}
 
 
 def admits_any_tree(corpus: TagCorpus) -> Mask:

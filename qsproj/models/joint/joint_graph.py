@@ -127,9 +127,7 @@ class JointGraph:
 def joint_graph(structure: JointStructure, known: States) -> JointGraph:
     fixed, *reduced = joint_structure.free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
-    tags = None
-    if structure.tags is not None:
-        tags = TagFactors(structure.tags, structure.link_variables[structure.tags.links], known)
+    tags = None if structure.tags is None else TagFactors(structure.tags, known)
     m, n = (len(side.arcs) - 1 for side in (structure.source, structure.target))
     fertile = np.concatenate([structure.links[:, 0], structure.links[:, 1] + m])
     unknown, sides = known == UNKNOWN, (structure.source, structure.target)
@@ -201,7 +199,7 @@ def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagati
     tags = None
     if graph.tags is not None:
         of_arcs = _probabilities(beliefs, graph.tags.tags.arcs, known)
-        of_links = probability(log_odds(beliefs, graph.tags.link_variables))
+        of_links = probability(log_odds(beliefs, graph.tags.tags.links))
         tags = graph.tags.expected(_expected(graph, "tags", beliefs), of_arcs, of_links)
     return JointBeliefs(
         source=_arc_probabilities(structure.source, beliefs, known),

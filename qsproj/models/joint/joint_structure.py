@@ -224,7 +224,7 @@ class TagVariables:
     ``possible`` bool[U, K]: the tags that each word may have, first that of the sentence.
     ``arcs`` int32[F]: variables of the arcs that have an end among these words.
     ``heads``, ``dependents`` int32[F]: indices of their words among the U, or CERTAIN.
-    ``links`` int32[L]: indices, among the candidate links, of those of these words.
+    ``links`` int32[L]: variables of the candidate links of these words.
     ``linked`` int32[L]: indices of their words among the U.
     """
 

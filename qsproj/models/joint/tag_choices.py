@@ -55,13 +55,9 @@ class TagScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagFactors:
-    """The groups of a pair's TAG variables, in the order in which they send messages.
-
-    ``link_variables`` int32[L]: of the links of these words. ``known`` int8[V]: known state of each variable.
-    """
+    """The groups of a pair's TAG variables, as they send messages; ``known`` int8[V]: known states."""
 
     tags: TagVariables
-    link_variables: Table
     known: States
 
     @property
@@ -75,13 +71,13 @@ class TagFactors:
         if states is not None:
             arcs = scores.arcs[self._cells(states)]
             links = scores.links[np.arange(len(scores.links)), states[tags.linked]]
-            edges = np.concatenate([tags.arcs[free_arcs], self.link_variables])
+            edges = np.concatenate([tags.arcs[free_arcs], tags.links])
             return [link(edges, np.concatenate([arcs[free_arcs], links]))]
         last = tags.variables[-1] + 1
         certain = np.full(len(tags.links), last)
         groups: list[FactorGroup] = [
             tag(tags.variables, np.where(tags.possible, scores.words, -np.inf)),
-            tag_link(self.link_variables, certain, tags.variables[tags.linked], scores.links[:, None]),
+            tag_link(tags.links, certain, tags.variables[tags.linked], scores.links[:, None]),
         ]
         # The last is also that at CERTAIN.
         variables = np.append(tags.variables, last)
@@ -322,16 +318,17 @@ def prepared_tags(
 ) -> tuple[TagVariables, PreparedTags]:
     numbers = np.full(len(marginals), CERTAIN, dtype=np.int32)
     numbers[choices.words] = np.arange(len(choices.words))
-    of_links = np.flatnonzero(numbers[structure.links[:, 1]] != CERTAIN).astype(np.int32)
+    of_links = np.flatnonzero(numbers[structure.links[:, 1]] != CERTAIN)
     first = structure.n_variables
     linked = numbers[structure.links[of_links, 1]]
     own_variables = np.arange(first, first + len(choices.words), dtype=np.int32)
     arcs = structure.target.arcs[tagged.heads, tagged.dependents]
     ends = numbers[tagged.heads], numbers[tagged.dependents]
-    variables = TagVariables(own_variables, choices.possible, arcs, *ends, of_links, linked)
-    links = pair.alignment.links[variables.links]
+    own_links = structure.link_variables[of_links]
+    variables = TagVariables(own_variables, choices.possible, arcs, *ends, own_links, linked)
+    links = pair.alignment.links[of_links]
     source_tags = word_hashes(pair.source).tags[links[:, 0]]
-    posteriors = link_posteriors(pair.alignment)[variables.links]
+    posteriors = link_posteriors(pair.alignment)[of_links]
     names = [choices.tags[u] for u in variables.linked.tolist()]
     n_tags = choices.scores.shape[1]
     # Scores of links with tags by the tagger's table, float64[L, K].

@@ -77,7 +77,7 @@ class Tagged:
                 arcs=target.arcs[heads, dependents],
                 heads=np.array([places.get(h, CERTAIN) for h in heads.tolist()], dtype=np.int32),
                 dependents=np.array([places.get(d, CERTAIN) for d in dependents.tolist()], dtype=np.int32),
-                links=np.array(of_links, dtype=np.int32),
+                links=structure.link_variables[np.array(of_links, dtype=np.int32)],
                 linked=np.array([places[links[k][1]] for k in of_links], dtype=np.int32),
             ),
         )
