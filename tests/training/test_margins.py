@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qsproj.conventions import frozen_heads
-from qsproj.models.arc.arc_examples import gold_trees
+from qsproj.models.arc.arc_learners import gold_trees
 from qsproj.models.tree_decoder import TreeDecoder
 from tests.oracles.trees import all_trees, tree_score
 

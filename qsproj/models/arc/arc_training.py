@@ -16,7 +16,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name, pluralise
 from qsproj.features.arc_templates import IN_TREE, TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
-from qsproj.models.arc import arc_examples, arc_learners, training_options
+from qsproj.models.arc import arc_learners, training_options
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import SUPPORTS, ArcScorer, ArcTrainer, Scorer, supported_by
 from qsproj.models.arc.labeller import LABEL_EPOCHS, Labeller, train_labeller
@@ -41,7 +41,7 @@ class Prepared:
 
     sentences: list[Sentence]
     weights: list[float]
-    lessons: list[arc_examples.Example]
+    lessons: list[arc_learners.Example]
     start: ArcScorer
     inference: TreeDecoder
     support: NDArray[np.uint64]
@@ -139,16 +139,16 @@ def prepare(
     unlabelled: Sequence[Sentence] = (),
 ) -> Prepared:
     """Choose features and trees, and build examples, as :func:`train_arc_parser` explains."""
-    training_options.check_optimizer(options)
+    _check_optimizer(options)
     check_name("support", options.support, SUPPORTS)
-    usable, skipped = arc_examples.usable_sentences(sentences)
+    usable, skipped = arc_learners.usable_sentences(sentences)
     weighted = zip(checked_weights(weights, sentences), sentences, strict=True)
-    given = [weight for weight, sentence in weighted if not arc_examples.why_unusable(sentence)]
+    given = [weight for weight, sentence in weighted if not arc_learners.why_unusable(sentence)]
     template_set = _template_set(usable, options.template_set)
     shape = {"projective": options.projective, "single_root": options.single_root}
     inference = choose_inference([sentence.heads for sentence in usable], **shape)
     start = ArcScorer.untrained(template_set)
-    made = arc_examples.training_examples(usable, start, inference, options)
+    made = arc_learners.training_examples(usable, start, inference, options)
     rows = [row for row in zip(usable, made, given, strict=True) if row[1]]
     if not rows:
         raise NothingToLearnError("no usable sentence in the training data; is the HEAD column empty?")
@@ -158,12 +158,12 @@ def prepare(
         reason = f"a head is missing, which {options.objective} cannot sum out, or " if whole else ""
         skipped[f"{reason}arcs that no possible tree contains"] = len(usable) - len(kept)
     if weights is not None:
-        examples = [arc_examples.weighed_example(*both, options) for both in zip(examples, counts)]
+        examples = [arc_learners.weighed_example(*both, options) for both in zip(examples, counts)]
     trees = ((example.encoded, sentence.heads) for example, sentence in zip(examples, kept))
     return Prepared(
         sentences=kept,
         weights=counts,
-        lessons=[*examples, *arc_examples.entropy_examples(unlabelled, start, inference, options)],
+        lessons=[*examples, *arc_learners.entropy_examples(unlabelled, start, inference, options)],
         start=start,
         inference=inference,
         support=supported_by(template_set, trees, cutoff=options.cutoff, criterion=options.support),
@@ -172,8 +172,20 @@ def prepare(
     )
 
 
+def _check_optimizer(options: TrainingOptions) -> None:
+    batch = training_options.names_of(lambda one: one.batch)
+    check_name("optimizer", options.optimizer, ("sgd", *arc_learners.METHODS))
+    if options.optimizer == "sgd":
+        return
+    if options.l1:
+        raise UsageError(f"--l1 belongs to --optimizer sgd; leave it out with {options.optimizer}")
+    if options.objective not in batch:
+        fixed = f"an objective that does not change during training: {', '.join(batch)}"
+        raise UsageError(f"--optimizer {options.optimizer} requires {fixed}; found {options.objective}")
+
+
 def train_scorer(
-    examples: Sequence[arc_examples.Example],
+    examples: Sequence[arc_learners.Example],
     start: ArcScorer,
     *,
     rng: np.random.Generator,
@@ -184,7 +196,7 @@ def train_scorer(
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     # Unscaled scores do not define probabilities yet.
     decode = "map" if objective_named(options.objective).scaled else "mbr"
-    score = arc_examples.scorer_score(dev, start.encode, inference, decode=decode)
+    score = arc_learners.scorer_score(dev, start.encode, inference, decode=decode)
     if options.optimizer != "sgd":
         batch: Any = examples
         loss, steps = arc_learners.BatchLoss(start, support, l2=options.l2), options.epochs
@@ -242,7 +254,7 @@ def scaled_to_likelihood(
     probabilities. The first MOST_SENTENCES trees that the model can build are used; None where there are
     none. Held-out trees give calibrated probabilities, training trees overconfident ones.
     """
-    trees = ((one, arc_examples.tree_objective(one.heads, inference)) for one in sentences)
+    trees = ((one, arc_learners.tree_objective(one.heads, inference)) for one in sentences)
     sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
     known = [(right, scorer.scores(scorer.features(scorer.encode(one)))) for one, right in sample]
     if not known:

@@ -15,7 +15,7 @@ from qsproj.conventions import ROOT, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
 from qsproj.features.arc_templates import IN_TREE
-from qsproj.models.arc.arc_examples import tree_examples, usable_sentences
+from qsproj.models.arc.arc_learners import tree_examples, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer
 from qsproj.models.arc.labeller import Labeller, known_relations, relations_in, train_labeller, with_relations

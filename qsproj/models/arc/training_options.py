@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.errors import UsageError, check_name, pluralise
+from qsproj.errors import check_name, pluralise
 from qsproj.models.spec import option_field
 
 if TYPE_CHECKING:
-    from qsproj.models.arc.arc_examples import ArcLoss, GoldTrees
+    from qsproj.models.arc.arc_learners import ArcLoss, GoldTrees
     from qsproj.models.tree_decoder import TreeDecoder
     from qsproj.training.loop import EpochRecord
     from qsproj.training.optimiser import Rule
@@ -222,20 +222,6 @@ class TrainingOptions:
         if objective_named(self.objective).plain:
             return PlainSteps
         return partial(AdaGrad, rate=share * self.rate, l2=self.l2, l1=self.l1, first_squares=first_squares)
-
-
-def check_optimizer(options: TrainingOptions) -> None:
-    from qsproj.models.arc.arc_learners import METHODS
-
-    batch = names_of(lambda one: one.batch)
-    check_name("optimizer", options.optimizer, ("sgd", *METHODS))
-    if options.optimizer == "sgd":
-        return
-    if options.l1:
-        raise UsageError(f"--l1 belongs to --optimizer sgd; leave it out with {options.optimizer}")
-    if options.objective not in batch:
-        fixed = f"an objective that does not change during training: {', '.join(batch)}"
-        raise UsageError(f"--optimizer {options.optimizer} requires {fixed}; found {options.objective}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from qsproj.errors import UsageError, unknown_name
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
 from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
 from qsproj.models.arc import arc_scorer
-from qsproj.models.arc.arc_examples import scorer_score
+from qsproj.models.arc.arc_learners import scorer_score
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
 from qsproj.models.arc.arc_training import finished, prepare
 from qsproj.models.arc.residual import annotated_examples, fine_tuned_labeller

@@ -13,7 +13,7 @@ from qsproj.errors import NothingToLearnError, pluralise
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.adaptation_features import Templates
-from qsproj.models.arc.arc_examples import tree_objective
+from qsproj.models.arc.arc_learners import tree_objective
 from qsproj.models.converter import converter as converters
 from qsproj.models.converter.converter import HASH_BITS, Converter, WeightedSource
 from qsproj.models.converter.converter_parts import train_relations, train_turns

@@ -23,7 +23,7 @@ from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
-from qsproj.models.arc.arc_examples import check_finite, dev_score, usable_sentences
+from qsproj.models.arc.arc_learners import check_finite, dev_score, usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser, training_like

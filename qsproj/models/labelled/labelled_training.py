@@ -15,7 +15,7 @@ from qsproj.features.arc_templates import IN_TREE
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import NEGLIGIBLE
 from qsproj.kernels.features.label_features import gather_relations
-from qsproj.models.arc.arc_examples import right_heads, tree_objective
+from qsproj.models.arc.arc_learners import right_heads, tree_objective
 from qsproj.models.arc.arc_scorer import ArcTrainer, supported_by
 from qsproj.models.arc.arc_training import Prepared, prepare
 from qsproj.models.arc.labeller import HASH_BITS, known_relations, relations_in, train_labeller, untrained

@@ -16,7 +16,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, check_name, pluralise
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.features.sparse_gradient import gather_rows
-from qsproj.models.arc.arc_examples import check_finite, dev_score
+from qsproj.models.arc.arc_learners import check_finite, dev_score
 from qsproj.models.arc.arc_scorer import ArcTrainer
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser, training_like
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of

@@ -20,7 +20,7 @@ from qsproj.conventions import MAX_WORDS, Scores, is_whole
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, check_name, listed_reasons, pluralise
-from qsproj.models.arc.arc_examples import tree_examples
+from qsproj.models.arc.arc_learners import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
 from qsproj.models.arc.arc_training import train_scorer

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.models.arc.arc_examples import usable_sentences
+from qsproj.models.arc.arc_learners import usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import richest_template_set

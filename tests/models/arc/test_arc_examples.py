@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.errors import UsageError
-from qsproj.models.arc.arc_examples import (
+from qsproj.models.arc.arc_learners import (
     RISK_WEIGHT,
     SHARPNESS,
     check_finite,

@@ -14,7 +14,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.kernels.features.sparse_gradient import gather_rows
-from qsproj.models.arc.arc_examples import right_heads, tree_objective, usable_sentences
+from qsproj.models.arc.arc_learners import right_heads, tree_objective, usable_sentences
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser, training_like
 from qsproj.models.arc.training_options import MARGIN, TrainingOptions
 from qsproj.models.labelled.labelled_training import train_labelled_parser

@@ -5,8 +5,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
-from qsproj.models.arc.arc_examples import tree_examples
-from qsproj.models.arc.arc_learners import BatchLoss, minimise
+from qsproj.models.arc.arc_learners import BatchLoss, minimise, tree_examples
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions

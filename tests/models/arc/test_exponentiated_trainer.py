@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.models.arc.arc_examples import training_examples
-from qsproj.models.arc.arc_learners import ExponentiatedTrainer
+from qsproj.models.arc.arc_learners import ExponentiatedTrainer, training_examples
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tree_decoder import TreeDecoder

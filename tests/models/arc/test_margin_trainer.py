@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
 from qsproj.kernels.features.arc_features import list_arcs
-from qsproj.models.arc.arc_examples import GoldTrees, gold_trees, right_heads, tree_objective
-from qsproj.models.arc.arc_learners import MarginTrainer
+from qsproj.models.arc.arc_learners import GoldTrees, MarginTrainer, gold_trees, right_heads, tree_objective
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer, ArcTrainer, LossExample
 from qsproj.models.arc.arc_training import scaled_to_likelihood, train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions

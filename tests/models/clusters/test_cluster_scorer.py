@@ -8,7 +8,7 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
-from qsproj.models.arc.arc_examples import tree_examples, tree_objective
+from qsproj.models.arc.arc_learners import tree_examples, tree_objective
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer, bit_mask
 from qsproj.models.clusters.cluster_parser import ClusterTrainer, random_start, summed_out
 from qsproj.models.tree_decoder import TreeDecoder
