@@ -186,7 +186,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
             yield parsed
 
     def fine_tuned(self, trees: Sequence[parser.Lesson], *, rng: np.random.Generator) -> "ArcParser":
-        from qsproj.models.arc.residual import tuned_and_judged
+        from qsproj.models.arc.arc_training import tuned_and_judged
 
         return tuned_and_judged(self, parser.trees_of(trees), rng=rng)[0]
 

@@ -15,8 +15,7 @@ from qsproj.kernels.features.cluster_features import gather_clusters, score_clus
 from qsproj.models.arc import arc_scorer
 from qsproj.models.arc.arc_learners import scorer_score
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
-from qsproj.models.arc.arc_training import finished, prepare
-from qsproj.models.arc.residual import annotated_examples, fine_tuned_labeller
+from qsproj.models.arc.arc_training import annotated_examples, fine_tuned_labeller, finished, prepare
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.constraints import Given
 from qsproj.models.parser import ArcPosterior, Lesson, Posterior, trees_of

@@ -23,8 +23,7 @@ from qsproj.errors import NothingToLearnError, UsageError, check_name, listed_re
 from qsproj.models.arc.arc_learners import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
-from qsproj.models.arc.arc_training import train_scorer
-from qsproj.models.arc.residual import train_residual
+from qsproj.models.arc.arc_training import train_residual, train_scorer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import noisy_channel
 from qsproj.models.joint.joint_options import Propagation

@@ -27,7 +27,7 @@ from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.features.hashing import FeatureIndex
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.arc.residual import tuned_and_judged
+from qsproj.models.arc.arc_training import tuned_and_judged
 from qsproj.models.parser import Parser
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import (

@@ -23,7 +23,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
-from qsproj.models.arc.residual import train_residual, with_weights
+from qsproj.models.arc.arc_training import train_residual, with_weights
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.pipelines.projection import soft_evidence
 from qsproj.pipelines.projection.methods import (

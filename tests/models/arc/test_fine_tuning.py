@@ -12,10 +12,14 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.errors import UsageError
 from qsproj.evaluation.attachment import attachment_scores
-from qsproj.models.arc import residual
-from qsproj.models.arc.arc_training import cross_fitted_relations, train_arc_parser
+from qsproj.models.arc import arc_training
+from qsproj.models.arc.arc_training import (
+    annotated_examples,
+    cross_fitted_relations,
+    train_arc_parser,
+    train_residual,
+)
 from qsproj.models.arc.labeller import train_labeller
-from qsproj.models.arc.residual import annotated_examples, train_residual
 from qsproj.models.arc.training_options import TrainingOptions
 from tests.sentences import make_sentence
 
@@ -54,7 +58,7 @@ def test_the_parser_is_kept_where_held_out_trees_do_not_gain(parser, german, mon
         asked.append(items)
         return 0.0
 
-    monkeypatch.setattr(residual, "helpful_share", share)
+    monkeypatch.setattr(arc_training, "helpful_share", share)
     after = tuned(parser, german[:8])
     assert np.array_equal(after.scorer.weights, parser.scorer.weights)
     for tree in german[8:20]:

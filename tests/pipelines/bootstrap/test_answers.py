@@ -14,7 +14,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
-from qsproj.models.arc.residual import tuned_and_judged
+from qsproj.models.arc.arc_training import tuned_and_judged
 from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import text_parser
 from qsproj.models.tree_decoder import of_tree
