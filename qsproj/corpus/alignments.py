@@ -19,9 +19,9 @@ and ``giza`` (``A3.final`` of GIZA++) three lines per sentence. The source comes
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from itertools import groupby, zip_longest
-from operator import index
+from operator import index, itemgetter
 from os import PathLike, fspath
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -91,12 +91,13 @@ def write_alignments(
     with_counts: bool = False,
 ) -> None:
     """Write alignments one at a time; ``with_counts``: also a file of word counts, which readers check."""
-    if with_counts and isinstance(path, str | PathLike) and path != "-":
-        with open_output(_counts_beside(path)) as counts:
-            write_alignments(_noted(alignments, counts), path, with_weights=with_weights)
-        return
-    with open_output(path) as handle:
+    beside = _counts_beside(path) if with_counts else None
+    opened: AbstractContextManager[TextIO | None] = open_output(beside) if beside else nullcontext()
+    with opened as counts, open_output(path) as handle:
         for alignment in alignments:
+            if counts is not None:
+                size = f"{alignment.n_source} {alignment.n_target} {len(alignment.links)}"
+                counts.write(f"{size} {int(alignment.links.sum())}\n")
             words, marks = (alignment.links - 1).tolist(), np.where(alignment.sure, "-", "p").tolist()
             links = [f"{source}{mark}{target}" for (source, target), mark in zip(words, marks, strict=True)]
             if with_weights and alignment.weights is not None:
@@ -109,20 +110,20 @@ def read_alignment_lines(
     path: PathOrFile, *, format: str, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
     """Read the formats of this module; see :func:`qsproj.corpus.formats.read_alignments`."""
-    read, base = READERS[format]
-    name = name_of(path)
+    (read, base), name = READERS[format], name_of(path)
     expected = None if sizes is None else _word_counts(sizes)
     count, linked, first = 0, 0, False
     with ExitStack() as opened:
         handle = opened.enter_context(open_text(path))
-        counts = iter(()) if expected is None else _read_counts(path, opened)
-        for count, links in enumerate(read(handle, name, base=base), start=1):
+        beside = _counts_beside(path)
+        counts = opened.enter_context(open_text(beside)) if beside and beside.is_file() else iter(())
+        for count, links in enumerate(read(handle, name, base), start=1):
             size = links.sizes
             if expected is not None:
                 size = next(expected, None)
                 if size is None:
                     raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
-                _check_counts(links, next(counts, None), size, name)
+                _check_counts(links, next(counts, ""), size, name)
             linked += bool(links.rows)
             first = first or any(1 in (row.source, row.target) for row in links.rows)
             yield _alignment(links, size, name, base)
@@ -137,27 +138,14 @@ def read_alignment_lines(
         yield _alignment(Links(0, []), missing, name, base)
 
 
-def _counts_beside(path: str | PathLike[str]) -> Path:
-    return Path(f"{fspath(path)}.counts")
+def _counts_beside(path: PathOrFile | None) -> Path | None:
+    """Return the file of numbers of words and links, and sums of link positions; None for no named file."""
+    return Path(f"{fspath(path)}.counts") if isinstance(path, str | PathLike) and path != "-" else None
 
 
-def _noted(alignments: Iterable[Alignment], counts: TextIO) -> Iterator[Alignment]:
-    """Yield the alignments; write numbers of words and links, and the sum of link positions, of each."""
-    for alignment in alignments:
-        links = alignment.links
-        counts.write(f"{alignment.n_source} {alignment.n_target} {len(links)} {int(links.sum())}\n")
-        yield alignment
-
-
-def _read_counts(path: PathOrFile, opened: ExitStack) -> Iterator[list[int]]:
-    if not isinstance(path, str | PathLike) or not (beside := _counts_beside(path)).is_file():
-        return iter(())
-    lines = opened.enter_context(open_text(beside))
-    return ([number_of(one) for one in line.split() if one.isdigit()] for line in lines)
-
-
-def _check_counts(links: Links, counts: list[int] | None, size: tuple[int, int], name: str) -> None:
-    if counts is None or not links.rows or (counts[0], counts[1]) == size:
+def _check_counts(links: Links, line: str, size: tuple[int, int], name: str) -> None:
+    counts = [number_of(one) for one in line.split() if one.isdigit()]
+    if not links.rows or tuple(counts[:2]) == size:
         return
     if counts[2:] == [len(links.rows), sum(row.source + row.target for row in links.rows)]:
         found = f"links that were made of {counts[0]} and {counts[1]} words"
@@ -181,8 +169,7 @@ def _word_counts(sizes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
     expected = f"the links of {pluralise(pairs, 'pair')}, as there are of sentences"
-    remedy = "check that the alignment is that of these sentences"
-    return DataError(name, line, found, expected, remedy)
+    return DataError(name, line, found, expected, "check that the alignment is that of these sentences")
 
 
 def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base) -> Alignment:
@@ -191,7 +178,13 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base
     _, sources, targets, sure, weights = zip(*links.rows, strict=True)
     last_source, last_target = max(sources), max(targets)
     if min(*sources, *targets) < 1 or max(last_source, last_target) > _MAX_WORD:
-        raise _base_error(links.rows, name, base)
+        words = ((row.line, word) for row in links.rows for word in (row.source, row.target))
+        line, bad = next((line, word) for line, word in words if not 1 <= word <= _MAX_WORD)
+        remedy = "check the format"
+        if bad < 1 and base.other is not None:
+            remedy = f"if they count from 0, name the format {base.other}"
+        found = f"a link of word {bad - 1 + base.first_word}"
+        raise DataError(name, line, found, f"words that count from {base.first_word}", remedy)
     n_source, n_target = size or (last_source, last_target)
     if last_source > n_source or last_target > n_target:
         row = next(row for row in links.rows if row.source > n_source or row.target > n_target)
@@ -206,17 +199,6 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base
     return make_alignment(n_source, n_target, pairs, sure, weights_of(weights))
 
 
-def _base_error(rows: Sequence[Row], name: str, base: Base) -> DataError:
-    """Return the error for the first word below 1, or too large for an array."""
-    words = ((row.line, word) for row in rows for word in (row.source, row.target))
-    line, bad = next((line, word) for line, word in words if not 1 <= word <= _MAX_WORD)
-    remedy = "check the format"
-    if bad < 1 and base.other is not None:
-        remedy = f"if they count from 0, name the format {base.other}"
-    found = f"a link of word {bad - 1 + base.first_word}"
-    return DataError(name, line, found, f"words that count from {base.first_word}", remedy)
-
-
 def weights_of(stated: Sequence[float | None]) -> list[float] | None:
     """Return the weights of links; one without among weighted links is certain. None if none is stated."""
     if stated.count(None) == len(stated):
@@ -224,18 +206,22 @@ def weights_of(stated: Sequence[float | None]) -> list[float] | None:
     return [1.0 if weight is None else weight for weight in stated]
 
 
-def _pharaoh_line(text: str, line: int, name: str, *, base: Base) -> Links:
+def _row(
+    line: int, words: Sequence[str], weight: str | None, name: str, base: Base, *, sure: bool = True
+) -> Row:
+    source, target = (number_of(word) + 1 - base.first_word for word in words)
+    return Row(line, source, target, sure, weight_in(weight, line, name))
+
+
+def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
+    rows = list[Row]()
     # fast_align -s adds the score of the pair: ||| -3.2
-    tokens = (_SCORE.sub("", text) if "|||" in text else text).split()
-    matches = [match for match in map(_PHARAOH_LINK.fullmatch, tokens) if match is not None]
-    if len(matches) < len(tokens):
-        bad = next(token for token in tokens if _PHARAOH_LINK.fullmatch(token) is None)
-        expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
-        raise DataError(name, line, repr(bad[:40]), expected, _other_format(text))
-    shift, rows = 1 - base.first_word, list[Row]()
-    for source, mark, target, weight in (match.groups() for match in matches):
-        words = number_of(source) + shift, number_of(target) + shift
-        rows.append(Row(line, *words, mark == "-", weight_in(weight, line, name)))
+    for token in (_SCORE.sub("", text) if "|||" in text else text).split():
+        match = _PHARAOH_LINK.fullmatch(token)
+        if match is None:
+            expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
+            raise DataError(name, line, repr(token[:40]), expected, _other_format(text))
+        rows.append(_row(line, match.group(1, 3), match[4], name, base, sure=match[2] == "-"))
     return Links(line, rows)
 
 
@@ -265,35 +251,37 @@ def weight_in(text: str | None, line: int, name: str) -> float | None:
     return weight
 
 
-def _read_pharaoh(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
+def _read_pharaoh(handle: TextIO, name: str, base: Base) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
-        yield _pharaoh_line(text.lstrip(BYTE_ORDER_MARK), line, name, base=base)
+        yield _pharaoh_line(text.lstrip(BYTE_ORDER_MARK), line, name, base)
 
 
-def _read_tsv(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
+def _read_tsv(handle: TextIO, name: str, base: Base) -> Iterator[Links]:
     for line, text in enumerate(handle, start=1):
         cells = text.rstrip("\r\n").lstrip(BYTE_ORDER_MARK).split("\t")
         if len(cells) != 3:
-            found = pluralise(len(cells), "column")
             expected = "source, target and links, separated by tabs"
-            raise DataError(name, line, found, expected, _other_format(text))
+            raise DataError(name, line, pluralise(len(cells), "column"), expected, _other_format(text))
         sizes = (len(cells[0].split()), len(cells[1].split()))
-        yield _pharaoh_line(cells[2], line, name, base=base)._replace(sizes=sizes)
+        yield _pharaoh_line(cells[2], line, name, base)._replace(sizes=sizes)
 
 
-def _read_naacl(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
+def _read_naacl(handle: TextIO, name: str, base: Base) -> Iterator[Links]:
     """Yield the links of sentences 1, 2, ...; a skipped number is a pair without links."""
+    matches = _matches(handle, name, _NAACL_LINK, "sentence source target [S|P] [weight]")
+    rows = (
+        (number_of(match[1]), _row(line, match.group(2, 3), match[5], name, base, sure=match[4] != "P"))
+        for line, match in matches
+        if match is not None
+    )
     following = 1
-    rows = _naacl_rows(handle, name, base=base)
-    for number, group in groupby(rows, key=lambda numbered: numbered[0]):
+    for number, group in groupby(rows, key=itemgetter(0)):
         found = [row for _, row in group]
         line = found[0].line
         if number < following:
-            expected = f"{following} or later"
             remedy = "sort the file by sentence, counted from 1"
-            raise DataError(name, line, f"sentence {number}", expected, remedy)
-        for _ in range(following, number):
-            yield Links(line, [])
+            raise DataError(name, line, f"sentence {number}", f"{following} or later", remedy)
+        yield from [Links(line, [])] * (number - following)
         # In a row with word 0 after the shift, the other word is aligned to NULL; a row 0 0 is an error.
         yield Links(line, [row for row in found if bool(row.source) == bool(row.target)])
         following = number + 1
@@ -311,27 +299,19 @@ def _matches(
         yield line, match
 
 
-def _naacl_rows(handle: TextIO, name: str, *, base: Base) -> Iterator[tuple[int, Row]]:
-    for line, match in _matches(handle, name, _NAACL_LINK, "sentence source target [S|P] [weight]"):
-        if match is not None:
-            number, source, target, kind, weight = match.groups()
-            words = [number_of(word) + 1 - base.first_word for word in (source, target)]
-            yield number_of(number), Row(line, words[0], words[1], kind != "P", weight_in(weight, line, name))
-
-
-def _read_giza(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
+def _read_giza(handle: TextIO, name: str, _: Base) -> Iterator[Links]:
     """Yield the links of an ``A3.final`` file: three lines per pair; words of NULL are unlinked.
 
     # Sentence pair (1) source length 2 target length 3 alignment score : 0.01
     das kleine Haus
     NULL ({ }) the ({ 1 }) house ({ 2 3 })
     """
-    del base
     # Buffered pairs: concatenated parts of MGIZA hold pairs in any order.
     following, early = 1, dict[int, Links]()
     for number, links in _giza_pairs(handle, name):
         if number < following or number in early:
-            raise _giza_error(name, links.line - 2, f"pair ({number}) a second time", f"pair ({following})")
+            found, expected = f"pair ({number}) a second time", f"pair ({following})"
+            raise DataError(name, links.line - 2, found, expected, _NO_GIZA)
         early[number] = links
         while following in early:
             yield early.pop(following)
@@ -349,40 +329,36 @@ def _giza_pairs(handle: TextIO, name: str) -> Iterator[tuple[int, Links]]:
         line = 3 * pair + 1
         match = re.match(r"# Sentence pair \(([0-9]+)\)", head)
         if match is None:
-            found = repr(head[:40].rstrip("\n"))
-            expected = "# Sentence pair (1) source length ..."
+            found, expected = repr(head[:40].rstrip("\n")), "# Sentence pair (1) source length ..."
             remedy = _other_format(head) if _other_format(head) != _OTHER_FORMAT else _NO_GIZA
             raise DataError(name, line, found, expected, remedy)
         if target is None or links is None:
-            raise _giza_error(name, line, "the end of the file", "three lines for each pair")
+            raise DataError(name, line, "the end of the file", "three lines for each pair", _NO_GIZA)
         yield number_of(match[1]), _giza_links(links, len(target.split()), line + 2, name)
 
 
 def _giza_links(text: str, n_target: int, line: int, name: str) -> Links:
     words = [match.groups() for match in _SOURCE_WORD.finditer(text)]
     if _SOURCE_WORD.sub("", text).strip() or not words or words[0][0] != "NULL":
-        raise _giza_error(name, line, repr(text[:40].rstrip("\n")), "NULL ({ 1 }) word ({ 2 3 }) ...")
+        found, expected = repr(text[:40].rstrip("\n")), "NULL ({ 1 }) word ({ 2 3 }) ..."
+        raise DataError(name, line, found, expected, _NO_GIZA)
     pairs = [(source, int(target)) for source, (_, linked) in enumerate(words) for target in linked.split()]
     outside = next((target for _, target in pairs if not 1 <= target <= n_target), None)
     if outside is not None:
-        raise _giza_error(name, line, f"a link of target word {outside}", f"words 1 to {n_target}")
+        found, expected = f"a link of target word {outside}", f"words 1 to {n_target}"
+        raise DataError(name, line, found, expected, _NO_GIZA)
     return Links(line, [Row(line, *pair) for pair in pairs if pair[0]], (len(words) - 1, n_target))
 
 
-def _giza_error(name: str, line: int, found: str, expected: str) -> DataError:
-    return DataError(name, line, found, expected, _NO_GIZA)
-
-
-def _read_triples(handle: TextIO, name: str, *, base: Base) -> Iterator[Links]:
+def _read_triples(handle: TextIO, name: str, base: Base) -> Iterator[Links]:
     expected = "source target weight, three numbers, or a blank line after a pair"
     first, rows = 1, list[Row]()
     for line, match in _matches(handle, name, _TRIPLE, expected):
-        if match is None:
-            yield Links(first, rows)
-            first, rows = line + 1, []
+        if match is not None:
+            rows.append(_row(line, match.group(1, 2), match[3], name, base))
             continue
-        words = [number_of(word) + 1 - base.first_word for word in match.groups()[:2]]
-        rows.append(Row(line, words[0], words[1], weight=weight_in(match[3], line, name)))
+        yield Links(first, rows)
+        first, rows = line + 1, []
     if rows:
         yield Links(first, rows)
 
