@@ -7,7 +7,6 @@ puts changed cells into the original rows. Format: universaldependencies.org/for
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import lru_cache
 from io import StringIO
 from itertools import chain
@@ -22,26 +21,14 @@ from qsproj.corpus.cells import (
     COLUMN_COUNT,
     COLUMN_NAMES,
     COLUMN_OF,
-    DEPS,
     HEAD,
-    MISC,
     UNSPECIFIED,
     cells_of,
     comment_in,
     rows_from,
 )
-from qsproj.corpus.column_formats import plus_as_conllu, with_last_columns
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
-from qsproj.corpus.editing import at_lines
-from qsproj.corpus.files import (
-    BYTE_ORDER_MARK,
-    PathOrFile,
-    Replayed,
-    name_of,
-    open_kept_output,
-    open_output,
-    open_text,
-)
+from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_kept_output, open_output, open_text
 from qsproj.corpus.messages import check_type, described, number_of
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
 from qsproj.errors import DataError, WrongTypeError, pluralise
@@ -68,11 +55,15 @@ def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
     IDs, ranges, heads that are not a tree), when there is no sentence, and when the bytes are not UTF-8 or
     the archive is truncated.
     """
-    name = name_of(path_or_file)
-    block = None
     with open_text(path_or_file) as handle:
-        for block in _blocks(handle, name):
-            yield _sentence(block, name)
+        yield from sentences_from(handle, name_of(path_or_file))
+
+
+def sentences_from(lines: Iterable[str], name: str) -> Iterator[Sentence]:
+    """Yield the sentences of lines of CoNLL-U as :func:`read_conllu`; ``name``: that of the file."""
+    block = None
+    for block in _blocks(iter(lines), name):
+        yield _sentence(block, name)
     if block is None:
         raise DataError(name, 1, "no sentence", "CoNLL-U", "check that it is the right file")
 
@@ -117,9 +108,7 @@ def conllu_text(sentences: Iterable[Sentence]) -> str:
 def sentences_in(text: str) -> list[Sentence]:
     """Return the sentences of a text; raise as :func:`read_conllu`, and when it is not a string."""
     check_type(text, str, "a string", "CoNLL-U")
-    opened = StringIO(text)
-    opened.name = "<text>"
-    return list(read_conllu(opened))
+    return list(sentences_from(StringIO(text), "<text>"))
 
 
 @contextmanager
@@ -170,14 +159,13 @@ class _Block(NamedTuple):
     blank_lines: str
 
 
-def _blocks(handle: TextIO, name: str) -> Iterator[_Block]:
+def _blocks(text: Iterator[str], name: str) -> Iterator[_Block]:
     """Split a text at blank lines. O(longest sentence) memory."""
-    start, lines, blank_lines = "", list[str](), ""
-    number = 1
-    first_line = handle.readline()
+    number, start, lines, blank_lines = 1, "", list[str](), ""
+    first_line = next(text, "")
     if first_line.startswith(BYTE_ORDER_MARK):
         start, first_line = BYTE_ORDER_MARK, first_line[1:]
-    for line in chain([first_line], handle):
+    for line in chain([first_line], text):
         # A row of tabs is a faulty row, not the end of a sentence.
         if (line.isspace() and "\t" not in line) or not line:
             if lines:
@@ -323,50 +311,3 @@ def _lines_with_sent_id(sent_id: str | None, lines: tuple[str, ...]) -> tuple[st
     if found is None:
         return (comment, *lines)
     return (*lines[: found[0]], comment, *lines[found[0] + 1 :])
-
-
-def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of CoNLL-X (Buchholz and Marsi 2006): eight or ten columns, words only.
-
-    CPOSTAG and POSTAG are read as UPOS and XPOS; PHEAD and PDEPREL, the last two columns, are kept as read.
-    Raises DataError as :func:`read_conllu`, and at a line that is not a word.
-    """
-    name = name_of(path_or_file)
-    with open_text(path_or_file) as handle:
-        yield from _words_only(read_conllu(Replayed.of(with_last_columns(handle), name)), name)
-
-
-def read_conllup(path_or_file: PathOrFile) -> Iterator[Sentence]:
-    """Yield the sentences of CoNLL-U Plus, with the columns of CoNLL-U; others are dropped with a notice."""
-    name = name_of(path_or_file)
-    with open_text(path_or_file) as handle:
-        yield from read_conllu(Replayed.of(plus_as_conllu(handle, name), name))
-
-
-def _words_only(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
-    for line, sentence in at_lines(sentences):
-        layout = layout_of(sentence)
-        if len(layout.word_lines) < len(layout.lines):
-            other = next(i for i in range(len(layout.lines)) if i not in layout.word_lines)
-            found, expected = "a comment, a range or an empty node", "words only, as in CoNLL-X"
-            remedy = "if it is CoNLL-U, name the file .conllu"
-            raise DataError(name, line + layout.start.count("\n") + other, found, expected, remedy)
-        yield sentence
-
-
-def write_conllx(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
-    """Write sentences as CoNLL-X; unchanged sentences of CoNLL-X are written byte for byte as read."""
-    write_conllu(map(_words_alone, sentences), path_or_file)
-
-
-def _words_alone(sentence: Sentence) -> Sentence:
-    """Return the sentence with a layout of words only, and with CoNLL-X values in the last two columns."""
-    layout = layout_of(sentence)
-    cells = cells_of([layout.lines[i] for i in layout.word_lines])
-    for place in range(0, len(cells), COLUMN_COUNT):
-        # DEPS of CoNLL-U are numbers with relations.
-        if not cells[place + DEPS].isdecimal():
-            cells[place + DEPS] = cells[place + MISC] = UNSPECIFIED
-    lines = tuple(rows_from(cells))
-    words = Layout(lines, tuple(range(len(lines))), layout.newline, layout.end, layout.start)
-    return replace(sentence, sent_id=None, layout=words)

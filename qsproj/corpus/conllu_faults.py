@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES
-from qsproj.corpus.column_formats import advice_on_columns
 from qsproj.corpus.messages import number_of
 from qsproj.errors import pluralise
 
@@ -13,6 +12,7 @@ NOT_A_HEAD = -2
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
 _SHOWN_CHARACTERS, _SHOWN_CYCLE = 40, 12
+SHORTER = 8  # columns of CoNLL-X without PHEAD and PDEPREL
 
 
 class Fault(NamedTuple):
@@ -45,6 +45,26 @@ def column_fault(rows: Sequence[str]) -> Fault | None:
         remedy = "comments start with #; to read plain text, tag it first"
         return Fault(index, f"the text {_shown(row)}", f"{COLUMN_COUNT} columns separated by tabs", remedy)
     return None
+
+
+def advice_on_columns(count: int) -> str:
+    """Return advice on the format of a row with another number of columns."""
+    if count == SHORTER:
+        return "CoNLL-X has 8 or 10: name such a file .conllx"
+    if count == 14:
+        return (
+            "CoNLL-2009 has 14 and more; take ten: "
+            r"""awk -F'\t' -v OFS='\t' 'NF {print $1,$2,$3,$5,$5,$7,$9,$11,"_","_"; next} 1' FILE"""
+        )
+    if count > COLUMN_COUNT:
+        return (
+            "CoNLL-U Plus (its first line is # global.columns = ...) is read from files named .conllup; "
+            f"or take the first ten: cut -f1-{COLUMN_COUNT} FILE"
+        )
+    return (
+        "read are CoNLL-U (10 columns), CoNLL-U Plus (# global.columns = ..., named .conllup) and CoNLL-X (8 "
+        "or 10, named .conllx); write _ for unknown values"
+    )
 
 
 def id_fault(ids: Sequence[str]) -> Fault | None:

@@ -108,11 +108,6 @@ class Replayed:
         self.name = name
         self._lines = lines
 
-    @staticmethod
-    def of(lines: Iterator[str], name: str) -> TextIO:
-        """Return the lines as an open text."""
-        return cast(TextIO, Replayed(lines, name))
-
     def __iter__(self) -> Iterator[str]:
         return self._lines
 

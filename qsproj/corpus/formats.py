@@ -15,15 +15,9 @@ from typing import Any
 
 from qsproj.corpus import alignments
 from qsproj.corpus.bitext import AS_TEXT, looks_like_xml, read_bitext, read_tmx
-from qsproj.corpus.column_formats import advice_on_columns, looks_like_plus
-from qsproj.corpus.conllu import (
-    looks_like_conllu,
-    read_conllu,
-    read_conllup,
-    read_conllx,
-    write_conllu,
-    write_conllx,
-)
+from qsproj.corpus.column_formats import looks_like_plus, read_conllup, read_conllx, write_conllx
+from qsproj.corpus.conllu import looks_like_conllu, read_conllu, write_conllu
+from qsproj.corpus.conllu_faults import advice_on_columns
 from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, Replayed, name_of, open_text
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
@@ -154,7 +148,7 @@ class Source:
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a file that is not plain text, by the reader of its format."""
         assert self.format is not None
-        return self.format.read(Replayed.of(self.lines, self.name))
+        return self.format.read(Replayed(self.lines, self.name))
 
 
 @contextmanager

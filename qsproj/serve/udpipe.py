@@ -127,7 +127,7 @@ def _sentences_in(data: str, format: str) -> Iterator[Sentence]:
     known = {one.name: one.read for one in sentence_formats()}
     if format not in known:
         raise unknown_name("input", format, [*known, *_READ, _TOKENIZER_INPUTS[0]])
-    return known[format](Replayed.of(io.StringIO(data, newline="\n"), NAME)) if data.strip() else iter(())
+    return known[format](Replayed(io.StringIO(data, newline="\n"), NAME)) if data.strip() else iter(())
 
 
 def _writer(format: str) -> Callable[[Iterable[Sentence]], str]:
