@@ -143,11 +143,8 @@ def _writer(handle: TextIO) -> Callable[[Sentence], None]:
 
 def _missing_end(layout: Layout) -> str:
     """Return the missing line ends of a sentence that was the last of its file, when another one follows."""
-    if layout.end == "\n\n":
-        return ""
-    ends = layout.end.count("\n")
     has_open_line = bool(layout.end) and not layout.end.endswith("\n")
-    return layout.newline * max(2 - ends, int(has_open_line))
+    return layout.newline * max(2 - layout.end.count("\n"), int(has_open_line))
 
 
 class _Block(NamedTuple):
@@ -193,13 +190,13 @@ def _sentence(block: _Block, name: str) -> Sentence:
     cells = _word_cells(rows)
     if isinstance(cells, Fault):
         row_lines = [i for i, line in enumerate(lines) if line[0] != "#"] or [0]
-        raise _error(cells, name, block.number + row_lines[cells.row])
+        raise DataError(name, block.number + row_lines[cells.row], *cells[1:])
     word_lines = _word_lines(lines, len(cells) // COLUMN_COUNT)
     head_cells = cells[HEAD::COLUMN_COUNT]
     heads = _head_numbers(head_cells)
     fault = head_fault(head_cells, heads)
     if fault is not None:
-        raise _error(fault, name, block.number + word_lines[fault.row])
+        raise DataError(name, block.number + word_lines[fault.row], *fault[1:])
     head_array = np.array(heads, dtype=np.int32)
     head_array.flags.writeable = False
     sent_id = comment_in(lines, "sent_id")
@@ -274,29 +271,24 @@ def _head_number(text: str) -> int:
     return number_of(text) if is_number else NOT_A_HEAD
 
 
-def _error(fault: Fault, name: str, line: int) -> DataError:
-    return DataError(name, line, fault.found, fault.expected, fault.remedy)
-
-
 def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
     lines = _lines_with_sent_id(sentence.sent_id, layout.lines)
     inserted = len(lines) - len(layout.lines)
     cells = cells_of([layout.lines[i] for i in layout.word_lines])
-    changed = False
-    for column, values in column_values(sentence):
-        if tuple(cells[column::COLUMN_COUNT]) != values:
-            words = len(layout.word_lines)
-            name = COLUMN_NAMES[column]
-            if len(values) != words:
-                raise ValueError(f"{name} has {len(values)} cells, expected {words}, one for each word")
-            for word, value in enumerate(values, start=1):
-                if not value or "\t" in value or "\n" in value:
-                    expected = "text without tabs and line ends"
-                    raise ValueError(f"{name} of word {word} is {value!r}, expected {expected}")
-            cells[column::COLUMN_COUNT] = values
-            changed = True
+    columns = column_values(sentence)
+    changed = [(at, values) for at, values in columns if tuple(cells[at::COLUMN_COUNT]) != values]
     if not changed:
         return lines
+    words = len(layout.word_lines)
+    for column, values in changed:
+        name = COLUMN_NAMES[column]
+        if len(values) != words:
+            raise ValueError(f"{name} has {len(values)} cells, expected {words}, one for each word")
+        for word, value in enumerate(values, start=1):
+            if not value or "\t" in value or "\n" in value:
+                expected = "text without tabs and line ends"
+                raise ValueError(f"{name} of word {word} is {value!r}, expected {expected}")
+        cells[column::COLUMN_COUNT] = values
     result = list(lines)
     for i, row in zip(layout.word_lines, rows_from(cells)):
         result[i + inserted] = row
@@ -305,9 +297,7 @@ def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
 
 def _lines_with_sent_id(sent_id: str | None, lines: tuple[str, ...]) -> tuple[str, ...]:
     found = comment_in(lines, "sent_id")
-    if sent_id == (None if found is None else found[1]) or sent_id is None:
+    if sent_id is None or (found is not None and sent_id == found[1]):
         return lines
     comment = f"# sent_id = {sent_id}"
-    if found is None:
-        return (comment, *lines)
-    return (*lines[: found[0]], comment, *lines[found[0] + 1 :])
+    return (comment, *lines) if found is None else (*lines[: found[0]], comment, *lines[found[0] + 1 :])

@@ -12,7 +12,7 @@ from qsproj.corpus.conllu import conllu_text, sentences_in
 from qsproj.corpus.editing import begins_paragraph
 from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence, drawn
-from qsproj.corpus.token import NO_SPACE, Token
+from qsproj.corpus.token import Token, space_after, surface_tokens
 from qsproj.errors import WrongTypeError, pluralise
 
 # Maximum number of sentences drawn in a notebook.
@@ -100,13 +100,11 @@ class Document(Sequence[Sentence]):
         """The original text, or the texts of the sentences with one paragraph per line."""
         if self._text is not None:
             return self._text
-        key, value = NO_SPACE
         parts: list[str] = []
         space = ""
         for sentence in self:
             parts += ["\n" if parts and begins_paragraph(sentence) else space, sentence.text]
-            last = [token.misc for token in sentence.multiword_tokens if token.last == len(sentence)]
-            space = "" if [*last, sentence[-1].misc][0].get(key) == value else " "
+            space = space_after(surface_tokens(sentence)[-1])
         return "".join(parts)
 
     @property

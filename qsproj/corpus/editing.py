@@ -58,15 +58,10 @@ def _without_deps(layout: Layout | None) -> Layout | None:
         return None
     lines = []
     for line in layout.lines:
-        if line[0] != "#":
-            row, deps, misc = line.rsplit("\t", 2)
-            lines.append(line if deps == UNSPECIFIED else f"{row}\t{UNSPECIFIED}\t{misc}")
-        else:
-            lines.append(line)
+        row, deps, misc = line.rsplit("\t", 2) if line[0] != "#" else ("", UNSPECIFIED, "")
+        lines.append(line if deps == UNSPECIFIED else f"{row}\t{UNSPECIFIED}\t{misc}")
     changed = tuple(lines)
-    if changed == layout.lines:
-        return layout
-    return Layout(changed, layout.word_lines, layout.newline, layout.end, layout.start)
+    return layout if changed == layout.lines else replace(layout, lines=changed)
 
 
 def with_columns(
@@ -100,11 +95,10 @@ def replaced(sentence: Sentence, values: Mapping[str, Any], rows: Mapping[int, S
     """
     stale = [key for name in values for key in _STALE.get(name, ())]
     changed = replace(without_misc(sentence, *stale), **values)
-    if not rows:
-        return changed
-    changed = with_layout_cells(changed, rows)
+    if rows:
+        changed = with_layout_cells(changed, rows)
     # The default text of words has a space between any two, so a new SpaceAfter needs a text comment.
-    return with_comment(changed, "text", spelled(changed)) if sentence.layout is None else changed
+    return with_comment(changed, "text", spelled(changed)) if rows and sentence.layout is None else changed
 
 
 def layout_cells(sentence: Sentence, column: int) -> list[str]:
@@ -147,15 +141,13 @@ def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
     text = f"# {key} = {value}"
     layout = layout_of(sentence)
     found = comment_in(layout.lines, key)
-    first_word = layout.word_lines[0] if layout.word_lines else len(layout.lines)
     if found is not None:
-        at, replaced = found[0], 1
-    else:
-        at = next((i for i, line in enumerate(layout.lines) if not line.startswith("#")), first_word)
-        replaced = 0
-    lines = (*layout.lines[:at], text, *layout.lines[at + replaced :])
-    word_lines = tuple(line + 1 - replaced for line in layout.word_lines)
-    return replace(sentence, layout=replace(layout, lines=lines, word_lines=word_lines))
+        lines = (*layout.lines[: found[0]], text, *layout.lines[found[0] + 1 :])
+        return replace(sentence, layout=replace(layout, lines=lines))
+    at = next(i for i, line in enumerate(layout.lines) if not line.startswith("#"))
+    word_lines = tuple(line + 1 for line in layout.word_lines)
+    moved = replace(layout, lines=(*layout.lines[:at], text, *layout.lines[at:]), word_lines=word_lines)
+    return replace(sentence, layout=moved)
 
 
 def at_lines(sentences: Iterable[Sentence]) -> Iterator[tuple[int, Sentence]]:
@@ -182,7 +174,9 @@ def lines_before(sentence: Sentence, word: int) -> int:
 
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
     """Return the value of ``key=value`` in MISC for each of the n words, None without the key."""
-    return tuple(_misc_value(cell, f"{key}=") for cell in layout_cells(sentence, MISC))
+    start = f"{key}="
+    found = (cell.split("|") if start in cell else () for cell in layout_cells(sentence, MISC))
+    return tuple([next((one[len(start) :] for one in own if one.startswith(start)), None) for own in found])
 
 
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:
@@ -213,19 +207,9 @@ def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[flo
     return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
 
 
-def _misc_value(cell: str, start: str) -> str | None:
-    if start in cell:
-        for item in cell.split("|"):
-            if item.startswith(start):
-                return item[len(start) :]
-    return None
-
-
 def _misc_with(cell: str, key: str, value: str) -> str:
     items = [] if cell == UNSPECIFIED else cell.split("|")
     keys = [item.partition("=")[0] for item in items]
-    if key in keys:
-        items[keys.index(key)] = f"{key}={value}"
-    else:
-        items.append(f"{key}={value}")
+    place = keys.index(key) if key in keys else len(keys)
+    items[place : place + 1] = [f"{key}={value}"]
     return "|".join(items)

@@ -8,6 +8,7 @@ same machine, and so are temporary folders.
 """
 
 import bz2
+import functools
 import gzip
 import hashlib
 import io
@@ -18,9 +19,8 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, TextIO, cast
 
@@ -40,7 +40,11 @@ _FAR_BYTE = 1 << 62
 
 def partial_of(final: Path) -> Path:
     """Return the hidden file in the same folder to which this process writes ``final``."""
-    return final.with_name(f"{_stem(final.name)}{_machine()}.{os.getpid()}{SUFFIX}")
+    return final.with_name(_partial_name(final.name, os.getpid()))
+
+
+def _partial_name(name: str, process: int | str) -> str:
+    return f".{name[:_KEPT_OF_NAME]}.{_machine()}.{process}{SUFFIX}"
 
 
 def remove_stale(folder: Path, *, of: str = "") -> None:
@@ -48,8 +52,8 @@ def remove_stale(folder: Path, *, of: str = "") -> None:
     with suppress(OSError):
         for path in folder.glob(f".*.{_machine()}.*{SUFFIX}"):
             writer = path.name.removesuffix(SUFFIX).rpartition(".")[2]
-            wanted = not of or path.name == f"{_stem(of)}{_machine()}.{writer}{SUFFIX}"
-            if wanted and writer.isdecimal() and not _is_alive(int(writer)):
+            wanted = not of or path.name == _partial_name(of, writer)
+            if wanted and not _is_alive(writer):
                 with suppress(OSError):
                     path.unlink()
 
@@ -63,7 +67,7 @@ def temporary_folder() -> Iterator[Path]:
             maker = path.name.removeprefix(prefix).partition(".")[0]
             with suppress(OSError):
                 ours = not hasattr(os, "getuid") or path.lstat().st_uid == os.getuid()
-                if ours and not path.is_symlink() and maker.isdecimal() and not _is_alive(int(maker)):
+                if ours and not path.is_symlink() and not _is_alive(maker):
                     shutil.rmtree(path, ignore_errors=True)
         made = tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}.")
     except OSError as error:
@@ -73,25 +77,21 @@ def temporary_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _stem(name: str) -> str:
-    return f".{name[:_KEPT_OF_NAME]}."
-
-
-@cache
+@functools.cache
 def _machine() -> str:
     """Return an identifier of this machine, as other machines may share its disk."""
     return hashlib.sha256(platform.node().encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
-def _is_alive(process: int) -> bool:
-    if os.name != "posix":
-        return True
+def _is_alive(process: str) -> bool:
+    """Return whether a process of this machine is alive, or cannot be told to be dead."""
     try:
-        os.kill(process, 0)
+        if os.name == "posix" and process.isdecimal():
+            os.kill(int(process), 0)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        return True
+        pass
     return True
 
 
@@ -121,9 +121,14 @@ class Replayed:
 
 
 # Extensions of compressed output; extensions that are rejected, as the format is not written.
-PACKED = (".gz", ".xz", ".bz2")
+_COMPRESSORS: dict[str, Callable[[BinaryIO], Any]] = {
+    # No name and no time in the header: the same text gives the same bytes.
+    ".gz": lambda raw: gzip.GzipFile("", "wb", 6, raw, mtime=0),
+    ".xz": functools.partial(lzma.LZMAFile, mode="wb"),
+    ".bz2": functools.partial(bz2.BZ2File, mode="wb"),
+}
+PACKED = tuple(_COMPRESSORS)
 _NOT_WRITTEN = (".zip", ".zst", ".zstd", ".7z", ".rar", ".lz4", ".lz", ".lzma", ".tgz", ".tar", ".z", ".Z")
-# File names that are not UTF-8 are written as their bytes.
 _ERRORS = "surrogateescape"
 
 
@@ -153,7 +158,12 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
             raise counter.fault(f"text in {encoding}", "UTF-8 text", remedy)
         yield stream if counter is None else io.TextIOWrapper(cast(Any, counter), "utf-8", newline="\n")
     except UnicodeDecodeError as error:
-        raise _not_utf8(name_of(path_or_file), counter, error) from error
+        chunk, at = error.object, error.start
+        # The failed chunk is already counted; subtract its lines after the bad byte.
+        line = None if counter is None else counter.lines - chunk[at:].count(b"\n") + 1
+        found = f"byte 0x{chunk[at]:02x} that is not UTF-8"
+        remedy = "convert the file, for instance with: iconv -f LATIN1 -t UTF-8"
+        raise DataError(name_of(path_or_file), line, found, "UTF-8 text", remedy) from error
     finally:
         if counter is not None:
             counter.release()
@@ -175,7 +185,7 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
         _check_ending(path_or_file, _NOT_WRITTEN)
         with (
             open_binary_output(path_or_file) as raw,
-            _compressor(raw, Path(path_or_file).suffix) as binary,
+            _COMPRESSORS.get(Path(path_or_file).suffix, nullcontext)(raw) as binary,
             _text_writer(binary) as handle,
         ):
             yield handle
@@ -344,17 +354,6 @@ def copy_to(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> N
         shutil.copyfileobj(handle, out)
 
 
-def _not_utf8(name: str, counter: PackedReader | None, error: UnicodeDecodeError) -> DataError:
-    chunk, at = error.object, error.start
-    line = None
-    if counter is not None:
-        # The failed chunk is already counted; subtract its lines after the bad byte.
-        line = counter.lines - chunk[at:].count(b"\n") + 1
-    found, expected = f"byte 0x{chunk[at]:02x} that is not UTF-8", "UTF-8 text"
-    remedy = "convert the file, for instance with: iconv -f LATIN1 -t UTF-8"
-    return DataError(name, line, found, expected, remedy)
-
-
 @contextmanager
 def _write_errors_reported(name: str) -> Iterator[None]:
     """Raise UsageError for a failed write; pass on broken pipes and errors of other files."""
@@ -370,20 +369,9 @@ def _write_errors_reported(name: str) -> Iterator[None]:
 
 @contextmanager
 def _text_writer(binary: BinaryIO) -> Iterator[TextIO]:
+    # File names that are not UTF-8 are written as their bytes.
     handle = io.TextIOWrapper(binary, encoding="utf-8", errors=_ERRORS, newline="\n")
     try:
         yield handle
     finally:
         handle.detach()
-
-
-def _compressor(raw: BinaryIO, suffix: str) -> AbstractContextManager[BinaryIO]:
-    if suffix == ".gz":
-        # No name and no time in the header: the same text gives the same bytes.
-        zipped = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
-        return cast(AbstractContextManager[BinaryIO], zipped)
-    if suffix == ".bz2":
-        return cast(AbstractContextManager[BinaryIO], bz2.BZ2File(raw, "wb"))
-    if suffix == ".xz":
-        return cast(AbstractContextManager[BinaryIO], lzma.LZMAFile(raw, "wb"))
-    return nullcontext(raw)

@@ -247,9 +247,9 @@ class Sentence:
         words = words_of(forms)
         if not words:
             raise UsageError("a sentence has no words, expected at least one")
-        n, unspecified = len(words), (UNSPECIFIED,) * len(words)
+        n = len(words)
         columns = {"upos": upos, "deprels": deprels, "lemmas": lemmas, "xpos": xpos, "feats": feats}
-        cells: dict[str, Any] = dict.fromkeys(columns, unspecified)
+        cells: dict[str, Any] = dict.fromkeys(columns, (UNSPECIFIED,) * n)
         cells |= {name: checked_items(name, own, n) for name, own in columns.items() if own is not None}
         checked = [NO_HEAD] * (n + 1) if heads is None else checked_heads(heads, n)
         made = Sentence(sent_id=_name(sent_id) or None, forms=words, heads=frozen_heads(checked), **cells)
@@ -266,13 +266,9 @@ def drawn(value: "Sentence | SentencePair") -> str:
 def column_values(sentence: Sentence) -> list[tuple[int, tuple[str, ...]]]:
     """Return (column, its n cells) for the seven columns of a sentence, in the order of CoNLL-U."""
     columns = [(at, getattr(sentence, name)) for name, at in COLUMN_OF.items()]
-    columns.insert(-1, (HEAD, head_cells(sentence.heads)))
+    heads = [UNSPECIFIED if head == NO_HEAD else str(head) for head in sentence.heads.tolist()[1:]]
+    columns.insert(-1, (HEAD, tuple(heads)))
     return columns
-
-
-def head_cells(heads: Heads) -> tuple[str, ...]:
-    """Return the HEAD column of words 1..n: numbers, ``_`` for a missing head."""
-    return tuple([UNSPECIFIED if head == NO_HEAD else str(head) for head in heads.tolist()[1:]])
 
 
 def layout_of(sentence: Sentence) -> Layout:
@@ -390,18 +386,15 @@ def has_tree(sentence: Sentence) -> bool:
 def check_sentence(given: object, *, least: int = 0, most: int | None = MAX_WORDS) -> Sentence:
     """Return a Sentence of ``least`` to ``most`` words (None: any number); UsageError for anything else."""
     if not isinstance(given, Sentence):
-        expected = f"a Sentence; make one of words: qsproj.Sentence.from_words{_remedy(given)}"
-        raise WrongTypeError(f"found {described(given)}, expected {expected}")
+        remedy = "make one of words: qsproj.Sentence.from_words"
+        if isinstance(given, str):
+            remedy += "; models of qsproj.bootstrap and qsproj bundle read text: model(text)"
+        elif isinstance(given, Iterable) and not isinstance(given, bytes | Mapping):
+            remedy += "; several sentences are annotated by model.pipe(sentences)"
+        raise WrongTypeError(f"found {described(given)}, expected a Sentence; {remedy}")
     if len(given) < least or (most is not None and len(given) > most):
         raise SentenceLengthError(len(given), MAX_WORDS if most is None else most)
     return given
-
-
-def _remedy(given: object) -> str:
-    if isinstance(given, str):
-        return "; models of qsproj.bootstrap and qsproj bundle read text: model(text)"
-    several = isinstance(given, Iterable) and not isinstance(given, bytes | Mapping)
-    return "; several sentences are annotated by model.pipe(sentences)" if several else ""
 
 
 def _joined_edges(edges: object, nodes: Collection[str]) -> str | None:
@@ -419,7 +412,8 @@ def _joined_edges(edges: object, nodes: Collection[str]) -> str | None:
 def checked_items(name: str, cells: Iterable[Items], n: int) -> tuple[str, ...]:
     """Return n cells, ``_`` for unspecified ones; ``name`` is the column in messages."""
     if not isinstance(cells, str | bytes) and isinstance(cells, Iterable):
-        cells = [_joined(name, cell) if isinstance(cell, Mapping) else _known(cell) for cell in cells]
+        known = (UNSPECIFIED if cell is None else cell for cell in cells)
+        cells = [_joined(name, cell) if isinstance(cell, Mapping) else cell for cell in known]
     found = words_of(cells, what=name)
     if len(found) != n:
         raise UsageError(f"found {pluralise(len(found), 'cell')} in {name}, expected {n}, one for each word")
@@ -433,10 +427,6 @@ def _joined(name: str, items: Mapping[str, str | None]) -> str:
                 expected = "strings without |, keys without ="
                 raise UsageError(f"found the item {shown({key: value})} in {name}, expected {expected}")
     return cell_from(items)
-
-
-def _known(cell: str | None) -> str:
-    return UNSPECIFIED if cell is None else cell
 
 
 def _name(sent_id: object) -> str:

@@ -134,7 +134,7 @@ class MultiwordToken:
         return f"{self.first}-{self.last}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class EmptyNode:
     """A word of the enhanced graph that is not in the text; ``id`` 8.1 is the first after word 8."""
 
@@ -150,40 +150,40 @@ class EmptyNode:
 
 def multiword_tokens(sentence: Sentence) -> tuple[MultiwordToken, ...]:
     """Return the multiword tokens of a sentence, in order."""
-    tokens = []
-    for cells in _other_rows(sentence, "-"):
-        first, last = map(int, cells[0].split("-"))
-        tokens.append(MultiwordToken(first, last, cells[FORM], items_of(cells[MISC])))
-    return tuple(tokens)
+    return tuple(
+        MultiwordToken(int(first), int(last), cells[FORM], items_of(cells[MISC]))
+        for cells in _other_rows(sentence, "-")
+        for first, last in [cells[0].split("-")]
+    )
 
 
 def empty_nodes(sentence: Sentence) -> tuple[EmptyNode, ...]:
     """Return the empty nodes of a sentence, in order."""
     return tuple(
         EmptyNode(
-            id=number,
-            form=form,
-            lemma=lemma,
-            upos=upos,
-            xpos=xpos,
-            feats=_features(feats),
-            deps=tuple(_dependencies(deps)),
-            misc=items_of(misc),
+            number, form, lemma, upos, xpos, _features(feats), tuple(_dependencies(deps)), items_of(misc)
         )
         for number, form, lemma, upos, xpos, feats, _, _, deps, misc in _other_rows(sentence, ".")
     )
 
 
-def spelled(sentence: Sentence) -> str:
-    """Return the text of all tokens, with spaces except after ``SpaceAfter=No`` in MISC."""
+def surface_tokens(sentence: Sentence) -> list[Token | MultiwordToken]:
+    """Return the tokens of the text: the multiword tokens, and the words outside them."""
+    tokens: list[Token | MultiwordToken] = list(sentence)
+    for span in reversed(multiword_tokens(sentence)):
+        tokens[span.first - 1 : span.last] = [span]
+    return tokens
+
+
+def space_after(token: Token | MultiwordToken) -> str:
+    """Return the space after a token, none after ``SpaceAfter=No`` in MISC."""
     key, value = NO_SPACE
-    ranges = {token.first: token for token in multiword_tokens(sentence)}
-    parts, word = [], 1
-    while word <= len(sentence):
-        token: Token | MultiwordToken = ranges.get(word) or Token(sentence, word)
-        parts += [token.form, "" if token.misc.get(key) == value else " "]
-        word = token.last + 1 if isinstance(token, MultiwordToken) else word + 1
-    return "".join(parts).rstrip(" ")
+    return "" if token.misc.get(key) == value else " "
+
+
+def spelled(sentence: Sentence) -> str:
+    """Return the text of all tokens, with the spaces after them."""
+    return "".join(token.form + space_after(token) for token in surface_tokens(sentence)).rstrip(" ")
 
 
 def _other_rows(sentence: Sentence, mark: str) -> list[list[str]]:

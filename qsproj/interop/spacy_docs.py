@@ -12,7 +12,7 @@ from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED, cell_from, items_of
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.token import ARC_PROBABILITY, NO_SPACE
+from qsproj.corpus.token import ARC_PROBABILITY, NO_SPACE, MultiwordToken, space_after, surface_tokens
 from qsproj.errors import UsageError
 from qsproj.interop.exchange import listed, package
 
@@ -68,14 +68,10 @@ def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: Vocab | None = Non
 
 def spaces_of(sentences: Sequence[Sentence]) -> list[bool]:
     """Return whether a space follows each word; words inside a multiword token count as spaced."""
-    key, value = NO_SPACE
     spaces = []
-    for sentence in sentences:
-        own = [token.misc.get(key) != value for token in sentence]
-        for span in sentence.multiword_tokens:
-            own[span.first - 1 : span.last - 1] = [True] * (span.last - span.first)
-            own[span.last - 1] = span.misc.get(key) != value
-        spaces += own
+    for token in (token for sentence in sentences for token in surface_tokens(sentence)):
+        inside = token.last - token.first if isinstance(token, MultiwordToken) else 0
+        spaces += [*[True] * inside, bool(space_after(token))]
     return spaces
 
 
