@@ -47,7 +47,6 @@ _STAND_IN = "QSPROJWHOLETOKEN"
 # Placeholder letter for a character within a word at which rules would split.
 _LETTER = "\ua717"
 # Between letters these are letters or mark an elision; two of them may be at the end of a word.
-_APOSTROPHE = "'"
 _APOSTROPHES = frozenset("'’‘ʼʻ´′ꞌ＇")
 _AT_THE_END = frozenset("'’ʼ")
 _OPENING = re.compile(r"(?<!\w)['’‘‚](?=\w)")
@@ -70,12 +69,11 @@ def whole_tokens(text: str) -> list[tuple[int, int]]:
         return []
     found = [(match.start(), match.start() + _length(match[0])) for match in _ADDRESS.finditer(text)]
     escapes = [match.span() for match in _ESCAPE.finditer(text)]
-    spans, inside_until = list[tuple[int, int]](), 0
+    spans = list[tuple[int, int]]()
     # Sorted, so that only the last address needs checking for an escape inside it.
-    for begin, end in sorted([*found, *escapes]):
-        if begin >= inside_until:
-            spans.append((begin, end))
-            inside_until = end
+    for span in sorted([*found, *escapes]):
+        if not spans or span[0] >= spans[-1][1]:
+            spans.append(span)
     return spans
 
 
@@ -179,8 +177,7 @@ def tokenize(line: str, language: str) -> list[str]:
 def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
     """Return a text whose words rules do not split, and the original of each character except white space."""
     shown, written = list(text), list(text)
-    opening = _OPENING.search(text)
-    done = 0
+    opening, done = _OPENING.search(text), 0
     for found in _SUSPECT.finditer(text):
         begin = found.start()
         if begin < done:
@@ -210,7 +207,7 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
         elif text[begin] not in _APOSTROPHES:
             continue
         elif language in _CLITIC_LANGUAGES and (language == "en" or text[done : done + 1].isalnum()):
-            shown[begin] = _APOSTROPHE if text[begin] in _AT_THE_END else text[begin]
+            shown[begin] = "'" if text[begin] in _AT_THE_END else text[begin]
         elif before.isalnum() and _goes_on(text, begin, opening):
             single = begin < 2 or not shown[begin - 2].isalnum()
             clitic = single and before.lower() in _CLITICS.get(language, frozenset())
@@ -233,11 +230,8 @@ def _is_cased(character: str) -> bool:
 
 def _is_hebrew_letter(text: str, at: int) -> bool:
     """Return whether a mark after a Hebrew letter is geresh or gershayim, not a quotation mark."""
-    if text[at] == _GERESH:
-        return True
-    if text[at] not in _GERSHAYIM or not _HEBREW.match(text, at + 1):
-        return False
-    return not _HEBREW_QUOTED.match(text, at + 1)
+    is_before_letter = text[at] in _GERSHAYIM and _HEBREW.match(text, at + 1) is not None
+    return text[at] == _GERESH or (is_before_letter and not _HEBREW_QUOTED.match(text, at + 1))
 
 
 def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
@@ -274,10 +268,9 @@ def _without_escapes(text: str) -> str | None:
 def _negations_as_in_treebanks(words: list[str]) -> list[str]:
     """Move the n of a negated auxiliary: ``ca`` + ``n't``, as in the Penn and UD treebanks."""
     result = list(words)
-    for i in range(1, len(words)):
-        if _NEGATION.fullmatch(words[i]) and len(words[i - 1]) > 1 and words[i - 1][-1] in "nN":
-            result[i - 1] = words[i - 1][:-1]
-            result[i] = words[i - 1][-1] + words[i]
+    for i, (before, word) in enumerate(pairwise(words)):
+        if _NEGATION.fullmatch(word) and len(before) > 1 and before[-1] in "nN":
+            result[i : i + 2] = before[:-1], before[-1] + word
     return result
 
 
@@ -285,8 +278,7 @@ def _french_as_in_treebanks(words: list[str]) -> list[str]:
     """Join *aujourd'hui*; split pronouns from verbs."""
     joined: list[str] = []
     for word in words:
-        last = joined[-1] if joined else ""
-        if word.lower() == "hui" and last[:-1].lower() == "aujourd":
+        if word.lower() == "hui" and joined and joined[-1][:-1].lower() == "aujourd":
             joined[-1] += word
         else:
             joined.append(word)
@@ -318,10 +310,8 @@ def read_text(
     """
     for number, line, begins in numbered(lines):
         check_has_spaces(line, language, name=name, number=number)
-        tokens = tokenize(line, language)
-        words = words_of_tokens(tokens, contractions or {})
-        pairs = list(zip(tokens, words, strict=True))
-        text = normalise(line, language)
+        tokens, text = tokenize(line, language), normalise(line, language)
+        pairs = list(zip(tokens, words_of_tokens(tokens, contractions or {}), strict=True))
         yield sentence_from_tokens(pairs, text, sent_id=str(number), begins_paragraph=begins)
 
 
@@ -409,15 +399,13 @@ def sentence_from_tokens(
             text, gaps = " ".join(forms), [True] * len(tokens)
         elif starts is not None:
             tokens = _as_written(tokens, gaps, text, [*starts, len(text)])
-    lines = [NEW_PARAGRAPH] if begins_paragraph else []
-    lines += [f"# sent_id = {sent_id}", f"# text = {text}"]
-    word_lines = []
-    forms = []
+    lines = [*[NEW_PARAGRAPH] * begins_paragraph, f"# sent_id = {sent_id}", f"# text = {text}"]
+    word_lines, forms = list[int](), list[str]()
     for (token, words), gap in zip(tokens, gaps, strict=True):
         misc = UNSPECIFIED if gap else "SpaceAfter=No"
         if len(words) > 1:
-            first = len(forms) + 1
-            lines.append(f"{first}-{len(forms) + len(words)}\t{token}\t{_EMPTY_COLUMNS}\t{misc}")
+            number = f"{len(forms) + 1}-{len(forms) + len(words)}"
+            lines.append(f"{number}\t{token}\t{_EMPTY_COLUMNS}\t{misc}")
             misc = UNSPECIFIED
         for word in words:
             forms.append(word)
@@ -441,13 +429,11 @@ def _as_written(
 
 def _space_after(tokens: Sequence[str], text: str) -> list[bool] | None:
     """Return whether white space follows each token in ``text``, None if the tokens do not match it."""
-    gaps = []
-    position = 0
+    gaps, at = list[bool](), 0
     for token in tokens:
-        if not text.startswith(token, position):
+        if not text.startswith(token, at):
             return None
-        position += len(token)
-        gap = text.startswith(" ", position)
-        position += gap
-        gaps.append(gap or position == len(text))
-    return gaps if position == len(text) else None
+        gap = text.startswith(" ", at + len(token))
+        at += len(token) + gap
+        gaps.append(gap or at == len(text))
+    return gaps if at == len(text) else None

@@ -60,28 +60,22 @@ def dataset(name: str, *, mirror: str | None = None) -> Dataset:
 
 def names(pattern: str = "") -> Iterator[tuple[str, str]]:
     """Yield (name, description) of all data sets that contain ``pattern`` in either, ignoring case."""
-    rows = [(f"{UD}/{row['code']}", _description(row)) for row in _table("treebanks.tsv")]
+    rows = []
+    for row in _table("treebanks.tsv"):
+        facts = [row["repository"].removeprefix("UD_"), row["releases"], row["licence"]]
+        rows.append((f"{UD}/{row['code']}", "  ".join(facts).removesuffix("  -")))
     rows += [(f"{OPUS}/{row['corpus']}/XX-YY", row["version"]) for row in _table("bitexts.tsv")]
-    for name, description in rows:
-        if pattern.lower() in f"{name} {description}".lower():
-            yield name, description
-
-
-def _description(row: Mapping[str, str]) -> str:
-    licence = "" if row["licence"] == "-" else f"  {row['licence']}"
-    return f"{row['repository'].removeprefix('UD_')}  {row['releases']}{licence}"
+    return (row for row in rows if pattern.lower() in " ".join(row).lower())
 
 
 def _treebank(code: str, release: str | None, site: str) -> Dataset:
-    rows = [row for row in _table("treebanks.tsv") if row["code"] == code]
-    if not rows:
-        language = code.partition("_")[0]
-        near = [row["code"] for row in _table("treebanks.tsv") if row["code"].startswith(f"{language}_")]
+    rows = {row["code"]: row for row in _table("treebanks.tsv")}
+    if code not in rows:
+        near = [one for one in rows if one.startswith(f"{code.partition('_')[0]}_")]
         raise unknown_name("treebank", code, near or ["those of `qsproj data list`"])
-    (row,) = rows
+    row = rows[code]
     released = list(_releases(row["releases"]))
-    if release is None:
-        release = released[-1]
+    release = release or released[-1]
     if release not in released:
         raise UsageError(f"found release {release} of {code}, expected one of {row['releases']}")
     base = f"{site}/UniversalDependencies/{row['repository']}/r{release}"
@@ -90,16 +84,16 @@ def _treebank(code: str, release: str | None, site: str) -> Dataset:
         for entry in _table("treebank-files.tsv")
         if entry["release"] == release and entry["file"].startswith(f"{code}-ud-")
     }
-    found = []
-    for part in PARTS:
-        path = f"{code}-ud-{part}.conllu"
-        if path in known or not known:
-            url, place = f"{base}/{path}", f"{UD}/{release}/{path}"
-            found.append(RemoteFile(url, place, known.get(path), part, certain=bool(known)))
+    folder, names_of = f"{UD}/{release}", {part: f"{code}-ud-{part}.conllu" for part in PARTS}
+    found = tuple(
+        RemoteFile(f"{base}/{name}", f"{folder}/{name}", known.get(name), part, certain=bool(known))
+        for part, name in names_of.items()
+        if name in known or not known
+    )
     licence = "" if row["licence"] == "-" else row["licence"]
     page = f"https://github.com/UniversalDependencies/{row['repository']}"
-    terms = RemoteFile(f"{base}/LICENSE.txt", f"{UD}/{release}/{code}.LICENSE.txt", certain=False)
-    return Dataset(f"{UD}/{code}@{release}", licence, page, tuple(found), terms)
+    terms = RemoteFile(f"{base}/LICENSE.txt", f"{folder}/{code}.LICENSE.txt", certain=False)
+    return Dataset(f"{UD}/{code}@{release}", licence, page, found, terms)
 
 
 def _releases(spans: str) -> Iterator[str]:

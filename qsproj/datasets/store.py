@@ -14,8 +14,8 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -53,21 +53,20 @@ class RetryPolicy:
     pause: float = 1.0  # before the second attempt; doubled before each further one
 
 
-DEFAULT_PATIENCE = RetryPolicy()
-
-
 class _BrokenOffError(Exception):
     """The connection failed or the file ended early; the download may be retried."""
 
 
-def download(
-    url: str, path: Path, accept: Callable[[Path], None], *, patience: RetryPolicy = DEFAULT_PATIENCE
-) -> None:
+def download(url: str, path: Path, accept: Callable[[Path], None], *, patience: RetryPolicy) -> None:
     """Download a file, resuming an earlier attempt; ``accept`` verifies it and moves it into place."""
-    partial = path.with_name(f"{path.name}.partial")
-    with reporting_failure(path, "written"), _owned(partial) as handle:
-        _receive_all(url, path, handle, patience)
-        accept(Path(handle.name))
+    arrived = path.with_name(f"{path.name}.partial")
+    with reporting_failure(path, "written"):
+        arrived.parent.mkdir(parents=True, exist_ok=True)
+        with arrived.open("a+b") as handle:
+            if not locked(handle):
+                raise UsageError(f"{arrived}: is being fetched by another process; wait for it")
+            _receive_all(url, path, handle, patience)
+            accept(arrived)
 
 
 def _receive_all(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> None:
@@ -84,15 +83,6 @@ def _receive_all(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy)
                 kept = f"; the {came:,} bytes received are kept: run the command again to continue"
                 raise UsageError(f"{url}: could not be fetched: {error}{kept if came else ''}") from error
             time.sleep(patience.pause * 2 ** (failures - 1))
-
-
-@contextmanager
-def _owned(partial: Path) -> Iterator[IO[bytes]]:
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    with partial.open("a+b") as handle:
-        if not locked(handle):
-            raise UsageError(f"{partial}: is being fetched by another process; wait for it")
-        yield handle
 
 
 def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> None:
@@ -113,7 +103,12 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
             _check_answer(url, response)
             if start and response.headers.get("Content-Range") == f"bytes */{start}":
                 return
-            if start and not _continues(response, start, known):
+            continues = (
+                response.status_code == _PARTIAL_CONTENT
+                and response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
+                and _version(response) == known
+            )
+            if start and not continues:
                 tag.unlink()
                 if response.status_code != _OK:
                     raise _BrokenOffError("the server did not resume at the requested position")
@@ -137,14 +132,6 @@ def _check_answer(url: str, response: Response) -> None:
         raise _BrokenOffError(f"the server answers {status} {response.reason}")
     if status not in (_OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE):
         raise UsageError(f"{url}: found the answer {status} {response.reason}, expected the file")
-
-
-def _continues(response: Response, start: int, known: str) -> bool:
-    return (
-        response.status_code == _PARTIAL_CONTENT
-        and response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
-        and _version(response) == known
-    )
 
 
 def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> None:
@@ -178,13 +165,9 @@ def _reason(error: Any) -> str:
         requests.exceptions.ChunkedEncodingError: "the connection broke off",
         requests.exceptions.ConnectionError: "it cannot be reached",
     }
-    for kind, text in kinds.items():
-        if isinstance(error, kind):
-            return text
-    return str(error)
+    return next((text for kind, text in kinds.items() if isinstance(error, kind)), str(error))
 
 
-_ARCHIVE = ".zip"
 _TERMS = "LICENSE"
 
 
@@ -209,7 +192,8 @@ class Store:
         path = self.folder / file.path
         # An existing file has changed.
         path.unlink(missing_ok=True)
-        _retrieve(file, path, self.patience)
+        _pooch()  # requests, which downloads, is installed with it
+        download(file.url, path, partial(_accept, file, path), patience=self.patience)
         if file.members:
             _unpack(file, path)
             path.unlink()
@@ -226,10 +210,9 @@ def default_folder() -> Path:
 
 def blob_of(path: Path) -> str:
     """Return the git blob hash of a file (``git hash-object``)."""
-    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    header = b"blob %d\0" % path.stat().st_size
     with path.open("rb") as handle:
-        while chunk := handle.read(1 << 20):
-            digest.update(chunk)
+        digest = hashlib.file_digest(handle, lambda: hashlib.sha1(header, usedforsecurity=False))
     return digest.hexdigest()
 
 
@@ -263,28 +246,19 @@ def copied(paths: list[Path], folder: Path) -> Iterator[Path]:
         yield folder / path.name
 
 
-def _retrieve(file: RemoteFile, path: Path, patience: RetryPolicy) -> None:
-    def accept(arrived: Path) -> None:
-        fault = _fault(file, arrived)
-        if fault is None:
-            arrived.replace(path)
-        for suffix in (".partial", ".partial.tag"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-        if fault is not None:
-            raise fault
-
-    # requests, which downloads, is installed with it.
-    _pooch()
-    download(file.url, path, accept, patience=patience)
-
-
-def _fault(file: RemoteFile, path: Path) -> DataError | None:
-    remedy = "nothing was kept; try again, or fetch it by hand"
-    if file.blob is not None and (found := blob_of(path)) != file.blob:
-        return DataError(file.url, None, f"content {found}", f"{file.blob}", remedy)
-    if file.path.endswith(_ARCHIVE) and not zipfile.is_zipfile(path):
-        return DataError(file.url, None, "no zip archive", "one", remedy)
-    return None
+def _accept(file: RemoteFile, path: Path, arrived: Path) -> None:
+    """Move a download into place if it is the expected file; raise DataError, and remove it, otherwise."""
+    fault, remedy = None, "nothing was kept; try again, or fetch it by hand"
+    if file.blob is not None and (found := blob_of(arrived)) != file.blob:
+        fault = DataError(file.url, None, f"content {found}", file.blob, remedy)
+    elif file.path.endswith(".zip") and not zipfile.is_zipfile(arrived):
+        fault = DataError(file.url, None, "no zip archive", "one", remedy)
+    else:
+        arrived.replace(path)
+    for suffix in (".partial", ".partial.tag"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    if fault is not None:
+        raise fault
 
 
 def _unpack(file: RemoteFile, path: Path) -> None:
@@ -294,11 +268,8 @@ def _unpack(file: RemoteFile, path: Path) -> None:
             if _TERMS in archive.namelist():
                 wanted[_TERMS] = f"{Path(file.members[0]).stem}.{_TERMS}"
             for member, name in wanted.items():
-                packed = archive.getinfo(member)
-                with (
-                    open_binary_output(path.parent / name) as output,
-                    opened_member(archive, packed) as handle,
-                ):
+                place, packed = path.parent / name, archive.getinfo(member)
+                with open_binary_output(place) as output, opened_member(archive, packed) as handle:
                     output.writelines(_chunks(handle))
     except _DAMAGED as error:
         for place in (path, *(path.parent / member for member in file.members)):
@@ -309,15 +280,10 @@ def _unpack(file: RemoteFile, path: Path) -> None:
 
 
 def _chunks(packed: IO[bytes]) -> Iterator[bytes]:
-    while True:
-        try:
-            chunk = packed.read(1 << 20)
-        except OSError as error:
-            # bzip2 raises OSError for damaged data.
-            raise zipfile.BadZipFile(str(error)) from error
-        if not chunk:
-            return
-        yield chunk
+    try:
+        yield from iter(lambda: packed.read(1 << 20), b"")
+    except OSError as error:  # of bzip2 for damaged data
+        raise zipfile.BadZipFile(str(error)) from error
 
 
 def _pooch() -> Any:

@@ -87,7 +87,7 @@ def test_what_had_come_whole_is_not_fetched_again(server, tmp_path):
         raise UsageError("not now")
 
     with pytest.raises(UsageError, match="not now"):
-        download(f"{server.url}/file", tmp_path / "file", fails)
+        download(f"{server.url}/file", tmp_path / "file", fails, patience=QUICK)
     server.pause = 10.0
     assert fetch(server, tmp_path) == CONTENT
 
@@ -166,4 +166,4 @@ def test_two_processes_do_not_write_one_file(server, tmp_path):
 def test_a_place_that_cannot_be_written_is_said(server, tmp_path):
     (tmp_path / "taken").write_bytes(b"")
     with pytest.raises(UsageError, match=r"taken.*cannot be written"):
-        download(f"{server.url}/file", tmp_path / "taken" / "file", print)
+        download(f"{server.url}/file", tmp_path / "taken" / "file", print, patience=QUICK)

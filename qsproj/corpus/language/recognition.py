@@ -5,7 +5,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from math import prod
 
 from qsproj.corpus.files import packaged_rows
@@ -14,7 +13,9 @@ from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError
 
 # Frequent function words of each language. Related languages share some.
-_COMMONEST = {code: words for code, words in packaged_rows(__file__, "commonest-words.tsv")}
+_COMMONEST = {
+    code: words.split() for code, words in packaged_rows(__file__, "commonest-words.tsv")
+}
 _LIKE = {"no": "nb", "bs": "hr"}
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -65,7 +66,7 @@ def other_than(code: str, shares: Mapping[str, float]) -> str | None:
     best = max(sorted(shares), key=shares.__getitem__)
     fits = shares[best] < max(COMMON_ENOUGH, MORE_COMMON * shares.get(own, 0.0))
     # Text in another script than the list may be transliterated, or correct as Latin script for Serbian.
-    fits = fits or _script(_COMMONEST[own][0]) != _script(_COMMONEST[best][0])
+    fits = fits or _script(_COMMONEST[own][0][0]) != _script(_COMMONEST[best][0][0])
     return None if fits else best
 
 
@@ -79,7 +80,7 @@ def recognise(lines: Iterable[str]) -> Recognised:
         letters += sum(map(len, words))
         unspaced += sum(map(len, UNSPACED.findall(line)))
     total = counts.total()
-    shares = {code: sum(counts[word] for word in words) / max(total, 1) for code, words in _lists().items()}
+    shares = {code: sum(counts[word] for word in words) / max(total, 1) for code, words in _COMMONEST.items()}
     return Recognised(total, shares, unspaced >= _UNSPACED_SHARE * max(letters, 1))
 
 
@@ -105,9 +106,8 @@ def are_swapped(sides: tuple[Recognised, Recognised], codes: tuple[str, str]) ->
 
 def share_in_scripts(text: str, codes: Iterable[str]) -> float:
     """Return the share of letters in the scripts of some languages that have a list."""
-    scripts = {_script(_COMMONEST[code][0]) for code in codes}
-    letters = Counter(character for character in text if character.isalpha())
-    inside = sum(number for letter, number in letters.items() if _script(letter) in scripts)
+    letters = count_scripts([text])
+    inside = sum(letters[script] for script in {_script(_COMMONEST[code][0][0]) for code in codes})
     return inside / max(letters.total(), 1)
 
 
@@ -128,11 +128,6 @@ def count_scripts(lines: Iterable[str]) -> Counter[str]:
 
 def _script(letter: str) -> str:
     return unicodedata.name(letter, "?").partition(" ")[0]
-
-
-@cache
-def _lists() -> Mapping[str, frozenset[str]]:
-    return {code: frozenset(words.split()) for code, words in _COMMONEST.items()}
 
 
 # All codes of ISO 639-1: first letters with their possible second letters.
