@@ -50,7 +50,7 @@ def pair_styles(
     lines = (line for line, _ in at_lines(source for source, _ in pairs))
     for number, (line, (source, target)) in enumerate(zip(lines, pairs, strict=True), start=1):
         place: tuple[str, int | None] = (names[0], line) if names else (f"pair {number}", None)
-        check_same_words(source, target, *place)
+        check_same_words(source, target, *place, "leave out sentences that are tokenised differently")
         if not 0 < len(source) <= MAX_WORDS:
             raise SentenceLengthError(len(source), MAX_WORDS).at(*place)
     return pairs

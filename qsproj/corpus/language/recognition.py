@@ -13,9 +13,7 @@ from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError
 
 # Frequent function words of each language. Related languages share some.
-_COMMONEST = {
-    code: words.split() for code, words in packaged_rows(__file__, "commonest-words.tsv")
-}
+_COMMONEST = {code: words.split() for code, words in packaged_rows(__file__, "commonest-words.tsv")}
 _LIKE = {"no": "nb", "bs": "hr"}
 _WORD = re.compile(r"[^\W\d_]+")
 

@@ -52,13 +52,10 @@ class AlignedFiles:
     def __iter__(self) -> Iterator[SentencePair]:
         """Yield the pairs, reading the files in parallel and checking links against the sentences."""
         pairs = pair_files(self.source, self.target, pairing=self.pairing)
-        if self.alignment_format == MISC_FORMAT and self.alignment == self.target:
-            # Links in MISC of the target, in any order of sentences.
-            return (
-                SentencePair(source, target, links_in_misc(target, len(source), name=self.target))
-                for source, target in pairs
-            )
-        return with_links(pairs, self.alignment, self.alignment_format, name=name_of(self.source))
+        if self.alignment_format != MISC_FORMAT or self.alignment != self.target:
+            return with_links(pairs, self.alignment, self.alignment_format, name=name_of(self.source))
+        # Links in MISC of the target, in any order of sentences.
+        return (SentencePair(*pair, links_in_misc(pair[1], len(pair[0]), name=self.target)) for pair in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +91,14 @@ def with_links(
         return
     current: deque[tuple[Sentence, Sentence]] = deque()
     format, by_tokens = token_sides(alignment_format)
-    counts = TokenCounts(name_of(alignment))
+    counts = TokenCounts()
 
     def sizes() -> Iterator[tuple[int, int]]:
         for pair in pairs:
             current.append(pair)
-            yield sizes_in(pair, by_tokens)
+            counted = zip(pair, by_tokens, strict=True)
+            source, target = (len(tokens_of(one)) if tokens else len(one) for one, tokens in counted)
+            yield source, target
 
     for links in read_alignments(alignment, format, sizes()):
         pair = current.popleft()
@@ -108,7 +107,7 @@ def with_links(
         else:
             counts.add(pair, links)
         yield SentencePair(*pair, links)
-    counts.note()
+    counts.note(name_of(alignment))
 
 
 def pair_aligned(
@@ -135,41 +134,31 @@ def paired(
     for sentence in (source, target):
         check_sentence(sentence, most=None)
     if alignment is None:
-        check_same_words(source, target, name, line, remedy="give the alignment of two languages")
-        words = np.arange(1, len(source) + 1)
-        rows = np.stack([words, words], axis=1)
+        check_same_words(source, target, name, line, "give the alignment of two languages")
+        rows = np.repeat(np.arange(1, len(source) + 1), 2)
         alignment = make_alignment(len(source), len(target), rows, weights=np.ones(len(source)))
-    remedy = "make one: qsproj.align, qsproj.read_alignments"
-    check_type(alignment, Alignment, f"an Alignment; {remedy}", "alignment")
+    expected = "an Alignment; make one: qsproj.align, qsproj.read_alignments"
+    check_type(alignment, Alignment, expected, "alignment")
     if alignment.n_source > len(source) or alignment.n_target > len(target):
         found = f"an alignment of {alignment.n_source} by {alignment.n_target} words"
         expected = f"at most {len(source)} by {len(target)}"
         remedy = "check that source comes first and that words are counted, not multiword tokens"
         raise DataError(name, line, found, expected, remedy)
+    facts = alignment.links, alignment.sure, alignment.weights
     try:
-        sizes = len(source), len(target)
-        links = make_alignment(*sizes, alignment.links, alignment.sure, alignment.weights)
+        links = make_alignment(len(source), len(target), *facts)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{name}: {error}; links are pairs of words, which count from 1") from None
     return SentencePair(source, target, links)
 
 
-def check_same_words(
-    source: Sentence,
-    target: Sentence,
-    name: str,
-    line: int | None,
-    *,
-    remedy: str = "leave out sentences that are tokenised differently",
-) -> None:
-    """Raise DataError with this location unless two sentences have the same words."""
-    if source.forms == target.forms:
-        return
-    number, source_word, target_word = first_difference(source.forms, target.forms)
-    inside = f" of sent_id {source.sent_id}" if source.sent_id else ""
-    found = f"word {number} {source_word}{inside} in the source and {target_word} in the target"
-    expected = "the same words in both styles"
-    raise DataError(name, line, found, expected, remedy)
+def check_same_words(source: Sentence, target: Sentence, name: str, line: int | None, remedy: str) -> None:
+    """Raise DataError with this location and remedy unless two sentences have the same words."""
+    if source.forms != target.forms:
+        number, source_word, target_word = first_difference(source.forms, target.forms)
+        inside = f" of sent_id {source.sent_id}" if source.sent_id else ""
+        found = f"word {number} {source_word}{inside} in the source and {target_word} in the target"
+        raise DataError(name, line, found, "the same words in both styles", remedy)
 
 
 def with_hand_alignments(
@@ -253,7 +242,6 @@ class AlignedText:
         report_left_out(left_out, self.target)
 
 
-_SIDES = ("source", "target")
 # Suffix of an alignment format, and whether links count tokens on the source and target side.
 _UNITS = {":tokens": (True, True), ":source-tokens": (True, False), ":target-tokens": (False, True)}
 # Minimum number of pairs for a notice; in most pairs, links of words exceed the number of tokens.
@@ -267,27 +255,24 @@ def token_sides(alignment_format: str) -> tuple[str, tuple[bool, bool]]:
     return (alignment_format, (False, False)) if known is None else (name, known)
 
 
-def sizes_in(pair: tuple[Sentence, Sentence], by_tokens: tuple[bool, bool]) -> tuple[int, int]:
-    """Return the number of tokens or words of both sides."""
-    sizes = [len(tokens_of(one)) if tokens else len(one) for one, tokens in zip(pair, by_tokens, strict=True)]
-    return sizes[0], sizes[1]
-
-
 def over_words(
     alignment: Alignment, pair: tuple[Sentence, Sentence], by_tokens: tuple[bool, bool]
 ) -> Alignment:
     """Convert links of tokens to links of all their words."""
     words = [_words(one, by_tokens=tokens) for one, tokens in zip(pair, by_tokens, strict=True)]
-    links, kept = list[tuple[int, int]](), list[int]()
-    for number, (source, target) in enumerate(alignment.links.tolist()):
-        for link in product(words[0][source - 1], words[1][target - 1]):
-            links.append(link)
-            kept.append(number)
+    linked = [
+        (link, number)
+        for number, (source, target) in enumerate(alignment.links.tolist())
+        for link in product(words[0][source - 1], words[1][target - 1])
+    ]
+    kept = [number for _, number in linked]
     weights = None if alignment.weights is None else alignment.weights[kept]
+    links = [link for link, _ in linked]
     return make_alignment(len(pair[0]), len(pair[1]), links, alignment.sure[kept], weights)
 
 
 def _words(sentence: Sentence, *, by_tokens: bool) -> Sequence[range]:
+    """Return the words of each unit that links count: a token, or a word."""
     if not by_tokens:
         return [range(word, word + 1) for word in range(1, len(sentence) + 1)]
     return [range(first, first + max(count, 1)) for first, _, count in tokens_of(sentence)]
@@ -296,29 +281,23 @@ def _words(sentence: Sentence, *, by_tokens: bool) -> Sequence[range]:
 class TokenCounts:
     """Counts of pairs whose links end at the number of tokens of a side, not of words. Mutable; final."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._pairs = [0, 0]
-        self._ending = [0, 0]  # pairs whose last linked word has the number of the last token
-        self._beyond = [0, 0]
+    def __init__(self) -> None:
+        # For each side: pairs; pairs whose last linked word has the number of the last token, or one beyond.
+        self._counts = np.zeros((2, 3), dtype=np.int64)
 
     def add(self, pair: tuple[Sentence, Sentence], alignment: Alignment) -> None:
         """Count a pair whose links are read as links of words."""
         for side, sentence in enumerate(pair):
             if len(alignment.links) and multiword_tokens(sentence):
-                tokens = len(tokens_of(sentence))
-                last = int(alignment.links[:, side].max())
-                self._pairs[side] += 1
-                self._ending[side] += last == tokens
-                self._beyond[side] += last > tokens
+                tokens, last = len(tokens_of(sentence)), int(alignment.links[:, side].max())
+                self._counts[side] += 1, last == tokens, last > tokens
 
-    def note(self) -> None:
-        """Report the sides whose links seem to count tokens."""
-        for side, role in enumerate(_SIDES):
-            pairs = self._pairs[side]
-            if pairs >= _FEWEST_PAIRS and not self._beyond[side] and 2 * self._ending[side] > pairs:
+    def note(self, name: str) -> None:
+        """Report the sides whose links seem to count tokens; ``name``: the file of links."""
+        for role, (pairs, ending, beyond) in zip(("source", "target"), self._counts.tolist(), strict=True):
+            if pairs >= _FEWEST_PAIRS and not beyond and 2 * ending > pairs:
                 notice(
-                    f"{self._name}: links seem to count the tokens of the {role}, not its words: in none of "
+                    f"{name}: links seem to count the tokens of the {role}, not its words: in none of "
                     f"{pluralise(pairs, 'pair')} with multiword tokens does one reach beyond the number of "
                     f"tokens; add :{role}-tokens to the format (--alignment-format pharaoh:{role}-tokens)"
                 )

@@ -44,9 +44,9 @@ class BlankLines:
 
 
 def _line_number(sent_id: str | None) -> int:
-    if sent_id is None or len(sent_id) > _MOST_DIGITS or not (sent_id.isascii() and sent_id.isdecimal()):
-        return 0
-    return int(sent_id)
+    text = sent_id or ""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return int(text) if is_number else 0
 
 
 _IDS = ("parallel_id", "sent_id")
@@ -70,16 +70,15 @@ def pair_sentences(
     """
     check_name("pairing", pairing, PAIRINGS)
     sources, targets = iter(source_sentences), iter(target_sentences)
-    first_source, first_target = next(sources, None), next(targets, None)
+    first = next(sources, None), next(targets, None)
     source_name, target_name = names or (None, None)
     sides = (
-        _Side("source", target_name or "the target", source_name, _placed(first_source, sources)),
-        _Side("target", source_name or "the source", target_name, _placed(first_target, targets)),
+        _Side("source", target_name or "the target", source_name, _placed(first[0], sources)),
+        _Side("target", source_name or "the source", target_name, _placed(first[1], targets)),
     )
-    if pairing == BY_ID and first_source is not None and first_target is not None:
-        for key in _IDS:
-            if comment_value(first_source, key) and comment_value(first_target, key):
-                return _pairs_by_id(*sides, key)
+    for key in _IDS if pairing == BY_ID else ():
+        if all(one is not None and comment_value(one, key) for one in first):
+            return _pairs_by_id(*sides, key)
     return _pairs_by_order(*sides)
 
 
@@ -89,11 +88,8 @@ def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tu
     return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)
 
 
-class _Place(NamedTuple):
-    """Position of a sentence on its side; numbers and lines count from 1."""
-
-    number: int
-    line: int
+# The number of a sentence on its side and that of its line, from 1.
+_Place = tuple[int, int]
 
 
 class _Side(NamedTuple):
@@ -104,23 +100,23 @@ class _Side(NamedTuple):
     name: str | None
     sentences: Iterator[tuple[_Place, Sentence]]
 
-    def error(self, place: _Place, *, found: str, expected: str, remedy: str) -> DataError:
+    def error(self, place: _Place, *facts: str) -> DataError:
+        """Return an error at a sentence, with what is found and expected and a remedy."""
+        number, line = place
         if self.name is None:
-            name, line = f"{self.role} sentence {place.number}", None
-        else:
-            name, line = self.name, place.line
-        return DataError(name, line, found, expected, remedy)
+            return DataError(f"{self.role} sentence {number}", None, *facts)
+        return DataError(self.name, line, *facts)
 
     def without_partner(self, place: _Place, key: str, value: str) -> DataError:
         found, expected = f"{key} {value} in the {self.role} only", f"it in {self.other}, too"
         remedy = "remove what is on one side only, or pair by order (--pair order)"
-        return self.error(place, found=found, expected=expected, remedy=remedy)
+        return self.error(place, found, expected, remedy)
 
 
 def _placed(first: Sentence | None, others: Iterator[Sentence]) -> Iterator[tuple[_Place, Sentence]]:
     sentences = others if first is None else chain([first], others)
     for number, (line, sentence) in enumerate(at_lines(sentences), start=1):
-        yield _Place(number, line), sentence
+        yield (number, line), sentence
 
 
 def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Sentence, Sentence]]:
@@ -134,31 +130,27 @@ def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Se
 
 def _no_more(shorter: _Side, longer: _Side, place: _Place, sentence: Sentence) -> DataError:
     inside = "" if shorter.name is None else f" in {shorter.name}"
-    found = f"{sentence_name(sentence, place.number)}, but no more {shorter.role} sentences{inside}"
-    expected = "a partner of each"
+    found = f"{sentence_name(sentence, place[0])}, but no more {shorter.role} sentences{inside}"
     remedy = "check that both hold the same sentences, or give them parallel_id comments"
-    return longer.error(place, found=found, expected=expected, remedy=remedy)
+    return longer.error(place, found, "a partner of each", remedy)
 
 
 def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[tuple[Sentence, Sentence]]:
     source_blanks, target_blanks = BlankLines(), BlankLines()
     keyed_targets = _keyed(target_side, key, target_blanks)
-    waiting: dict[str, tuple[_Place, Sentence]] = {}
+    waiting: dict[str, tuple[_Place, str, Sentence]] = {}
     left_out = 0
     for place, value, source in _keyed(source_side, key, source_blanks):
         while value not in waiting and value not in target_blanks:
             following = next(keyed_targets, None)
             if following is None:
                 raise source_side.without_partner(place, key, value)
-            target_place, target_value, target = following
-            waiting[target_value] = (target_place, target)
+            waiting[following[1]] = following
         if value in waiting:
-            yield source, waiting.pop(value)[1]
+            yield source, waiting.pop(value)[2]
         else:
             left_out += 1
-    never_asked_for = ((place, value) for value, (place, _) in waiting.items())
-    unread = ((place, value) for place, value, _ in keyed_targets)
-    for place, value in chain(never_asked_for, unread):
+    for place, value, _ in chain(waiting.values(), keyed_targets):
         if value not in source_blanks:
             raise target_side.without_partner(place, key, value)
         left_out += 1
@@ -171,13 +163,11 @@ def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, 
     for place, sentence in side.sentences:
         value = comment_value(sentence, key)
         if not value:
-            found, expected = f"no {key}", "one, as in the first sentence"
             remedy = f"give every sentence a {key}, or pair by order (--pair order)"
-            raise side.error(place, found=found, expected=expected, remedy=remedy)
+            raise side.error(place, f"no {key}", "one, as in the first sentence", remedy)
         if value in seen:
-            found, expected = f"{key} {value} again", "each once"
             remedy = "join or remove the sentences that share it"
-            raise side.error(place, found=found, expected=expected, remedy=remedy)
+            raise side.error(place, f"{key} {value} again", "each once", remedy)
         seen.add(value)
         blanks.note(sentence)
         yield place, value, sentence
@@ -185,6 +175,4 @@ def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, 
 
 def sentence_name(sentence: Sentence, number: int) -> str:
     """Return the name of a sentence for messages: its ID, or else its number."""
-    if sentence.sent_id is None:
-        return f"sentence {number}"
-    return f"sent_id {sentence.sent_id}"
+    return f"sentence {number}" if sentence.sent_id is None else f"sent_id {sentence.sent_id}"

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, count, groupby
+from itertools import accumulate, chain, count, groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Tra
             more = (of_other[number] or other.same(pair) for of_other, other in pairs_of)
             yield pair, *chain.from_iterable(more)
     for number, rest in enumerate(others, start=1):
-        for left in rest.left():
+        for left in rest.left.values():
             sent_id = left.target.sent_id and f"{number + 1}-{left.target.sent_id}"
             pair = replace(left, target=replace(left.target, sent_id=sent_id))
             yield pair, *chain.from_iterable(other.same(pair) for other in others[number:])
@@ -86,10 +86,10 @@ class _Waiting:
     """The pairs of a corpus that are not joined yet, by words and by verse or line. Mutable; final."""
 
     def __init__(self, pairs: Iterable[SentencePair]) -> None:
-        self._left: dict[int, SentencePair] = dict(enumerate(pairs))
+        self.left: dict[int, SentencePair] = dict(enumerate(pairs))
         self._by_words: dict[tuple[str, ...], deque[int]] = {}
         self._by_text: dict[str | int, list[int]] = {}
-        for number, pair in self._left.items():
+        for number, pair in self.left.items():
             self._by_words.setdefault(pair.target.forms, deque()).append(number)
             if (name := text_name(pair.target.sent_id)) is not None:
                 self._by_text.setdefault(name, []).append(number)
@@ -98,28 +98,21 @@ class _Waiting:
         """Take the pairs of a text whose words are there; return their parts for each of its sentences."""
         found: list[list[SentencePair]] = [[] for _ in places.ends]
         for number in self._by_text.get(name, []):
-            start = places.find(self._left[number].target.forms) if number in self._left else None
+            start = places.find(self.left[number].target.forms) if number in self.left else None
             if start is not None:
-                pair = self._left.pop(number)
-                begin = 0
-                for sentence, end in enumerate(places.ends):
+                pair = self.left.pop(number)
+                for parts, (begin, end) in zip(found, pairwise([0, *places.ends]), strict=True):
                     if begin < start + len(pair.target) and start < end:
-                        found[sentence].append(_part(pair, start, places.words[begin:end], begin))
-                    begin = end
+                        parts.append(_part(pair, start, places.words[begin:end], begin))
         return found
 
     def same(self, pair: SentencePair) -> list[SentencePair]:
         """Take the next pair of the same target words, if there is one."""
         numbers = self._by_words.get(pair.target.forms, deque())
         while numbers:
-            if (found := self._left.pop(numbers.popleft(), None)) is not None:
+            if (found := self.left.pop(numbers.popleft(), None)) is not None:
                 return [found]
         return []
-
-    def left(self) -> Iterator[SentencePair]:
-        for number in list(self._left):
-            if number in self._left:
-                yield self._left.pop(number)
 
 
 def _part(pair: SentencePair, start: int, words: tuple[str, ...], begin: int) -> SentencePair:
@@ -128,12 +121,10 @@ def _part(pair: SentencePair, start: int, words: tuple[str, ...], begin: int) ->
         return pair
     links = pair.alignment.links + np.array([0, start - begin], dtype=np.int32)
     kept = (links[:, 1] >= 1) & (links[:, 1] <= len(words))
-    weights = pair.alignment.weights
-    weights = None if weights is None else weights[kept]
-    sure = pair.alignment.sure[kept]
-    alignment = make_alignment(len(pair.source), len(words), links[kept], sure, weights)
-    source, whole = pair.source, start <= begin and begin + len(words) <= start + len(pair.target)
-    if not whole:
-        heads = np.where(source.heads == ROOT, NO_HEAD, source.heads)
-        source = replace(source, heads=frozen_heads(heads))
+    weights = None if pair.alignment.weights is None else pair.alignment.weights[kept]
+    sizes = len(pair.source), len(words)
+    alignment = make_alignment(*sizes, links[kept], pair.alignment.sure[kept], weights)
+    source, is_whole = pair.source, start <= begin and begin + len(words) <= start + len(pair.target)
+    if not is_whole:
+        source = replace(source, heads=frozen_heads(np.where(source.heads == ROOT, NO_HEAD, source.heads)))
     return SentencePair(source, Sentence.from_words(words), alignment)
