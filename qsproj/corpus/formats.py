@@ -21,7 +21,7 @@ from qsproj.corpus.conllu_faults import advice_on_columns
 from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, Replayed, name_of, open_text
 from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
-from qsproj.errors import DataError, QsprojError, UsageError, pluralise, unknown_name
+from qsproj.errors import DataError, QsprojError, UsageError, check_name, pluralise
 
 SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"
 DEFAULT_ALIGNMENT_FORMAT = "pharaoh"
@@ -45,24 +45,19 @@ class Format:
     has_misc: bool = True  # whether MISC is written
 
 
-def _links(name: str) -> Format:
-    write = (
-        partial(alignments.write_alignments, with_weights=True) if name == DEFAULT_ALIGNMENT_FORMAT else None
-    )
-    return Format(name, ALIGNMENTS, partial(alignments.read_alignment_lines, format=name), write)
-
-
+_WRITERS = {DEFAULT_ALIGNMENT_FORMAT: partial(alignments.write_alignments, with_weights=True)}
 FORMATS = (
     Format("conllu", SENTENCES, read_conllu, write_conllu, (".conllu",), looks_like_conllu),
     Format("conllup", SENTENCES, read_conllup, None, (".conllup", ".cupt"), looks_like_plus),
     Format("conllx", SENTENCES, read_conllx, write_conllx, (".conllx",), looks_like_conllu, has_misc=False),
-    *map(_links, alignments.READERS),
+    *(
+        Format(name, ALIGNMENTS, partial(alignments.read_alignment_lines, format=name), _WRITERS.get(name))
+        for name in alignments.READERS
+    ),
     Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
     Format("bitext", BITEXT, read_bitext, None),
     Format("tmx", BITEXT, read_tmx, None, (".tmx",), looks_like_xml),
 )
-
-
 # Formats of alignments that also hold the words of both sides.
 WITH_WORDS = ("tsv", "giza")
 
@@ -126,10 +121,9 @@ def read_alignments(
     Raises UsageError when the format is unknown or the file cannot be opened; DataError at the first link
     that cannot be read or is out of range, or when the file holds more or fewer pairs than ``sizes``.
     """
-    for row in FORMATS:
-        if (row.name, row.holds) == (format, ALIGNMENTS):
-            return row.read(path, sizes=sizes)
-    raise unknown_name("alignment format", format, list(names_of(ALIGNMENTS)))
+    check_name("alignment format", format, names_of(ALIGNMENTS))
+    row = next(row for row in FORMATS if (row.name, row.holds) == (format, ALIGNMENTS))
+    return row.read(path, sizes=sizes)
 
 
 @dataclass(frozen=True)
@@ -183,9 +177,8 @@ def count_sentences(path: str) -> int | None:
     try:
         with open_text(path) as handle:
             head = opening(handle)
-            if format_of(path, head) is not None:
-                return sum(line.startswith("1\t") for line in chain(head, handle))
-            return sum(not line.isspace() for line in chain(head, handle))
+            is_text, lines = format_of(path, head) is None, chain(head, handle)
+            return sum(not line.isspace() if is_text else line.startswith("1\t") for line in lines)
     except QsprojError:
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 # Key of ``user_data`` with each sentence as CoNLL-U, for the columns that tokens cannot hold.
 USER_DATA = "qsproj.conllu"
 EXTENSION = "arc_probability"
-_ROOT_RELATION = "root"
 _SPACES_BEFORE, _SPACES_AFTER = "SpacesBefore", "SpacesAfter"
 _ESCAPES = str.maketrans({" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "|": r"\p", "\\": r"\\"})
 
@@ -84,21 +84,19 @@ def annotate(doc: Doc, sentences: Sequence[Sentence], places: Sequence[int]) -> 
     strings, morphology = doc.vocab.strings, doc.vocab.morphology
     names = ("POS", "TAG", "LEMMA", "MORPH", "DEP", "HEAD", "SENT_START")
     values = {name: np.zeros(len(doc), dtype=np.int64 if name in names[5:] else np.uint64) for name in names}
-    chances: list[float | None] = [None] * len(doc)
     at = 0
     for sentence in sentences:
-        own = places[at : at + len(sentence)]
+        own = np.array(places[at : at + len(sentence)])
         at += len(sentence)
         columns = columns_of(sentence)
-        for word, place in enumerate(own):
-            values["POS"][place] = strings.add(columns.upos[word])
-            values["TAG"][place] = strings.add(columns.xpos[word])
-            values["LEMMA"][place] = strings.add(columns.lemmas[word])
-            values["MORPH"][place] = morphology.add(columns.feats[word])
-            values["DEP"][place] = strings.add(columns.deprels[word])
-            values["HEAD"][place] = own[columns.heads[word] - 1] - place if columns.heads[word] > ROOT else 0
-            values["SENT_START"][place] = -1 if word else 1
-            chances[place] = sentence[word + 1].arc_probability
+        heads = np.array(columns.heads)
+        values["POS"][own] = list(map(strings.add, columns.upos))
+        values["TAG"][own] = list(map(strings.add, columns.xpos))
+        values["LEMMA"][own] = list(map(strings.add, columns.lemmas))
+        values["MORPH"][own] = list(map(morphology.add, columns.feats))
+        values["DEP"][own] = list(map(strings.add, columns.deprels))
+        values["HEAD"][own] = np.where(heads > ROOT, own[heads - 1] - own, 0)
+        values["SENT_START"][own] = np.where(own > own[0], -1, 1)
     has_tree = bool(values["DEP"].any())
     for place in sorted(set(range(len(doc))) - set(places)):
         values["POS"][place] = strings.add("SPACE")
@@ -110,9 +108,9 @@ def annotate(doc: Doc, sentences: Sequence[Sentence], places: Sequence[int]) -> 
     if len(doc):
         table: Any = np.stack([values[name].astype(np.uint64) for name in used], axis=1)
         doc.from_array(list(used), table)
-    for token, chance in zip(doc, chances, strict=True):
-        if chance is not None:
-            token._.set(EXTENSION, chance)
+    for place, word in zip(places, chain.from_iterable(sentences), strict=True):
+        if word.arc_probability is not None:
+            doc[place]._.set(EXTENSION, word.arc_probability)
 
 
 def columns_of(sentence: Sentence) -> Columns:
@@ -125,19 +123,16 @@ def columns_of(sentence: Sentence) -> Columns:
     anchor = heads.index(ROOT if ROOT in heads else NO_HEAD) + 1
     shown = [head if head > ROOT else anchor for head in heads]
     shown[anchor - 1] = ROOT
-    relations = list(map(_relation, heads, sentence.deprels))
+    named = {NO_HEAD: "", ROOT: "ROOT"}
+    pairs = zip(heads, sentence.deprels, strict=True)
+    relations = [named.get(head, _empty(relation) or "dep") for head, relation in pairs]
     if any(relations) and not relations[anchor - 1]:
         relations[anchor - 1] = "dep"
     lemmas, xpos = (tuple(map(_empty, cells)) for cells in (sentence.lemmas, sentence.xpos))
     upos = tuple(tag if tag in UNIVERSAL_TAGS else "" for tag in sentence.upos)
-    feats = tuple(map(_sorted_features, sentence.feats))
+    items = (sorted(items_of(cell).items(), key=lambda item: item[0].lower()) for cell in sentence.feats)
+    feats = tuple(_empty(cell_from(dict(of_word))) for of_word in items)
     return Columns(lemmas, upos, xpos, feats, tuple(shown), tuple(relations))
-
-
-def _relation(head: int, relation: str) -> str:
-    if head == NO_HEAD:
-        return ""
-    return "ROOT" if head == ROOT else _empty(relation) or "dep"
 
 
 def from_spacy(doc: Doc) -> Document:
@@ -161,15 +156,14 @@ def from_spacy(doc: Doc) -> Document:
 
 def _sentence(span: Any, original: str | None, where: str) -> Sentence:
     words = [token for token in span if not token.is_space]
+    forms = tuple(token.text for token in words)
     known = None if original is None else Sentence.from_conllu(original)
-    if known is not None and known.forms == tuple(token.text for token in words):
-        return _updated(known, words, where)
-    misc = [_spacing(token) for token in words]
-    leading = "".join(token.text_with_ws for token in span if token.i < words[0].i)
-    if leading:
-        misc[0] = {_SPACES_BEFORE: leading.translate(_ESCAPES), **misc[0]}
-    bare = Sentence.from_words([token.text for token in words], misc=misc)
-    return _updated(bare, words, where)
+    if known is None or known.forms != forms:
+        misc = [_spacing(token) for token in words]
+        if leading := "".join(token.text_with_ws for token in span if token.i < words[0].i):
+            misc[0] = {_SPACES_BEFORE: leading.translate(_ESCAPES), **misc[0]}
+        known = Sentence.from_words(forms, misc=misc)
+    return _updated(known, words, where)
 
 
 def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
@@ -180,12 +174,12 @@ def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
         if getattr(columns, name) != getattr(before, name)
     }
     if (columns.heads, columns.deprels) != (before.heads, before.deprels):
-        pairs = list(zip(columns.heads, columns.deprels))
+        pairs = zip(columns.heads, columns.deprels, strict=True)
         # A word that is its own head has no head, unless it is a root.
         heads = [ROOT if own == "ROOT" else head if own and head > ROOT else NO_HEAD for head, own in pairs]
+        named = {NO_HEAD: UNSPECIFIED, ROOT: "root"}
         changed["heads"] = heads
-        named = [own if own and head != NO_HEAD else UNSPECIFIED for head, (_, own) in zip(heads, pairs)]
-        changed["deprels"] = [_ROOT_RELATION if at == ROOT else own for at, own in zip(heads, named)]
+        changed["deprels"] = [named.get(head, own) for head, own in zip(heads, columns.deprels, strict=True)]
     try:
         updated = sentence.replace(**changed)
     except UsageError as error:
@@ -221,11 +215,6 @@ def _spacing(token: Any) -> dict[str, str | None]:
     if following in ("", " "):
         return {} if following or at == len(token.doc) else dict([NO_SPACE])
     return {_SPACES_AFTER: following.translate(_ESCAPES)}
-
-
-def _sorted_features(cell: str) -> str:
-    items = sorted(items_of(cell).items(), key=lambda item: item[0].lower())
-    return _empty(cell_from(dict(items)))
 
 
 def _empty(cell: str) -> str:
