@@ -7,9 +7,9 @@ from dataclasses import replace
 from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES, DEPS, MISC, UNSPECIFIED
 from qsproj.corpus.conllu import sentences_from, write_conllu
 from qsproj.corpus.conllu_faults import SHORTER
-from qsproj.corpus.editing import at_lines
+from qsproj.corpus.editing import at_lines, layout_of
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
-from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 

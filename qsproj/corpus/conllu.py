@@ -28,9 +28,10 @@ from qsproj.corpus.cells import (
     rows_from,
 )
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
+from qsproj.corpus.editing import column_values, layout_of
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_kept_output, open_output, open_text
 from qsproj.corpus.messages import check_type, described, number_of
-from qsproj.corpus.sentence import Layout, Sentence, check_sentence, column_values, layout_of
+from qsproj.corpus.sentence import Layout, Sentence, check_sentence
 from qsproj.errors import DataError, WrongTypeError, pluralise
 
 _ID = re.compile(r"[1-9][0-9]*([-.][1-9][0-9]*)?")

@@ -11,7 +11,7 @@ from functools import cache
 from qsproj.corpus.characters import plain_form
 from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.token import MultiwordToken, multiword_tokens
+from qsproj.corpus.token import MultiwordToken
 
 Contractions = Mapping[str, tuple[str, ...]]
 
@@ -24,7 +24,7 @@ _ON_WORD = re.compile(f"[{MARKS_ON_WORDS}]")
 def tokens_of(sentence: Sentence) -> list[tuple[int, str, int]]:
     """Return the surface tokens of a sentence: first word, form, number of words in its range or 0."""
     tokens = [(word, form, 0) for word, form in enumerate(sentence.forms, start=1)]
-    for span in reversed(multiword_tokens(sentence)):
+    for span in reversed(sentence.multiword_tokens):
         tokens[span.first - 1 : span.last] = [(span.first, span.form, span.last - span.first + 1)]
     return tokens
 

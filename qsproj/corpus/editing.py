@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from qsproj.conventions import Heads, frozen_heads
-from qsproj.corpus.cells import COLUMN_COUNT, MISC, UNSPECIFIED, comment_in
-from qsproj.corpus.sentence import Layout, Sentence, layout_of
+from qsproj.conventions import NO_HEAD, Heads, frozen_heads
+from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_OF, HEAD, MISC, UNSPECIFIED, comment_in, rows_from
+from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.corpus.token import ARC_PROBABILITY as ARC_PROBABILITY
 from qsproj.corpus.token import spelled
 
@@ -18,6 +19,28 @@ RELATION_PROBABILITY = "RelProb"
 TAG_PROBABILITY = "TagProb"
 # Key in MISC of the probability of all features of a word, given its tag.
 FEATURE_PROBABILITY = "FeatProb"
+
+
+def column_values(sentence: Sentence) -> list[tuple[int, tuple[str, ...]]]:
+    """Return (column, its n cells) for the seven columns of a sentence, in the order of CoNLL-U."""
+    columns = [(at, getattr(sentence, name)) for name, at in COLUMN_OF.items()]
+    heads = [UNSPECIFIED if head == NO_HEAD else str(head) for head in sentence.heads.tolist()[1:]]
+    columns.insert(-1, (HEAD, tuple(heads)))
+    return columns
+
+
+def layout_of(sentence: Sentence) -> Layout:
+    """Return the layout of a sentence; by default ``sent_id`` and ``text`` comments and plain rows."""
+    if sentence.layout is not None:
+        return sentence.layout
+    comments = [f"# text = {' '.join(sentence.forms)}"]
+    if sentence.sent_id is not None:
+        comments.insert(0, f"# sent_id = {sentence.sent_id}")
+    numbers = (str(word) for word in range(1, len(sentence) + 1))
+    unspecified = (UNSPECIFIED,) * len(sentence)
+    columns = [numbers, *(values for _, values in column_values(sentence)), unspecified, unspecified]
+    rows = rows_from(list(chain.from_iterable(zip(*columns, strict=True))))
+    return Layout(lines=(*comments, *rows), word_lines=tuple(range(len(comments), len(comments) + len(rows))))
 
 
 def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:

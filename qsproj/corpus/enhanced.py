@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED, Edge, edges_of, order_of
-from qsproj.corpus.editing import has_deps, layout_cells, with_layout_cells
-from qsproj.corpus.sentence import Sentence, layout_of
+from qsproj.corpus.editing import has_deps, layout_cells, layout_of, with_layout_cells
+from qsproj.corpus.sentence import Sentence
 from qsproj.progress import notice
 
 # The edges into each of the n words, in the order of DEPS.

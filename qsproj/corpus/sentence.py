@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import chain
 from operator import index
 from typing import Any, cast
 
@@ -11,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, frozen_heads
-from qsproj.corpus.cells import COLUMN_OF, DEPS, HEAD, MISC, UNSPECIFIED, cell_from, comment_in, rows_from
+from qsproj.corpus.cells import DEPS, FORM, MISC, UNSPECIFIED, cell_from, comment_in, items_of
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.messages import check_type, described, shown, words_of
-from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, empty_nodes, multiword_tokens, spelled
+from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, deps_of, features_of, other_rows, spelled
 from qsproj.errors import SentenceLengthError, UsageError, WordIndexError, WrongTypeError, pluralise
 
 # A cell of FEATS or MISC: in CoNLL-U format, or as its items; None if unspecified.
@@ -118,12 +117,19 @@ class Sentence:
     @property
     def multiword_tokens(self) -> tuple[MultiwordToken, ...]:
         """The multiword tokens: single surface tokens of several words."""
-        return multiword_tokens(self)
+        return tuple(
+            MultiwordToken(int(first), int(last), cells[FORM], items_of(cells[MISC]))
+            for cells in other_rows(self, "-")
+            for first, last in [cells[0].split("-")]
+        )
 
     @property
     def empty_nodes(self) -> tuple[EmptyNode, ...]:
         """The empty nodes: words of the enhanced graph that are not in the text."""
-        return empty_nodes(self)
+        return tuple(
+            EmptyNode(at, form, lemma, upos, xpos, features_of(feats), tuple(deps_of(deps)), items_of(misc))
+            for at, form, lemma, upos, xpos, feats, _, _, deps, misc in other_rows(self, ".")
+        )
 
     def to_conllu(self) -> str:
         """Return the sentence as CoNLL-U; an unchanged sentence is identical to its input."""
@@ -261,28 +267,6 @@ def drawn(value: "Sentence | SentencePair") -> str:
     trees: Any = import_module("qsproj.viz.trees")
     html: str = (trees.draw_tree if isinstance(value, Sentence) else trees.draw_pair)(value)._repr_html_()
     return html
-
-
-def column_values(sentence: Sentence) -> list[tuple[int, tuple[str, ...]]]:
-    """Return (column, its n cells) for the seven columns of a sentence, in the order of CoNLL-U."""
-    columns = [(at, getattr(sentence, name)) for name, at in COLUMN_OF.items()]
-    heads = [UNSPECIFIED if head == NO_HEAD else str(head) for head in sentence.heads.tolist()[1:]]
-    columns.insert(-1, (HEAD, tuple(heads)))
-    return columns
-
-
-def layout_of(sentence: Sentence) -> Layout:
-    """Return the layout of a sentence; by default ``sent_id`` and ``text`` comments and plain rows."""
-    if sentence.layout is not None:
-        return sentence.layout
-    comments = [f"# text = {' '.join(sentence.forms)}"]
-    if sentence.sent_id is not None:
-        comments.insert(0, f"# sent_id = {sentence.sent_id}")
-    numbers = (str(word) for word in range(1, len(sentence) + 1))
-    unspecified = (UNSPECIFIED,) * len(sentence)
-    columns = [numbers, *(values for _, values in column_values(sentence)), unspecified, unspecified]
-    rows = rows_from(list(chain.from_iterable(zip(*columns, strict=True))))
-    return Layout(lines=(*comments, *rows), word_lines=tuple(range(len(comments), len(comments) + len(rows))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.cells import DEPS, FORM, MISC, UNSPECIFIED, edges_of, items_of
+from qsproj.corpus.cells import DEPS, MISC, UNSPECIFIED, edges_of, items_of
 from qsproj.corpus.messages import probability_in
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Token:
     @property
     def feats(self) -> dict[str, str]:
         """FEATS as a new dictionary; the value of an item without ``=`` is empty."""
-        return _features(self.sentence.feats[self.id - 1])
+        return features_of(self.sentence.feats[self.id - 1])
 
     @property
     def head(self) -> int:
@@ -77,7 +77,7 @@ class Token:
     @property
     def deps(self) -> list[tuple[int | str, str]]:
         """DEPS as a new list of pairs (head, relation); the head is a string for an empty node."""
-        return _dependencies(self._cell(DEPS))
+        return deps_of(self._cell(DEPS))
 
     @property
     def misc(self) -> dict[str, str | None]:
@@ -148,29 +148,10 @@ class EmptyNode:
     misc: Mapping[str, str | None]
 
 
-def multiword_tokens(sentence: Sentence) -> tuple[MultiwordToken, ...]:
-    """Return the multiword tokens of a sentence, in order."""
-    return tuple(
-        MultiwordToken(int(first), int(last), cells[FORM], items_of(cells[MISC]))
-        for cells in _other_rows(sentence, "-")
-        for first, last in [cells[0].split("-")]
-    )
-
-
-def empty_nodes(sentence: Sentence) -> tuple[EmptyNode, ...]:
-    """Return the empty nodes of a sentence, in order."""
-    return tuple(
-        EmptyNode(
-            number, form, lemma, upos, xpos, _features(feats), tuple(_dependencies(deps)), items_of(misc)
-        )
-        for number, form, lemma, upos, xpos, feats, _, _, deps, misc in _other_rows(sentence, ".")
-    )
-
-
 def surface_tokens(sentence: Sentence) -> list[Token | MultiwordToken]:
     """Return the tokens of the text: the multiword tokens, and the words outside them."""
     tokens: list[Token | MultiwordToken] = list(sentence)
-    for span in reversed(multiword_tokens(sentence)):
+    for span in reversed(sentence.multiword_tokens):
         tokens[span.first - 1 : span.last] = [span]
     return tokens
 
@@ -186,7 +167,8 @@ def spelled(sentence: Sentence) -> str:
     return "".join(token.form + space_after(token) for token in surface_tokens(sentence)).rstrip(" ")
 
 
-def _other_rows(sentence: Sentence, mark: str) -> list[list[str]]:
+def other_rows(sentence: Sentence, mark: str) -> list[list[str]]:
+    """Return the rows of multiword tokens (``-`` in their ID) or empty nodes (``.``), ten cells each."""
     if sentence.layout is None or len(sentence.layout.lines) == len(sentence.layout.word_lines):
         return []
     others = sorted({*range(len(sentence.layout.lines))}.difference(sentence.layout.word_lines))
@@ -194,9 +176,11 @@ def _other_rows(sentence: Sentence, mark: str) -> list[list[str]]:
     return [line.rstrip("\r").split("\t") for line in lines if mark in line.partition("\t")[0]]
 
 
-def _features(cell: str) -> dict[str, str]:
+def features_of(cell: str) -> dict[str, str]:
+    """Return the items of FEATS, empty for one without ``=``."""
     return {key: value or "" for key, value in items_of(cell).items()}
 
 
-def _dependencies(cell: str) -> list[tuple[int | str, str]]:
+def deps_of(cell: str) -> list[tuple[int | str, str]]:
+    """Return the edges of DEPS, the head as a number unless it is an empty node."""
     return [(int(head) if head.isdecimal() else head, relation) for head, relation in edges_of(cell)]

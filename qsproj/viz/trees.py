@@ -10,7 +10,6 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.corpus.token import multiword_tokens
 from qsproj.viz.arcs import Arc, compared_arcs, enhanced_arcs, title_of, translated_arcs, tree_arcs
 from qsproj.viz.drawing import LABEL_SIZE, Drawing, Mark, escape, text_width
 from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place, place_pair
@@ -85,7 +84,7 @@ class _Canvas:
         self.placed, self._role = placed, role
         self._across: Callable[[float], float] = (lambda x: width - x) if placed.right_to_left else float
         self._pieces = list[str]()
-        self._tokens = multiword_tokens(placed.sentence)
+        self._tokens = placed.sentence.multiword_tokens
         self.text_height = _TEXT_HEIGHT + (_TOKEN_HEIGHT if self._tokens else 0.0)
         self.places = dict[int, tuple[float, float]]()  # word -> (its centre, upper edge of its line)
 

@@ -12,7 +12,6 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.corpus.token import multiword_tokens
 
 FOLDER = Path(__file__).parents[2] / "corpora"
 LANGUAGES = ("en", "de", "es")
@@ -113,7 +112,7 @@ def test_the_mark_that_ends_a_sentence_is_linked(name, bitexts):
 def test_the_manifest_counts_the_treebank(language, treebanks, manifest):
     sentences = treebanks[language]
     lengths = [len(sentence) for sentence in sentences]
-    multiword = sum(len(multiword_tokens(sentence)) for sentence in sentences)
+    multiword = sum(len(sentence.multiword_tokens) for sentence in sentences)
     crossing = sum(map(has_crossing_arcs, sentences))
     row = f"| `{language}.conllu` | {len(sentences)} | {sum(lengths)} | {multiword} | {crossing} |"
     assert f"{row} {min(lengths)}-{max(lengths)} |" in manifest

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from qsproj.corpus.characters import composed_form, lower_form, plain_form, readable, without_unseen_words
 from qsproj.corpus.editing import comment_value, misc_values
 from qsproj.corpus.text import normalise, read_text, tokenize, written_words
-from qsproj.corpus.token import multiword_tokens
 from tests.timing import assert_linear
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -68,7 +67,7 @@ def test_sentences_spell_what_was_written(text, language):
     """FORM and SpaceAfter give # text, which is the line but for white space and words that nobody sees."""
     for sentence in read_text([text], language):
         tokens = [*sentence.forms]
-        assert not multiword_tokens(sentence)
+        assert not sentence.multiword_tokens
         gaps = ["" if value == "No" else " " for value in misc_values(sentence, "SpaceAfter")]
         spelled = "".join(token + gap for token, gap in zip(tokens, gaps, strict=True)).strip(" ")
         assert spelled == comment_value(sentence, "text") == normalise(text, language).strip(" ")

@@ -4,7 +4,7 @@ import io
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
-from qsproj.corpus.token import MultiwordToken, multiword_tokens
+from qsproj.corpus.token import MultiwordToken
 
 ROWS = ["1-2\tIm", "1\tIn\tADP", "2\tdem\tDET", "3\tHaus\tNOUN", "4\tam\tX"]
 
@@ -17,7 +17,7 @@ def sentence():
 
 
 def test_ranges():
-    assert multiword_tokens(sentence()) == (MultiwordToken(1, 2, "Im"),)
+    assert sentence().multiword_tokens == (MultiwordToken(1, 2, "Im"),)
 
 
 def test_learn_and_split():

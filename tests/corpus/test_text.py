@@ -7,7 +7,6 @@ from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.pairs.aligned import pair_with_text
 from qsproj.corpus.text import read_text, sentence_from_tokens, tokenize
-from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import DataError, UsageError
 from tests.timing import assert_linear
 
@@ -129,7 +128,7 @@ def test_marks_on_armenian_words_are_words_of_their_own_behind_them():
     line = "«Ո՞ւր է, Դաւթի՛ որդի ՞»"
     (sentence,) = read_text([line], "hy")
     assert sentence.forms == ("«", "Ուր", "՞", "է", ",", "Դաւթի", "՛", "որդի", "՞", "»")
-    assert [span.form for span in multiword_tokens(sentence)] == ["Ո՞ւր", "Դաւթի՛"]
+    assert [span.form for span in sentence.multiword_tokens] == ["Ո՞ւր", "Դաւթի՛"]
     assert comment_value(sentence, "text") == line
 
 

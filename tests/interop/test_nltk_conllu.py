@@ -12,8 +12,9 @@ from nltk.translate import AlignedSent
 from nltk.translate import Alignment as NltkAlignment
 
 import qsproj
+from qsproj.corpus.editing import column_values
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import SentencePair, column_values, make_alignment
+from qsproj.corpus.sentence import SentencePair, make_alignment
 
 SAMPLES = ["en", "de", "es"]
 

@@ -29,7 +29,6 @@ from qsproj.corpus.pairs.pairing import (
 )
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, check_sentence, make_alignment
 from qsproj.corpus.text import is_blank, written_words
-from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.progress import notice
 
@@ -288,7 +287,7 @@ class TokenCounts:
     def add(self, pair: tuple[Sentence, Sentence], alignment: Alignment) -> None:
         """Count a pair whose links are read as links of words."""
         for side, sentence in enumerate(pair):
-            if len(alignment.links) and multiword_tokens(sentence):
+            if len(alignment.links) and sentence.multiword_tokens:
                 tokens, last = len(tokens_of(sentence)), int(alignment.links[:, side].max())
                 self._counts[side] += 1, last == tokens, last > tokens
 

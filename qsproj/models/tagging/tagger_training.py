@@ -21,7 +21,6 @@ from qsproj.corpus.contractions import learn_contractions, merge_contractions, s
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import sentence_from_tokens
-from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.features.tagging import as_one, class_sets_of, templates_with
@@ -165,7 +164,7 @@ def _examples(treebank: Sequence[Sentence]) -> list[_Example]:
     """Return the sentences, also with multiword tokens left whole, as plain text has them."""
     examples = []
     for sentence in treebank:
-        if multiword_tokens(sentence):
+        if sentence.multiword_tokens:
             versions = (sentence.forms, sentence.upos), merge_contractions(sentence)
             examples += [_Example(*version, 0.5) for version in versions]
         else:

@@ -11,7 +11,6 @@ from qsproj.corpus.characters import plain_form, readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import normalise
-from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest
@@ -111,7 +110,7 @@ def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], lis
     assert sentence.layout is not None
     rows = (line.rstrip("\r").split("\t") for line in sentence.layout.lines if line[0] != "#")
     misc = {cells[0]: "SpaceAfter=No" in cells[-1].split("|") for cells in rows}
-    ranges = {span.first: span for span in multiword_tokens(sentence)}
+    ranges = {span.first: span for span in sentence.multiword_tokens}
     tokens, adjoin, word = [], [], 1
     while word <= len(sentence):
         span = ranges.get(word)

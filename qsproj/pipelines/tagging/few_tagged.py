@@ -16,7 +16,6 @@ from qsproj.corpus.contractions import Contractions, learn_contractions, merge_c
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError, pluralise
 from qsproj.models.morphology.analyses import feature_cell, feature_pairs
 from qsproj.models.morphology.morphology_training import train_morphology
@@ -82,7 +81,7 @@ class FewTagged:
         """Return training examples; multiword tokens give a split and an unsplit one, of half weight each."""
         examples = []
         for sentence in self.sentences:
-            merged = [merge_contractions(sentence)] if multiword_tokens(sentence) else []
+            merged = [merge_contractions(sentence)] if sentence.multiword_tokens else []
             versions = [(sentence.forms, sentence.upos), *merged]
             for forms, upos in versions:
                 wrong = np.array(upos)[:, None] != np.array(tags)

@@ -7,9 +7,8 @@ from typing import Any
 
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.characters import lower_form
-from qsproj.corpus.editing import TAG_PROBABILITY
-from qsproj.corpus.sentence import Sentence, layout_of
-from qsproj.corpus.token import multiword_tokens
+from qsproj.corpus.editing import TAG_PROBABILITY, layout_of
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import check_name
 from qsproj.serve.review import correction
 from qsproj.serve.review.session import Session
@@ -119,7 +118,7 @@ def shown_sentence(session: Session, index: int) -> dict[str, Any]:
         "other": None if other is None else _tree_cells(other),
         "text_tokens": Tokens.of(sentence).spans(),
         "tag_chances": [chance if shown == own else None for chance, shown, own in tag_chances],
-        "tokens": [[one.first, one.last, one.form] for one in multiword_tokens(sentence)],
+        "tokens": [[one.first, one.last, one.form] for one in sentence.multiword_tokens],
         "decided": correction.decided_cells(sentence),
         **{name: correction.cells(sentence, name) for name in correction.CELLS},
         "upos": belief.upos,

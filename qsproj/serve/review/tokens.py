@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED, order_of
+from qsproj.corpus.editing import layout_of
 from qsproj.corpus.formats import read_sentences
-from qsproj.corpus.sentence import Layout, Sentence, layout_of
+from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
 from qsproj.serve.review.correction import is_text
 from qsproj.serve.review.draft import Named

@@ -11,7 +11,6 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.text import read_text
-from qsproj.corpus.token import multiword_tokens
 from qsproj.errors import UsageError
 from qsproj.evaluation.conll18 import cut_scores
 from qsproj.models.tokens import tokenizer_training
@@ -199,7 +198,7 @@ def test_chinese_is_cut_without_spaces(data_dir):
 def test_one_sentence_a_line_in_valid_rows(tokenizer):
     first, last = tokenizer.read(["Ich gehe  zum\tHaus.\r\n", " \n", "Zum Haus"])
     assert first.forms == ("Ich", "gehe", "zu", "dem", "Haus", ".")
-    assert [(span.first, span.last, span.form) for span in multiword_tokens(first)] == [(3, 4, "zum")]
+    assert [(span.first, span.last, span.form) for span in first.multiword_tokens] == [(3, 4, "zum")]
     assert comment_value(first, "text") == "Ich gehe zum Haus."
     assert last.forms[-1] == "Haus"
     assert last.layout.lines[:2] == ("# newpar", "# sent_id = 3")
