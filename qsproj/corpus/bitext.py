@@ -64,15 +64,8 @@ def _checked_side(handle: TextIO, name: str) -> Iterator[str]:
     if looks_like_xml(head):
         remedy = "give only the TMX file; it contains both sides"
         raise DataError(name, 1, "XML", "one sentence a line", remedy)
-    _check_no_conllu(head, name)
-    rows = [line.rstrip("\r\n").split("\t") for line in head if line.strip()]
-    _check_columns(rows, "\t", 1, name)
+    _check_columns(head, "\t", 1, name)
     return chain(head, lines)
-
-
-def _check_no_conllu(head: Sequence[str], name: str) -> None:
-    if looks_like_conllu(head[:1]):
-        raise DataError(name, 1, "CoNLL-U", "text, one sentence a line, as the bitext", AS_TEXT)
 
 
 def _pairs_of_file(path: PathOrFile, languages: tuple[str, str] | None) -> Iterator[tuple[str, str]]:
@@ -82,15 +75,13 @@ def _pairs_of_file(path: PathOrFile, languages: tuple[str, str] | None) -> Itera
         if looks_like_xml(head):
             yield from tmx_pairs(handle, name, languages=languages, opening="".join(head))
         else:
-            _check_no_conllu(head, name)
             yield from _pairs_of_lines(head, handle, name)
 
 
 def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[str, str]]:
     tabs = not head or _BARS not in head[0] or ("\t" in head[0] and ".tsv" in Path(name).suffixes)
     separator = "\t" if tabs else _BARS
-    rows = [line.rstrip("\r\n").split(separator) for line in head if line.strip()]
-    _check_columns(rows, separator, 2, name)
+    _check_columns(head, separator, 2, name)
     for number, line in enumerate(chain(head, rest), start=1):
         source, found, others = line.partition(separator)
         if not found:
@@ -104,20 +95,24 @@ def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[
         yield _clean(source), _clean(target)
 
 
-def _check_columns(rows: Sequence[Sequence[str]], separator: str, wanted: int, name: str) -> None:
-    """Raise DataError if one of the first ``wanted`` columns holds numbers, names or addresses."""
-    columns = [[cell.strip(f" {BYTE_ORDER_MARK}") for cell in column] for column in zip(*rows)]
+def _check_columns(head: Sequence[str], separator: str, wanted: int, name: str) -> None:
+    """Raise DataError for CoNLL-U, or where one of the first ``wanted`` columns has only numbers or names."""
+    if looks_like_conllu(head[:1]):
+        raise DataError(name, 1, "CoNLL-U", "text, one sentence a line, as the bitext", AS_TEXT)
+    rows = [line.rstrip("\r\n").split(separator) for line in head if line.strip()]
     if len(rows) < _FEWEST_LINES:
         return
-    numbers = {at for at, cells in enumerate(columns, start=1) if _all_match(_NUMBER, cells)}
-    names = {at for at, cells in enumerate(columns, start=1) if _all_match(_NAME, cells)} | numbers
-    without = [at for at in range(1, len(columns) + 1) if at not in names]
-    if len(without) >= wanted:
-        numbers = names
-    bad = next((at for at in range(1, wanted + 1) if at in numbers), None)
-    if bad is None:
+    cells = [[cell.strip(f" {BYTE_ORDER_MARK}") for cell in column] for column in zip(*rows)]
+    columns = {at: list(filter(None, column)) for at, column in enumerate(cells, start=1)}
+    full = {at: column for at, column in columns.items() if len(column) >= _FEWEST_LINES}
+    no_text = {at for at, column in full.items() if all(map(_NUMBER.fullmatch, column))}
+    names = {at for at, column in full.items() if all(map(_NAME.fullmatch, column))} | no_text
+    if len(columns) - len(names) >= wanted:
+        no_text = names
+    bad = min(no_text, default=wanted + 1)
+    if bad > wanted:
         return
-    text = [at for at in range(1, len(columns) + 1) if at not in numbers][:wanted]
+    text = [at for at in columns if at not in no_text][:wanted]
     remedy = "give the columns that hold text"
     if len(text) == wanted:
         remedy = f"take the text: cut -f{','.join(map(str, text))} FILE"
@@ -127,11 +122,6 @@ def _check_columns(rows: Sequence[Sequence[str]], separator: str, wanted: int, n
     found = f"numbers or names alone in column {bad}" if len(columns) > 1 else "numbers alone"
     expected = "text in the first two columns" if wanted > 1 else "one sentence a line"
     raise DataError(name, None, found, expected, remedy)
-
-
-def _all_match(pattern: re.Pattern[str], cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell]
-    return len(filled) >= _FEWEST_LINES and all(map(pattern.fullmatch, filled))
 
 
 def _clean(line: str) -> str:

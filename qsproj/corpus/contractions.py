@@ -4,9 +4,10 @@ UD treebanks write German *am* as the two words *an dem* under a range row; a to
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain, product
 
 from qsproj.corpus.characters import plain_form
 from qsproj.corpus.files import packaged_rows
@@ -39,19 +40,17 @@ _LEAST_SEEN = 2
 
 def learn_contractions(sentences: Sequence[Sentence]) -> dict[str, tuple[str, ...]]:
     """Return the most frequent split of each lower-cased surface token, or of one after certain words."""
-    found: dict[str, Counter[tuple[str, ...]]] = {}
-    behind: dict[tuple[str, str], Counter[tuple[str, ...]]] = {}
+    found: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+    behind: dict[tuple[str, str], Counter[tuple[str, ...]]] = defaultdict(Counter)
     tokenized = list(map(tokens_of, sentences))
     ever_split = {token_key(form) for tokens in tokenized for _, form, count in tokens if count > 1}
     for sentence, tokens in zip(sentences, tokenized, strict=True):
         forms = [form for _, form, _ in tokens]
         for at, (first, form, count) in enumerate(tokens):
-            token = token_key(form)
-            if token not in ever_split:
-                continue
-            words = tuple(map(token_key, sentence.forms[first - 1 : first - 1 + max(count, 1)]))
-            found.setdefault(token, Counter())[words] += 1
-            behind.setdefault((_before(forms, at), token), Counter())[words] += 1
+            if (token := token_key(form)) in ever_split:
+                words = tuple(map(token_key, sentence.forms[first - 1 : first - 1 + max(count, 1)]))
+                found[token][words] += 1
+                behind[_before(forms, at), token][words] += 1
     table = {token: _commonest(counts, token) for token, counts in found.items()}
     rows = {
         f"{before} {token}": words
@@ -69,9 +68,8 @@ def token_key(form: str) -> str:
 
 def _commonest(counts: Counter[tuple[str, ...]], token: str) -> tuple[str, ...]:
     """Return the most frequent reading of a token, the first of equals; split only if more than half are."""
-    whole = counts[token,]
     splits = [(-count, words) for words, count in counts.items() if len(words) > 1]
-    return min(splits)[1] if splits and -min(splits)[0] > whole else (token,)
+    return min(splits)[1] if splits and -min(splits)[0] > counts[token,] else (token,)
 
 
 def _before(tokens: Sequence[str], at: int) -> str:
@@ -88,20 +86,15 @@ def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str
     last: dict[str, tuple[str, ...]] = {}
     for at, token in enumerate(tokens):
         lower, before = token_key(token), _before(tokens, at)
-        listed = (
-            (last.get(lower) if before in _CONJUNCTIONS else None)
-            or table.get(f"{before} {lower}")
-            or table.get(lower, (token,))
-        )
-        last[lower] = listed
+        listed = last.get(lower) if before in _CONJUNCTIONS else None
+        last[lower] = listed = listed or table.get(f"{before} {lower}") or table.get(lower, (token,))
         found.append(cased_like(token, listed) if len(listed) > 1 else _without_marks(token))
     return found
 
 
 def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list[str], list[MultiwordToken]]:
     """Return the words of ``tokens`` (:func:`words_of_tokens`), and the ranges of split tokens."""
-    words: list[str] = []
-    ranges = []
+    words, ranges = list[str](), list[MultiwordToken]()
     for token, parts in zip(tokens, words_of_tokens(tokens, table), strict=True):
         if len(parts) > 1:
             ranges.append(MultiwordToken(len(words) + 1, len(words) + len(parts), token))
@@ -152,12 +145,8 @@ def contractions_of(language: str | None) -> Contractions:
 def _whole_behind(language: str | None) -> Contractions:
     """Return rows of a word and a following token that is not split there: ``avec des``."""
     rows = (row.partition(":") for row in "".join(_TABLE.get(language or "", [""])[1:]).split(";"))
-    return {
-        f"{before} {token}": (token,)
-        for tokens, _, behind in rows
-        for token in tokens.split()
-        for before in behind.split()
-    }
+    pairs = chain.from_iterable(product(tokens.split(), behind.split()) for tokens, _, behind in rows)
+    return {f"{before} {token}": (token,) for token, before in pairs}
 
 
 def known_contractions(
@@ -167,15 +156,14 @@ def known_contractions(
     seen, behind = list(sentences), _whole_behind(language)
     table = {**contractions_of(language), **behind}
     doubtful = {key.rpartition(" ")[2] for key in behind}
-    agreed: dict[str, int] = {}
-    for sentence in seen:
-        tokens = tokens_of(sentence)
+    agreed: Counter[str] = Counter()
+    for tokens in map(tokens_of, seen):
         forms = [form for _, form, _ in tokens]
         for (_, form, count), words in zip(tokens, words_of_tokens(forms, table), strict=True):
             token = token_key(form)
             if token in doubtful:
-                agreed[token] = agreed.get(token, 0) + (1 if (count > 1) == (len(words) > 1) else -1)
+                agreed[token] += 1 if (count > 1) == (len(words) > 1) else -1
             elif count == 0:
                 agreed[token] = -1
-    kept = {key: words for key, words in table.items() if agreed.get(key.rpartition(" ")[2], 0) >= 0}
+    kept = {key: words for key, words in table.items() if agreed[key.rpartition(" ")[2]] >= 0}
     return dict(sorted((kept | learn_contractions(seen)).items()))

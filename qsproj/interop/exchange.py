@@ -47,19 +47,16 @@ def listed(sentences: Sentence | Iterable[Sentence]) -> list[Sentence]:
     return found
 
 
-def sentence_of(comments: Sequence[str], rows: Iterable[Sequence[str]], *, where: str) -> Sentence:
+def sentence_of(comments: Sequence[str], rows: Sequence[Sequence[str]], *, where: str) -> Sentence:
     """Build a sentence from comments and rows of ten cells; UsageError with ``where`` if it is not valid."""
-    checked = [list(row) for row in rows]
-    for row in checked:
-        for cell in row:
-            if not cell or any(mark in cell for mark in "\t\r\n"):
-                expected = "text without tabs and line ends"
-                raise UsageError(f"{where}: found {shown(cell)} in row {row[0]}, expected {expected}")
+    for row in rows:
+        if bad := [cell for cell in row if not cell or any(mark in cell for mark in "\t\r\n")]:
+            expected = "text without tabs and line ends"
+            raise UsageError(f"{where}: found {shown(bad[0])} in row {row[0]}, expected {expected}")
     try:
-        return Sentence.from_conllu("\n".join([*comments, *map("\t".join, checked)]) + "\n\n")
+        return Sentence.from_conllu("\n".join([*comments, *map("\t".join, rows)]) + "\n\n")
     except DataError as error:
-        found = str(error).partition("found ")[2]
-        raise UsageError(f"{where}: found {found}") from None
+        raise UsageError(f"{where}: found {str(error).partition('found ')[2]}") from None
 
 
 def rows_of(sentence: Sentence) -> list[list[str]]:

@@ -44,25 +44,21 @@ def to_pandas(sentences: Sentence | Iterable[Sentence]) -> DataFrame:
     """
     columns: dict[str, list[Any]] = {name: [] for name in (*INDEX, *COLUMNS, *TOKEN_COLUMNS, COMMENTS)}
     for number, sentence in enumerate(listed(sentences), start=1):
-        _add(columns, number, sentence)
+        token, last = ("", "", ""), 0
+        for row in rows_of(sentence):
+            first, _, end = row[0].partition("-")
+            if end:
+                token, last = (row[FORM], row[0], row[MISC]), int(end)
+                continue
+            word = int(first)
+            own = token if word <= last else (row[FORM], row[0], UNSPECIFIED)
+            cells = [*row[FORM:HEAD], int(sentence.heads[word]), *row[HEAD + 1 :]]
+            comments = "\n".join(sentence.comments) if word == 1 else ""
+            for name, value in zip(columns, (number, word, *cells, *own, comments), strict=True):
+                columns[name].append(value)
     pandas = package("pandas")
     index = pandas.MultiIndex.from_arrays([columns.pop(name) for name in INDEX], names=INDEX)
     return pandas.DataFrame(columns, index=index)
-
-
-def _add(columns: dict[str, list[Any]], number: int, sentence: Sentence) -> None:
-    token, last = ("", "", ""), 0
-    for row in rows_of(sentence):
-        first, _, end = row[0].partition("-")
-        if end:
-            token, last = (row[FORM], row[0], row[MISC]), int(end)
-            continue
-        word, heads = int(first), sentence.heads
-        own = token if word <= last else (row[FORM], row[0], UNSPECIFIED)
-        cells = [*row[FORM:HEAD], int(heads[word]), *row[HEAD + 1 :]]
-        comments = "\n".join(sentence.comments) if word == 1 else ""
-        for name, value in zip(columns, (number, word, *cells, *own, comments), strict=True):
-            columns[name].append(value)
 
 
 def from_pandas(frame: DataFrame) -> Document:
@@ -97,8 +93,7 @@ def from_pandas(frame: DataFrame) -> Document:
 def _sentences_in(rows: list[dict[str, Any]]) -> Iterator[Sentence]:
     seen = set()
     for number, group in groupby(rows, key=lambda row: row["sentence"]):
-        words = list(group)
-        where = f"sentence {number}"
+        words, where = list(group), f"sentence {number}"
         if number in seen:
             raise UsageError(f"{where}: found its words in two places, expected one; call frame.sort_index()")
         seen.add(number)
@@ -124,11 +119,9 @@ def _sentence(words: list[dict[str, Any]], where: str) -> Sentence:
                 raise UsageError(f"{where}: found token_id {token} on word {word}, expected {word}-...")
             last = int(end)
             rows.append([token, _cell(row.get("token")), *[UNSPECIFIED] * 7, _cell(row.get("token_misc"))])
-        cells = [_cell(row.get(name)) for name in COLUMNS]
-        cells[COLUMNS.index("head")] = _head(row.get("head"), where, word)
-        rows.append([str(word), *cells])
-    comments = words[0].get(COMMENTS) or ""
-    return sentence_of(comments.splitlines(), rows, where=where)
+        cells = row | {"head": _head(row.get("head"), where, word)}
+        rows.append([str(word), *(_cell(cells.get(name)) for name in COLUMNS)])
+    return sentence_of((words[0].get(COMMENTS) or "").splitlines(), rows, where=where)
 
 
 def _cell(value: object) -> str:

@@ -87,39 +87,34 @@ def _sentence(tokens: Any, where: str) -> Sentence:
         if not isinstance(token, Mapping) or "id" not in token or "text" not in token:
             raise UsageError(f"{where}: found {shown(token)}, expected a dictionary with id and text")
         number = _number(token["id"], where)
-        values = {key: token.get(key) for key in _KEYS}
-        cells = [UNSPECIFIED if value is None else _cell(value) for value in values.values()]
-        row = ["-".join(map(str, number)), *cells]
+        row = ["-".join(map(str, number)), *(_cell(token.get(key)) for key in _KEYS)]
         if len(number) > 1 or number[0] > covered:
             covered = number[-1]
-            following = [one for one in found[at + 1 :] if isinstance(one, Mapping) and _starts(one, covered)]
-            row[MISC] = _with_space(row[MISC], token, following[0] if following else None)
+            later = (one for one in found[at + 1 :] if isinstance(one, Mapping))
+            following = next((one for one in later if _parts(one.get("id"))[:1] == (covered + 1,)), {})
+            places = token.get("end_char"), following.get("start_char")
+            items = items_of(row[MISC])
+            has_space = None in places or places[0] != places[1]
+            if not has_space and "SpaceAfter" not in items and "SpacesAfter" not in items:
+                row[MISC] = cell_from({**items, "SpaceAfter": "No"})
         rows.append(row)
     made = sentence_of([], rows, where=where)
     return sentence_of([f"# text = {made.text}"], rows, where=where)
 
 
+def _parts(given: object) -> tuple[Any, ...]:
+    return tuple(given) if isinstance(given, list | tuple) else (given,)
+
+
 def _number(given: object, where: str) -> tuple[int, ...]:
-    number = tuple(given) if isinstance(given, list | tuple) else (given,)
+    number = _parts(given)
     if len(number) not in (1, 2) or not all(isinstance(part, int) for part in number):
         expected = "a number, or two of a multiword token"
         raise UsageError(f"{where}: found {shown(given)} as id, expected {expected}")
     return number
 
 
-def _starts(token: Mapping[str, Any], covered: int) -> bool:
-    """Return whether a token starts right after word ``covered``."""
-    number = token.get("id")
-    return (number[0] if isinstance(number, list | tuple) else number) == covered + 1
-
-
-def _with_space(misc: str, token: Mapping[str, Any], following: Mapping[str, Any] | None) -> str:
-    items = items_of(misc)
-    places = (token.get("end_char"), None if following is None else following.get("start_char"))
-    if "SpaceAfter" in items or "SpacesAfter" in items or None in places or places[0] != places[1]:
-        return misc
-    return cell_from({**items, "SpaceAfter": "No"})
-
-
 def _cell(value: object) -> str:
+    if value is None:
+        return UNSPECIFIED
     return cell_from(value) if isinstance(value, Mapping) else str(value)

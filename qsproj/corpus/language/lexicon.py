@@ -5,9 +5,10 @@ morphological feature schema", and the guidelines of Universal Dependencies.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -132,11 +133,9 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
         lines = [(number, line) for number, line in enumerate(stripped, start=1) if line.strip()]
     answers = dict[str, tuple[str, ...]]()
     for number, line in lines:
-        question = question_in(line)
-        for tag in question.tags if question else ():
-            _check_tag(name, number, tag)
-        if question and len(question.tags) == 1:
-            answers |= dict.fromkeys(question.words, question.tags)
+        if question := question_in(line):
+            _check_tags(name, number, question.tags)
+            answers |= dict.fromkeys(question.words if len(question.tags) == 1 else (), question.tags)
     rows = [(number, line) for number, line in lines if not line.startswith("# ")]
     if not rows and not answers:
         raise DataError(name, None, "no line", "word TAB tags", "check that it is the right file")
@@ -165,28 +164,25 @@ def _tags_in(text: str) -> list[str]:
 
 
 def _word_tags(name: str, rows: Iterable[tuple[int, str]]) -> dict[str, tuple[str, ...]]:
-    tags: dict[str, set[str]] = {}
+    tags: dict[str, set[str]] = defaultdict(set)
     for number, line in rows:
         word, tab, rest = line.partition("\t")
         given = _tags_in(_without_counts(rest))
         if not (tab and word.strip() and given):
             raise DataError(name, number, "a malformed line", "a word, a tab, its tags")
-        for tag in given:
-            _check_tag(name, number, tag)
-        tags.setdefault(plain_form(word.strip()), set()).update(given)
+        _check_tags(name, number, given)
+        tags[plain_form(word.strip())].update(given)
     return {word: tuple(sorted(of_word)) for word, of_word in tags.items()}
 
 
-def _check_tag(name: str, number: int, tag: str) -> None:
-    if tag not in UNIVERSAL_TAGS:
-        found, expected = f"the tag {tag!r}", f"one of {' '.join(UNIVERSAL_TAGS)}"
+def _check_tags(name: str, number: int, tags: Sequence[str]) -> None:
+    if other := next((tag for tag in tags if tag not in UNIVERSAL_TAGS), None):
         remedy = "map it to universal tags, or leave the word out"
-        raise DataError(name, number, found, expected, remedy)
+        raise DataError(name, number, f"the tag {other!r}", f"one of {' '.join(UNIVERSAL_TAGS)}", remedy)
 
 
 def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflection]:
-    known: dict[str, tuple[tuple[str, ...], str]] = {}
-    odd: dict[str, list[int]] = {}
+    odd: list[tuple[int, str]] = []
     lemmas: dict[tuple[str, str], str] = {}
     several: list[tuple[int, str]] = []
     for number, line in rows:
@@ -194,26 +190,23 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
         if not (lemma and form and features):
             expected = "a lemma, a form and its features, separated by tabs"
             raise DataError(name, number, "a malformed line", expected)
-        if features not in known:
-            known[features] = _universal(features)
         if any("=" in part and not _FEATURE.fullmatch(part) for part in _parts(features)):
-            odd.setdefault(features, []).append(number)
-        upos, feats = known[features]
+            odd.append((number, features))
+        upos, feats = _universal(features)
         if not upos:
-            found = f"the features {features!r}"
             expected = f"a part of speech among them: {' '.join(PARTS_OF_SPEECH)}"
             remedy = "name it, or leave the line out"
-            raise DataError(name, number, found, expected, remedy)
+            raise DataError(name, number, f"the features {features!r}", expected, remedy)
         if form not in NO_FORM and len(form.split()) == 1:
             first = lemmas.setdefault((form, features), lemma)
             if first != lemma:
                 several.append((number, f"{form!r} with the lemma {lemma!r}, after {first!r}"))
             yield Inflection(form, lemma, upos, feats)
     if odd:
-        features, lines = next(iter(odd.items()))
+        number, features = odd[0]
         notice(
-            f"{name}: line {lines[0]}: found {features!r}, expected Name=Value, the value with a capital or "
-            f"a digit; other values are left out ({pluralise(sum(map(len, odd.values())), 'line')})"
+            f"{name}: line {number}: found {features!r}, expected Name=Value, the value with a capital or "
+            f"a digit; other values are left out ({pluralise(len(odd), 'line')})"
         )
     if several:
         number, found = several[0]
@@ -223,6 +216,7 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
         )
 
 
+@lru_cache(maxsize=1 << 12)
 def _universal(features: str) -> tuple[tuple[str, ...], str]:
     """Return the possible universal tags of UniMorph features, possibly none, and the known FEATS."""
     parts = _parts(features)

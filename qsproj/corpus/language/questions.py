@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Sentence
 
@@ -28,58 +28,42 @@ class Question:
 
     name: str
     tags: tuple[str, ...]
-    relations: frozenset[str] = frozenset()
-    features: frozenset[str] = frozenset()
-    apart: frozenset[str] = frozenset()
+    relations: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
     def covers(self, upos: str, relation: str, features: frozenset[str]) -> bool:
         """Return whether a word with these cells belongs to the class."""
         return (
             (not self.relations or bare_relation(relation) in self.relations)
-            and (not self.features or not self.features.isdisjoint(features))
+            and (not self.features or not features.isdisjoint(self.features))
             and upos not in self.apart
-            and self.apart.isdisjoint(features)
+            and features.isdisjoint(self.apart)
         )
 
 
-_MODIFIERS = frozenset({"det", "nmod", "amod"})
-_VERBAL = frozenset({"VerbForm=Part", "VerbForm=Ger", "NumType=Ord", "NumType=Card"})
+_MODIFIERS = ("det", "nmod", "amod")
+_VERBAL = ("VerbForm=Part", "VerbForm=Ger", "NumType=Ord", "NumType=Card")
+_NOMINAL = ("VerbForm=Ger", "VerbForm=Inf", "VerbForm=Vnoun")
 QUESTIONS = (
-    Question("words for be (copula)", ("AUX", "VERB", "PRON"), relations=frozenset({"cop"})),
-    Question("auxiliaries (will, have, must)", ("AUX", "VERB", "PART"), relations=frozenset({"aux"})),
-    Question("possessives (my, your)", ("DET", "PRON", "ADJ"), _MODIFIERS, frozenset({"Poss=Yes"})),
-    Question("demonstratives (this book)", ("DET", "PRON"), _MODIFIERS, frozenset({"PronType=Dem"})),
-    Question(
-        "words for not", ("PART", "ADV", "AUX"), frozenset({"advmod", "aux"}), frozenset({"Polarity=Neg"})
-    ),
-    Question("qualities (good, big)", ("ADJ", "VERB", "NOUN"), frozenset({"amod"}), apart=_VERBAL),
-    Question(
-        "verbal nouns and infinitives (the doing, to do)",
-        ("VERB", "NOUN"),
-        features=frozenset({"VerbForm=Ger", "VerbForm=Inf", "VerbForm=Vnoun"}),
-        apart=frozenset({"AUX"}),
-    ),
-    Question(
-        "participles before nouns (living water)",
-        ("ADJ", "VERB"),
-        frozenset({"amod"}),
-        frozenset({"VerbForm=Part", "VerbForm=Ger"}),
-    ),
-    Question("ordinals (first, second)", ("ADJ", "NUM"), features=frozenset({"NumType=Ord"})),
-    Question(
-        "words that introduce clauses (that, if)", ("SCONJ", "ADP", "PART"), relations=frozenset({"mark"})
-    ),
+    Question("words for be (copula)", ("AUX", "VERB", "PRON"), ("cop",)),
+    Question("auxiliaries (will, have, must)", ("AUX", "VERB", "PART"), ("aux",)),
+    Question("possessives (my, your)", ("DET", "PRON", "ADJ"), _MODIFIERS, ("Poss=Yes",)),
+    Question("demonstratives (this book)", ("DET", "PRON"), _MODIFIERS, ("PronType=Dem",)),
+    Question("words for not", ("PART", "ADV", "AUX"), ("advmod", "aux"), ("Polarity=Neg",)),
+    Question("qualities (good, big)", ("ADJ", "VERB", "NOUN"), ("amod",), apart=_VERBAL),
+    Question("verbal nouns and infinitives (the doing, to do)", ("VERB", "NOUN"), (), _NOMINAL, ("AUX",)),
+    Question("participles before nouns (living water)", ("ADJ", "VERB"), ("amod",), _VERBAL[:2]),
+    Question("ordinals (first, second)", ("ADJ", "NUM"), features=("NumType=Ord",)),
+    Question("words that introduce clauses (that, if)", ("SCONJ", "ADP", "PART"), ("mark",)),
 )
 
 
 def questions_in(sentence: Sentence) -> list[tuple[Question, ...]]:
     """Return for each word 1..n the questions whose class it belongs to."""
-    words = zip(sentence.upos, sentence.deprels, map(_cells, sentence.feats), strict=True)
+    features = (frozenset(cell.split("|")) for cell in sentence.feats)
+    words = zip(sentence.upos, sentence.deprels, features, strict=True)
     return [tuple(one for one in QUESTIONS if one.covers(*word)) for word in words]
-
-
-def _cells(feats: str) -> frozenset[str]:
-    return frozenset() if feats == UNSPECIFIED else frozenset(feats.split("|"))
 
 
 @cache
