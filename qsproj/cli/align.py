@@ -28,11 +28,10 @@ from qsproj.cli.options.pair_files import add_link_learning, alignment_families
 from qsproj.cli.options.provenance import made_by
 from qsproj.cli.options.shared import add_pairing, add_seed, add_workers, workers_of
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.alignments import with_links_in_misc, write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc
 from qsproj.corpus.pairs.aligned import read_hand_alignments
-from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError, pluralise

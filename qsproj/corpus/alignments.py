@@ -29,9 +29,11 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 from qsproj.corpus.cells import COLUMN_COUNT
+from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import lines_before, lines_in, misc_values, with_misc, without_misc
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.messages import check_type, described, number_of, probability_in
-from qsproj.corpus.sentence import Alignment, make_alignment
+from qsproj.corpus.sentence import Alignment, Sentence, make_alignment
 from qsproj.errors import DataError, WrongTypeError, pluralise
 from qsproj.progress import notice
 
@@ -196,10 +198,10 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base
         expected = f"words of a pair of {n_source} by {n_target}"
         raise DataError(name, row.line, found, expected, remedy)
     pairs = np.array([sources, targets], dtype=np.int32).T
-    return make_alignment(n_source, n_target, pairs, sure, weights_of(weights))
+    return make_alignment(n_source, n_target, pairs, sure, _weights_of(weights))
 
 
-def weights_of(stated: Sequence[float | None]) -> list[float] | None:
+def _weights_of(stated: Sequence[float | None]) -> list[float] | None:
     """Return the weights of links; one without among weighted links is certain. None if none is stated."""
     if stated.count(None) == len(stated):
         return None
@@ -210,7 +212,7 @@ def _row(
     line: int, words: Sequence[str], weight: str | None, name: str, base: Base, *, sure: bool = True
 ) -> Row:
     source, target = (number_of(word) + 1 - base.first_word for word in words)
-    return Row(line, source, target, sure, weight_in(weight, line, name))
+    return Row(line, source, target, sure, _weight_in(weight, line, name))
 
 
 def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
@@ -243,7 +245,7 @@ def _other_format(text: str) -> str:
     return _OTHER_FORMAT
 
 
-def weight_in(text: str | None, line: int, name: str) -> float | None:
+def _weight_in(text: str | None, line: int, name: str) -> float | None:
     """Return the stated probability of a link, None without."""
     weight = None if text is None else probability_in(text)
     if weight is None and text is not None:
@@ -373,3 +375,60 @@ READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
     "triples-one": (_read_triples, Base(1, "triples")),
     "giza": (_read_giza, Base(1, None)),
 }
+
+
+# Links in MISC of the target, for tools without alignment files: ``Align=2,4`` links a word to words 2 and 4
+# of the source sentence, from 1; ``Align=2:0.93,4?`` gives one a probability and marks the other as possible.
+MISC_FORMAT = "misc"
+LINKS = "Align"
+_LINK = re.compile(r"([0-9]{1,9})(\?)?(?::([0-9.eE+-]+))?")
+
+
+def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
+    """Return a target sentence with the links of each word in MISC, replacing older links."""
+    links = alignment.links.tolist()
+    weights = [None] * len(links) if alignment.weights is None else alignment.weights.tolist()
+    cells: list[list[str]] = [[] for _ in range(len(target))]
+    for (source, word), sure, weight in zip(links, alignment.sure.tolist(), weights, strict=True):
+        chance = "" if weight is None else f":{weight:.6g}"
+        cells[word - 1].append(f"{source}{'' if sure else '?'}{chance}")
+    return with_misc(without_misc(target, LINKS), LINKS, [",".join(cell) or None for cell in cells])
+
+
+def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, line: int = 1) -> Alignment:
+    """Return the links in MISC of a target sentence; without ``n_source``, source words are not checked."""
+    links, sure, weights = list[tuple[int, int]](), list[bool](), list[float | None]()
+    for word, value in enumerate(misc_values(target, LINKS), start=1):
+        for text in value.split(",") if value is not None else ():
+            match, place = _LINK.fullmatch(text), line + lines_before(target, word)
+            if match is None or not 1 <= int(match[1]) <= (n_source or int(match[1])):
+                words = f"1 to {n_source}" if n_source else "from 1 on"
+                expected = f"words of the source, {words}, as in 2,4 or 2:0.93,4?"
+                remedy = "check that it is the translation of these sentences"
+                raise DataError(name, place, f"{LINKS}={value}", expected, remedy)
+            links.append((int(match[1]), word))
+            sure.append(match[2] is None)
+            weights.append(_weight_in(match[3], place, name))
+    size = n_source or max((source for source, _ in links), default=0)
+    return make_alignment(size, len(target), links, sure, _weights_of(weights))
+
+
+def read_links_in_misc(
+    path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None
+) -> Iterator[Alignment]:
+    """Yield the alignment of each sentence of a target file, consuming ``sizes`` in parallel."""
+    expected = None if sizes is None else iter(sizes)
+    line, name = 1, name_of(path)
+    for target in read_conllu(path):
+        size = None if expected is None else next(expected, (0, 0))
+        if size is not None and size[1] != len(target):
+            raise _other_sentences(name, line, f"a sentence of {len(target)} words", f"one of {size[1]}")
+        yield links_in_misc(target, size[0] if size else None, name=name, line=line)
+        line += lines_in(target)
+    if expected is not None and next(expected, None) is not None:
+        raise _other_sentences(name, line, "the end of the file", "as many sentences as there are pairs")
+
+
+def _other_sentences(name: str, line: int, found: str, expected: str) -> DataError:
+    remedy = "take the links from the file of the target sentences"
+    return DataError(name, line, found, expected, remedy)

@@ -6,7 +6,7 @@ puts changed cells into the original rows. Format: universaldependencies.org/for
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from io import StringIO
 from itertools import chain
@@ -127,25 +127,22 @@ def conllu_kept(path: Path) -> Iterator[tuple[Iterator[Sentence], Callable[[Sent
 
 
 def _writer(handle: TextIO) -> Callable[[Sentence], None]:
-    layout: Layout | None = None
+    before: Layout | None = None
 
     def write(sentence: Sentence) -> None:
-        nonlocal layout
+        nonlocal before
         if not isinstance(sentence, Sentence):
             check_sentence(sentence)
-        own = layout_of(sentence)
-        start = own.start if layout is None else _missing_end(layout)
-        text = own.newline.join(_current_lines(sentence, own))
-        handle.write(f"{start}{text}{own.end}")
-        layout = own
+        layout = layout_of(sentence)
+        start = layout.start
+        if before is not None:
+            # Add the missing line ends of a sentence that was the last of its file.
+            has_open_line = bool(before.end) and not before.end.endswith("\n")
+            start = before.newline * max(2 - before.end.count("\n"), int(has_open_line))
+        handle.write(f"{start}{layout.newline.join(_current_lines(sentence, layout))}{layout.end}")
+        before = layout
 
     return write
-
-
-def _missing_end(layout: Layout) -> str:
-    """Return the missing line ends of a sentence that was the last of its file, when another one follows."""
-    has_open_line = bool(layout.end) and not layout.end.endswith("\n")
-    return layout.newline * max(2 - layout.end.count("\n"), int(has_open_line))
 
 
 class _Block(NamedTuple):
@@ -259,22 +256,20 @@ def _numbers(first: int, end: int) -> tuple[int, ...]:
 
 def _head_numbers(texts: list[str]) -> list[int]:
     """Return n + 1 heads: ``NO_HEAD`` for the root and for ``_``, ``NOT_A_HEAD`` if not a number."""
-    try:
+    with suppress(KeyError):
         return [NO_HEAD, *map(_HEADS.__getitem__, texts)]
-    except KeyError:
-        return [NO_HEAD, *map(_head_number, texts)]
-
-
-def _head_number(text: str) -> int:
-    if text in _HEADS:
-        return _HEADS[text]
-    is_number = text.isascii() and text.isdecimal() and not text.startswith("0")
-    return number_of(text) if is_number else NOT_A_HEAD
+    heads = [NO_HEAD]
+    for text in texts:
+        is_number = text.isascii() and text.isdecimal() and not text.startswith("0")
+        heads.append(_HEADS.get(text, number_of(text) if is_number else NOT_A_HEAD))
+    return heads
 
 
 def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
-    lines = _lines_with_sent_id(sentence.sent_id, layout.lines)
-    inserted = len(lines) - len(layout.lines)
+    lines, found = layout.lines, comment_in(layout.lines, "sent_id")
+    if sentence.sent_id is not None and (found is None or sentence.sent_id != found[1]):
+        first, rest = (lines[: found[0]], lines[found[0] + 1 :]) if found else ((), lines)
+        lines = (*first, f"# sent_id = {sentence.sent_id}", *rest)
     cells = cells_of([layout.lines[i] for i in layout.word_lines])
     columns = column_values(sentence)
     changed = [(at, values) for at, values in columns if tuple(cells[at::COLUMN_COUNT]) != values]
@@ -290,15 +285,7 @@ def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
                 expected = "text without tabs and line ends"
                 raise ValueError(f"{name} of word {word} is {value!r}, expected {expected}")
         cells[column::COLUMN_COUNT] = values
-    result = list(lines)
+    result, inserted = list(lines), len(lines) - len(layout.lines)
     for i, row in zip(layout.word_lines, rows_from(cells)):
         result[i + inserted] = row
     return result
-
-
-def _lines_with_sent_id(sent_id: str | None, lines: tuple[str, ...]) -> tuple[str, ...]:
-    found = comment_in(lines, "sent_id")
-    if sent_id is None or (found is not None and sent_id == found[1]):
-        return lines
-    comment = f"# sent_id = {sent_id}"
-    return (comment, *lines) if found is None else (*lines[: found[0]], comment, *lines[found[0] + 1 :])

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from qsproj.corpus.cells import COLUMN_COUNT, DEPS, UNSPECIFIED, Edge, edges_of, order_of
+from qsproj.corpus.cells import DEPS, UNSPECIFIED, Edge, edges_of, order_of
 from qsproj.corpus.editing import has_deps, layout_cells, layout_of, with_layout_cells
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.token import other_rows
 from qsproj.progress import notice
 
 # The edges into each of the n words, in the order of DEPS.
@@ -29,11 +30,7 @@ def collapsed_graph(sentence: Sentence) -> Graph:
 
     *Source*: the evaluation of IWPT 2021, which compares graphs with and without empty nodes in this way.
     """
-    empty = {}
-    for line in () if sentence.layout is None else sentence.layout.lines:
-        cells = line.split("\t")
-        if "." in cells[0] and len(cells) == COLUMN_COUNT:
-            empty[cells[0]] = edges_of(cells[DEPS])
+    empty = {cells[0]: edges_of(cells[DEPS]) for cells in other_rows(sentence, ".")}
 
     def paths(edge: Edge, passed: tuple[str, ...]) -> set[Edge]:
         head, relation = edge
@@ -58,11 +55,12 @@ def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
 
 def with_deps_of(sentence: Sentence, other: Sentence) -> Sentence:
     """Return the sentence with the DEPS of another one with the same rows, also those of empty nodes."""
-    layout, rows = layout_of(sentence), [line.rsplit("\t", 2) for line in layout_of(other).lines]
+    layout = layout_of(sentence)
     lines = list(layout.lines)
-    for at, (line, row) in enumerate(zip(layout.lines, rows, strict=True)):
+    for at, (line, like) in enumerate(zip(layout.lines, layout_of(other).lines, strict=True)):
         if line[0] != "#":
-            lines[at] = "\t".join((line.rsplit("\t", 2)[0], row[1], line.rpartition("\t")[2]))
+            row, _, misc = line.rsplit("\t", 2)
+            lines[at] = "\t".join((row, like.rsplit("\t", 2)[1], misc))
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
 
@@ -70,8 +68,7 @@ def warn_emptied(
     change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
 ) -> Iterator[Sentence]:
     """Yield sentences with the new trees of ``change``; one notice at the end if old DEPS were emptied."""
-    given = kept = 0
-    without = False
+    given = kept = emptied = 0
 
     def watched() -> Iterator[Sentence]:
         nonlocal given
@@ -81,7 +78,7 @@ def warn_emptied(
 
     for sentence in change(watched()):
         kept += has_deps(sentence)
-        without = without or not has_deps(sentence)
+        emptied += not has_deps(sentence)
         yield sentence
-    if without and given > kept:
+    if emptied and given > kept:
         notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")

@@ -153,9 +153,8 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         check_type(path_or_file, str | os.PathLike, "a path or an open file")
     counter = None if hasattr(stream, "encoding") else PackedReader(stream, name_of(path_or_file))
     try:
-        if counter is not None and (encoding := counter.encoding()) != "UTF-8":
-            remedy = f"convert the file: iconv -f {encoding} -t UTF-8"
-            raise counter.fault(f"text in {encoding}", "UTF-8 text", remedy)
+        if counter is not None:
+            counter.check_is_utf8()
         yield stream if counter is None else io.TextIOWrapper(cast(Any, counter), "utf-8", newline="\n")
     except UnicodeDecodeError as error:
         chunk, at = error.object, error.start

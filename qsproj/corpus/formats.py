@@ -19,7 +19,6 @@ from qsproj.corpus.column_formats import looks_like_plus, read_conllup, read_con
 from qsproj.corpus.conllu import looks_like_conllu, read_conllu, write_conllu
 from qsproj.corpus.conllu_faults import advice_on_columns
 from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, Replayed, name_of, open_text
-from qsproj.corpus.pairs.linked import MISC_FORMAT, read_links_in_misc
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import DataError, QsprojError, UsageError, check_name, pluralise
 
@@ -54,7 +53,7 @@ FORMATS = (
         Format(name, ALIGNMENTS, partial(alignments.read_alignment_lines, format=name), _WRITERS.get(name))
         for name in alignments.READERS
     ),
-    Format(MISC_FORMAT, ALIGNMENTS, read_links_in_misc, None),
+    Format(alignments.MISC_FORMAT, ALIGNMENTS, alignments.read_links_in_misc, None),
     Format("bitext", BITEXT, read_bitext, None),
     Format("tmx", BITEXT, read_tmx, None, (".tmx",), looks_like_xml),
 )

@@ -54,11 +54,9 @@ class PackedReader(io.BufferedIOBase):
 
     def __init__(self, stream: Any, name: str) -> None:
         self.name, self.lines = name, 0
-        self._since_line = 0
+        self._since_line = self._unpacked = 0
         self._borrowed = None if hasattr(stream, "peek") else io.BufferedReader(stream)
-        self._packed = _Counted(self._borrowed or stream)
-        self._unpacked = 0
-        self._stream = self._packed
+        self._packed = self._stream = _Counted(self._borrowed or stream)
         with self._damage_named():
             magic = self._packed.peek(max(map(len, _READERS)))
             for opening, reader in _READERS.items():
@@ -69,8 +67,8 @@ class PackedReader(io.BufferedIOBase):
         """Return True, which a text wrapper asks for."""
         return True
 
-    def encoding(self) -> str:
-        """Return the encoding detected from the first bytes: UTF-16 or UTF-32, else UTF-8."""
+    def check_is_utf8(self) -> None:
+        """Raise DataError for unknown archives, carriage returns as line ends, and UTF-16 or UTF-32."""
         with self._damage_named():
             head = self._stream.peek(_LOOKED_AT_FOR_ARCHIVES)
         for place, opening, kind, command in _UNREAD:
@@ -79,16 +77,16 @@ class PackedReader(io.BufferedIOBase):
         if b"\r" in head and b"\n" not in head and self._stream is self._packed:
             remedy = "convert the file: tr '\\r' '\\n' < FILE"
             raise self.fault("line ends that are carriage returns alone", "line feeds", remedy)
-        head = head[:_LOOKED_AT]
-        if head.startswith(_UTF_32_MARKS):
-            return "UTF-32"
+        head, encoding = head[:_LOOKED_AT], "UTF-8"
         # Half of the bytes of Latin text in UTF-16 are zeros, all on one side of the byte pairs.
         zeros = [head[at::2].count(0) / max(len(head) // 2, 1) for at in (0, 1)]
-        if head.startswith(_UTF_16_MARKS):
-            return "UTF-16"
-        if not max(zeros) > 0.5 > 2 * min(zeros):
-            return "UTF-8"
-        return "UTF-16BE" if zeros[0] > zeros[1] else "UTF-16LE"
+        if head.startswith((*_UTF_32_MARKS, *_UTF_16_MARKS)):
+            encoding = "UTF-32" if head.startswith(_UTF_32_MARKS) else "UTF-16"
+        elif max(zeros) > 0.5 > 2 * min(zeros):
+            encoding = "UTF-16BE" if zeros[0] > zeros[1] else "UTF-16LE"
+        if encoding != "UTF-8":
+            remedy = f"convert the file: iconv -f {encoding} -t UTF-8"
+            raise self.fault(f"text in {encoding}", "UTF-8 text", remedy)
 
     def read1(self, size: int = -1, /) -> bytes:
         """Return the next bytes, possibly more than ``size``, which the wrapper accepts, to save calls."""
@@ -140,12 +138,13 @@ class _Counted:
     """A stream that counts the bytes read from it. Mutable; final."""
 
     def __init__(self, stream: Any) -> None:
-        self.read_so_far = 0
-        self.peek = stream.peek
-        self.seek = stream.seek
-        self.tell = stream.tell
-        self.seekable = stream.seekable
-        self._stream = stream
+        self.read_so_far, self._stream = 0, stream
+        self.peek, self.seek, self.tell, self.seekable = (
+            stream.peek,
+            stream.seek,
+            stream.tell,
+            stream.seekable,
+        )
 
     def read(self, size: int = -1, /) -> bytes:
         return self._noted(self._stream.read(size))

@@ -18,15 +18,12 @@ if TYPE_CHECKING:
 _NODE_KEYS = {"lemmas": "lemma", "upos": "ctag", "xpos": "tag", "feats": "feats", "deprels": "rel"}
 
 
+# The types of nltk, which has no type annotations.
 class _Graph(Protocol):
-    """A ``DependencyGraph``; nltk itself has no type annotations."""
-
     nodes: Any
 
 
 class _Aligned(Protocol):
-    """An ``AlignedSent``."""
-
     words: Any
     mots: Any
     alignment: Any
@@ -58,8 +55,7 @@ def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | Alig
     'bark'
     """
     if isinstance(sentence_or_pair, SentencePair):
-        pair = sentence_or_pair
-        translate = package("nltk.translate")
+        pair, translate = sentence_or_pair, package("nltk.translate")
         links = ((target - 1, source - 1) for source, target in pair.alignment.links.tolist())
         words = list(pair.target.forms), list(pair.source.forms)
         return translate.AlignedSent(*words, translate.Alignment(links))

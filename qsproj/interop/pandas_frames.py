@@ -80,10 +80,9 @@ def from_pandas(frame: DataFrame) -> Document:
     pandas = package("pandas")
     check_type(frame, pandas.DataFrame, "a DataFrame; make one: qsproj.to_pandas")
     table = frame.reset_index() if set(INDEX) <= set(frame.index.names) else frame
-    for name in (*INDEX, "form"):
-        if name not in table.columns:
-            expected = "sentence and word as index or columns, and form"
-            raise UsageError(f"found no {name} in the frame, expected {expected}")
+    if missing := [name for name in (*INDEX, "form") if name not in table.columns]:
+        expected = "sentence and word as index or columns, and form"
+        raise UsageError(f"found no {missing[0]} in the frame, expected {expected}")
     names = [name for name in (*INDEX, *COLUMNS, *TOKEN_COLUMNS, COMMENTS) if name in table.columns]
     columns = [table[name].astype(object).where(table[name].notna(), None).tolist() for name in names]
     rows = [dict(zip(names, values)) for values in zip(*columns)]

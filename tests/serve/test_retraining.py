@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from qsproj.conventions import frozen_heads
-from qsproj.corpus.alignments import write_alignments
+from qsproj.corpus.alignments import with_links_in_misc, write_alignments
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns, with_misc
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.pairs.linked import with_links_in_misc
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.evaluation.alignment import alignment_scores

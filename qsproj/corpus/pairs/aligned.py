@@ -11,14 +11,13 @@ from itertools import islice, product, repeat
 
 import numpy as np
 
-from qsproj.corpus.alignments import naming_option
+from qsproj.corpus.alignments import MISC_FORMAT, links_in_misc, naming_option
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.editing import at_lines, lines_in
 from qsproj.corpus.files import BYTE_ORDER_MARK, name_of, open_text
 from qsproj.corpus.formats import ALIGNMENTS, names_of, read_alignments, read_sentences
 from qsproj.corpus.messages import check_type, first_difference
-from qsproj.corpus.pairs.linked import MISC_FORMAT, links_in_misc
 from qsproj.corpus.pairs.pairing import (
     BY_ID,
     BlankLines,

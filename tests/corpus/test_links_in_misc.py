@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from qsproj.corpus.alignments import links_in_misc, with_links_in_misc
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import misc_values, with_misc
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.pairs.linked import links_in_misc, with_links_in_misc
 from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError
 from tests.sentences import make_sentence
