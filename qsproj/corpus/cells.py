@@ -28,11 +28,6 @@ def cells_of(rows: Sequence[str]) -> list[str]:
     return "\t".join(rows).split("\t")
 
 
-def rows_from(cells: Sequence[str]) -> list[str]:
-    """Undo :func:`cells_of`."""
-    return ["\t".join(cells[at : at + COLUMN_COUNT]) for at in range(0, len(cells), COLUMN_COUNT)]
-
-
 def comment_in(lines: Sequence[str], key: str) -> tuple[int, str] | None:
     """Return (index, value) of the first comment ``# key = value`` or ``# key``, None if there is none."""
     for index, line in enumerate(lines):

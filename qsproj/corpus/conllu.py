@@ -17,16 +17,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.cells import (
-    COLUMN_COUNT,
-    COLUMN_NAMES,
-    COLUMN_OF,
-    HEAD,
-    UNSPECIFIED,
-    cells_of,
-    comment_in,
-    rows_from,
-)
+from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES, COLUMN_OF, HEAD, UNSPECIFIED, cells_of, comment_in
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.editing import column_values, layout_of
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_kept_output, open_output, open_text
@@ -286,6 +277,6 @@ def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
                 raise ValueError(f"{name} of word {word} is {value!r}, expected {expected}")
         cells[column::COLUMN_COUNT] = values
     result, inserted = list(lines), len(lines) - len(layout.lines)
-    for i, row in zip(layout.word_lines, rows_from(cells)):
-        result[i + inserted] = row
+    for word, at in enumerate(layout.word_lines):
+        result[at + inserted] = "\t".join(cells[word * COLUMN_COUNT : (word + 1) * COLUMN_COUNT])
     return result

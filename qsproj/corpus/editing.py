@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from qsproj.conventions import NO_HEAD, Heads, frozen_heads
-from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_OF, HEAD, MISC, UNSPECIFIED, comment_in, rows_from
+from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_OF, HEAD, MISC, UNSPECIFIED, comment_in
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.corpus.token import ARC_PROBABILITY as ARC_PROBABILITY
 from qsproj.corpus.token import spelled
@@ -39,8 +38,8 @@ def layout_of(sentence: Sentence) -> Layout:
     numbers = (str(word) for word in range(1, len(sentence) + 1))
     unspecified = (UNSPECIFIED,) * len(sentence)
     columns = [numbers, *(values for _, values in column_values(sentence)), unspecified, unspecified]
-    rows = rows_from(list(chain.from_iterable(zip(*columns, strict=True))))
-    return Layout(lines=(*comments, *rows), word_lines=tuple(range(len(comments), len(comments) + len(rows))))
+    lines = (*comments, *map("\t".join, zip(*columns, strict=True)))
+    return Layout(lines=lines, word_lines=tuple(range(len(comments), len(lines))))
 
 
 def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None) -> Sentence:
@@ -207,8 +206,14 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
 
     Values are without tabs, line ends and ``|``.
     """
-    pairs = zip(layout_cells(sentence, MISC), values, strict=True)
-    cells = [cell if value is None else _misc_with(cell, key, value) for cell, value in pairs]
+    cells = layout_cells(sentence, MISC)
+    for at, (cell, value) in enumerate(zip(cells, values, strict=True)):
+        if value is not None:
+            items = [] if cell == UNSPECIFIED else cell.split("|")
+            keys = [item.partition("=")[0] for item in items]
+            place = keys.index(key) if key in keys else len(keys)
+            items[place : place + 1] = [f"{key}={value}"]
+            cells[at] = "|".join(items)
     return with_layout_cells(sentence, {MISC: cells})
 
 
@@ -228,11 +233,3 @@ def without_misc(sentence: Sentence, *keys: str, words: Iterable[int] | None = N
 def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[float]) -> Sentence:
     """Return the sentence with n probabilities in MISC, to four decimals, within 0..1."""
     return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
-
-
-def _misc_with(cell: str, key: str, value: str) -> str:
-    items = [] if cell == UNSPECIFIED else cell.split("|")
-    keys = [item.partition("=")[0] for item in items]
-    place = keys.index(key) if key in keys else len(keys)
-    items[place : place + 1] = [f"{key}={value}"]
-    return "|".join(items)

@@ -139,12 +139,8 @@ class _Counted:
 
     def __init__(self, stream: Any) -> None:
         self.read_so_far, self._stream = 0, stream
-        self.peek, self.seek, self.tell, self.seekable = (
-            stream.peek,
-            stream.seek,
-            stream.tell,
-            stream.seekable,
-        )
+        self.peek, self.seek = stream.peek, stream.seek
+        self.tell, self.seekable = stream.tell, stream.seekable
 
     def read(self, size: int = -1, /) -> bytes:
         return self._noted(self._stream.read(size))

@@ -424,7 +424,15 @@ def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:
     """Return n + 1 heads, with -1 first, from n heads or n + 1; -1 or None if missing."""
     if isinstance(heads, str | bytes) or not isinstance(heads, Iterable):
         raise WrongTypeError(f"found {described(heads)} as heads, expected a list of numbers")
-    found = [NO_HEAD if head is None else _head(head, word) for word, head in enumerate(heads, start=1)]
+    found = []
+    for word, head in enumerate(heads, start=1):
+        try:
+            found.append(NO_HEAD if head is None else index(head))
+        except TypeError:
+            raise WrongTypeError(f"found {described(head)} as head {word}, expected a whole number") from None
+        if found[-1] < NO_HEAD:
+            expected = "0 for the root, -1 where it is missing"
+            raise UsageError(f"found {found[-1]} as head {word}, expected {expected}")
     if len(found) == n:
         found.insert(0, NO_HEAD)
     elif len(found) != n + 1 or found[0] != NO_HEAD:
@@ -433,13 +441,3 @@ def checked_heads(heads: Iterable[int | None], n: int) -> list[int]:
     if fault is not None:
         raise UsageError(f"found {fault.found}, expected {fault.expected}; {fault.remedy}")
     return found
-
-
-def _head(head: object, word: int) -> int:
-    try:
-        number = index(head)  # type: ignore[arg-type]
-    except TypeError:
-        raise WrongTypeError(f"found {described(head)} as head {word}, expected a whole number") from None
-    if number < NO_HEAD:
-        raise UsageError(f"found {number} as head {word}, expected 0 for the root, -1 where it is missing")
-    return number

@@ -1,6 +1,6 @@
 """Conversion of sentences to and from stanza's dictionaries: a list of sentences, each a list of dicts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from qsproj.corpus.cells import FORM, HEAD, MISC, UNSPECIFIED, cell_from, items_of
@@ -34,25 +34,21 @@ def to_stanza(sentences: Sentence | Iterable[Sentence]) -> list[list[dict[str, A
     for sentence in document:
         tokens, covered = list[dict[str, Any]](), 0
         for row in rows_of(sentence):
-            token = _token(row)
-            number = token["id"]
-            if isinstance(number, tuple) or number > covered:
+            numbers = tuple(map(int, row[0].split("-")))
+            number = numbers if numbers[1:] else numbers[0]
+            known = {key: cell for key, cell in zip(_KEYS, row[FORM:], strict=True) if cell != UNSPECIFIED}
+            head = {"head": int(row[HEAD])} if "head" in known else {}
+            token: dict[str, Any] = {"id": number, "text": row[FORM], **known, **head}
+            if numbers[-1] > covered:
                 start = text.find(token["text"], at)
                 # A token gets no offsets where the text does not match.
                 if start >= 0 and not text[at:start].strip():
                     at = start + len(token["text"])
                     token.update(zip(_PLACES, (start, at)))
-                covered = number[1] if isinstance(number, tuple) else number
+                covered = numbers[-1]
             tokens.append(token)
         result.append(tokens)
     return result
-
-
-def _token(row: Sequence[str]) -> dict[str, Any]:
-    numbers = tuple(map(int, row[0].split("-")))
-    known = {key: cell for key, cell in zip(_KEYS, row[FORM:], strict=True) if cell != UNSPECIFIED}
-    head = {"head": int(row[HEAD])} if "head" in known else {}
-    return {"id": numbers if numbers[1:] else numbers[0], "text": row[FORM], **known, **head}
 
 
 def from_stanza(document: Any) -> Document:

@@ -142,15 +142,11 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     if rows and looks_like_conllu([rows[0][1]]):
         remedy = "the option of tagged sentences is --tagged"
         raise DataError(name, rows[0][0], "CoNLL-U", "a word, a tab, its tags", remedy)
-    if rows and _lists_lemmas(rows[0][1]):
+    rest = _without_counts(rows[0][1].partition("\t")[2]) if rows else ""
+    # ``zu TAB ADP TAB PART`` is a word with its tags, not a lemma, its form and features as in UniMorph.
+    if "\t" in rest and not set(_tags_in(rest)) <= set(UNIVERSAL_TAGS):
         return Lexicon(inflections=tuple(_inflections(name, rows)), tags=answers)
     return Lexicon(tags=_word_tags(name, rows)).corrected(answers)
-
-
-def _lists_lemmas(line: str) -> bool:
-    """Return whether a line is in UniMorph format; ``zu TAB ADP TAB PART`` is a word with its tags."""
-    rest = _without_counts(line.partition("\t")[2])
-    return "\t" in rest and not set(_tags_in(rest)) <= set(UNIVERSAL_TAGS)
 
 
 def _without_counts(rest: str) -> str:

@@ -69,16 +69,12 @@ class TargetAlone:
 
 
 def with_links(
-    pairs: Iterable[tuple[Sentence, Sentence]],
-    alignment: str | None,
-    alignment_format: str,
-    *,
-    name: str = "pair",
+    pairs: Iterable[tuple[Sentence, Sentence]], alignment: str | None, format: str, *, name: str = "pair"
 ) -> Iterator[SentencePair]:
     """Yield sentence pairs with the links of a file, which is read and checked in parallel.
 
     None: the sides are one text in two styles, with each word linked to itself. ``name`` is the source in
-    messages. ``alignment_format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens`` after the name,
+    messages. ``format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens`` after the name,
     links count tokens and are applied to all their words.
     """
     if alignment is None:
@@ -88,7 +84,7 @@ def with_links(
             line += lines_in(source)
         return
     current: deque[tuple[Sentence, Sentence]] = deque()
-    format, by_tokens = token_sides(alignment_format)
+    format, by_tokens = token_sides(format)
     counts = TokenCounts()
 
     def sizes() -> Iterator[tuple[int, int]]:
