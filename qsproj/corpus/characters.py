@@ -90,9 +90,8 @@ def lower_form(form: str) -> str:
 
 def composed_as(form: str, text: str) -> str:
     """Return a text with decomposed accents if those of ``form`` are decomposed, else unchanged."""
-    if form.isascii() or unicodedata.is_normalized("NFC", form):
-        return text
-    return unicodedata.normalize("NFD", text)
+    is_composed = form.isascii() or unicodedata.is_normalized("NFC", form)
+    return text if is_composed else unicodedata.normalize("NFD", text)
 
 
 def belongs_to_neighbour(character: str) -> bool:
@@ -118,20 +117,17 @@ def readable(text: str) -> tuple[str, list[int] | None]:
     letters = {at for word in _YIDDISH.finditer(text) for at in range(*word.span())}
     for begin, whole in _clusters(text):
         shown = unicodedata.normalize("NFC", _INVISIBLE.sub("", whole))
-        first = shown[:1]
-        rest = "" if _is_symbol(first) else _LOOSE.sub("", shown[1:])
-        rest = rest if begin in letters else _OPTIONAL.sub("", rest)
-        characters.append(first + rest)
-        unchanged = first + rest == whole
+        rest = "" if _is_symbol(shown[:1]) else _LOOSE.sub("", shown[1:])
+        kept = shown[:1] + (rest if begin in letters else _OPTIONAL.sub("", rest))
+        characters.append(kept)
         starts.append(begin)
-        starts += [begin + at if unchanged else begin + len(whole) for at in range(1, len(first + rest))]
+        starts += [begin + (at if kept == whole else len(whole)) for at in range(1, len(kept))]
     return "".join(characters), starts
 
 
 def _clusters(text: str) -> list[tuple[int, str]]:
     """Return the start and text of each user-perceived character (grapheme cluster)."""
-    begins = list[int]()
-    base = ""
+    begins, base = list[int](), ""
     for at, character in enumerate(text):
         before = text[at - 1] if at else " "
         if " " in (before, character) or not _goes_on(base, before, character, at - begins[-1]):

@@ -94,18 +94,15 @@ def cut_around(text: str, cut: Callable[[str], list[str]]) -> list[str]:
 
 
 def _length(address: str) -> int:
-    end = len(address)
     counts = Counter(mark for mark in address if mark in _BRACKET_MARKS)
-    while end:
-        last = address[end - 1]
-        opening = _BRACKETS.get(last)
-        unopened = opening is not None and counts[last] > counts[opening]
-        if last not in _BEHIND and not unopened:
-            break
+    for end in range(len(address), 0, -1):
         # Invariant: counts of the characters before ``end``.
+        last = address[end - 1]
+        unopened = last in _BRACKETS and counts[last] > counts[_BRACKETS[last]]
+        if last not in _BEHIND and not unopened:
+            return end
         counts[last] -= 1
-        end -= 1
-    return end
+    return 0
 
 
 # Escapes of the Moses tokeniser for characters reserved by its decoder; the ampersand comes last, so that
@@ -115,7 +112,7 @@ _MOSES_ESCAPES = (
     *(("&#124;", "|"), ("&#91;", "["), ("&#93;", "]"), ("&amp;", "&")),
 )
 # Characters that do not begin or end a word in a line tokenised by Moses.
-_CUT_OFF = tuple(',;?!()"«»“”„')
+_CUT_OFF = frozenset(',;?!()"«»“”„')
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
 _PRONOUNS = frozenset(
@@ -256,9 +253,9 @@ def _without_escapes(text: str) -> str | None:
         undone = chunk
         for escape, character in _MOSES_ESCAPES:
             undone = undone.replace(escape, character)
-        if len(undone) > 1 and (undone[0] in _CUT_OFF or undone[-1] in _CUT_OFF):
-            return None
-        if undone != chunk and len(undone) > 1 and "'" not in (undone[0], undone[-1]):
+        ends = undone[:1], undone[-1:]
+        is_cut_off = not _CUT_OFF.isdisjoint(ends) or (undone != chunk and "'" not in ends)
+        if len(undone) > 1 and is_cut_off:
             return None
         chunks.append(undone)
     ends_in_word = len(chunks[-1]) > 1 and chunks[-1].endswith(".") and "." not in chunks[-1][:-1]

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice, pairwise
+from itertools import chain, groupby, islice, pairwise
 
 from qsproj.corpus.characters import INVISIBLE
 from qsproj.corpus.sentence import Sentence
@@ -21,8 +21,8 @@ from qsproj.errors import DataError
 _CLOSING = f"[\"'”’»›«)\\]}}」』）】{INVISIBLE}]*"
 # A run of marks is matched only from its first mark, to avoid quadratic time.
 _END = re.compile(f"(?:(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++{_CLOSING}+(?=\\s))|(?:[。！？]+{_CLOSING})")
-_BEFORE_WORD = frozenset("([\"'„“«»")
-_SPACE = re.compile(r"\s*")
+_BEFORE_WORD = re.compile(r"""[\s(["'„“«»]""")
+_NO_SPACE = re.compile(r"\S")
 # Maximum length of an abbreviation.
 _LONGEST_ABBREVIATION = 64
 _SHORT_NUMBER = re.compile(r"\d{1,2}")
@@ -63,10 +63,9 @@ def _page_width(lines: Sequence[str]) -> int | None:
     texts = [" ".join(line.split()) for line in lines]
     width = max(map(len, texts), default=0)
     followed = [(one, other.partition(" ")[0]) for one, other in pairwise(texts) if one and other]
-    if not followed or not _NARROWEST <= width <= _WIDEST:
-        return None
     full = sum(_is_full(one, word, width) for one, word in followed)
-    return width if full >= _FULL * len(followed) else None
+    is_wrapped = bool(followed) and _NARROWEST <= width <= _WIDEST and full >= _FULL * len(followed)
+    return width if is_wrapped else None
 
 
 def _is_full(line: str, word: str, width: int | None) -> bool:
@@ -86,7 +85,7 @@ def read_running_text(
     def sentences() -> Iterator[str]:
         nonlocal number
         for number, text in paragraphs(lines):
-            parts = [text[begin:end] for begin, end in pairwise([*starts(text), len(text)])]
+            parts = (text[begin:end] for begin, end in pairwise([*starts(text), len(text)]))
             found = [part for part in parts if not is_blank(part)]
             for place, part in enumerate(found, start=1):
                 name = str(number) if len(found) == 1 else f"{number}.{place}"
@@ -113,27 +112,16 @@ def _without_space_after(sentence: Sentence) -> Sentence:
 
 
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
-    following = _SPACE.match(line, found.end())
-    assert following is not None
-    if following.end() == len(line) or line[following.end()].islower():
+    following = _NO_SPACE.search(line, found.end())
+    if following is None or following[0].islower():
         return False
     if not found[0].startswith(".") or found[0].startswith(".."):
         return True
-    word = _last_word(line, found.start())
-    if _SHORT_NUMBER.fullmatch(word):
-        return False
+    # The word before the full stop, only the end of a long one.
+    before = line[max(found.start() - _LONGEST_ABBREVIATION, 0) : found.start()]
+    word = _BEFORE_WORD.split(before)[-1]
     initials = len(word) == 1 and word.isalpha() and word.isupper()
-    return not initials and word not in _abbreviations(language or "en")
-
-
-def _last_word(line: str, end: int) -> str:
-    """Return the word before a position in a line, only the end of a long one."""
-    begin = end
-    while begin and end - begin < _LONGEST_ABBREVIATION:
-        if line[begin - 1].isspace() or line[begin - 1] in _BEFORE_WORD:
-            break
-        begin -= 1
-    return line[begin:end]
+    return not initials and not _SHORT_NUMBER.fullmatch(word) and word not in _abbreviations(language or "en")
 
 
 @lru_cache(maxsize=8)
@@ -145,9 +133,7 @@ def _abbreviations(language: str) -> frozenset[str]:
 
 def numbered_by_line(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     """Number the lines of sentences one after the other: blank lines do not count."""
-    number, line = 0, None
-    for sentence in sentences:
-        at, point, part = (sentence.sent_id or "").partition(".")
-        number += at != line
-        line = at
-        yield replace(sentence, sent_id=f"{number}{point}{part}")
+    names = ((sentence, (sentence.sent_id or "").partition(".")) for sentence in sentences)
+    for number, (_, of_line) in enumerate(groupby(names, key=lambda named: named[1][0]), start=1):
+        for sentence, (_, point, part) in of_line:
+            yield replace(sentence, sent_id=f"{number}{point}{part}")

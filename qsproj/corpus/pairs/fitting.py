@@ -29,10 +29,10 @@ _MARK = re.compile(r"\d+|\b[A-Z]\w{3,}")
 class Fit:
     """The fit of the lines of a block."""
 
-    # lines by which the target is shifted down, 0 for matching lines, None without evidence
-    shift: int | None
-    # whether lines match only by chance; always False for too few pairs
-    by_chance: bool
+    shift: (
+        int | None
+    )  # lines by which the target is shifted down, 0 for matching lines, None without evidence
+    by_chance: bool  # whether lines match only by chance; always False for too few pairs
 
 
 def fit_of(pairs: Sequence[tuple[str, str]], *, clear: float = CLEAR) -> Fit:
@@ -63,9 +63,7 @@ def _evidence(lengths: NDArray[np.float64], marks: Sequence[tuple[set[str], ...]
     of_target = [marks[i][1] for i in range(first + shift, last + shift)]
     total = sum(map(len, of_source))
     shared = sum(len(one & other) for one, other in zip(of_source, of_target, strict=True))
-    if total >= LEAST_MARKS and shared >= SHARED * total:
-        return max(found, CLEAR)
-    return found
+    return max(found, CLEAR) if total >= LEAST_MARKS and shared >= SHARED * total else found
 
 
 def large_blocks(lines: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
