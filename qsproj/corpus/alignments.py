@@ -195,8 +195,7 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base
         if one_off and base.first_word == 0 and base.other is not None:
             remedy = f"if words count from 1, name the format {base.other}; source comes first"
         found = f"a link of word {row.source} with word {row.target}, counted from 1"
-        expected = f"words of a pair of {n_source} by {n_target}"
-        raise DataError(name, row.line, found, expected, remedy)
+        raise DataError(name, row.line, found, f"words of a pair of {n_source} by {n_target}", remedy)
     pairs = np.array([sources, targets], dtype=np.int32).T
     return make_alignment(n_source, n_target, pairs, sure, _weights_of(weights))
 
@@ -430,5 +429,4 @@ def read_links_in_misc(
 
 
 def _other_sentences(name: str, line: int, found: str, expected: str) -> DataError:
-    remedy = "take the links from the file of the target sentences"
-    return DataError(name, line, found, expected, remedy)
+    return DataError(name, line, found, expected, "take the links from the file of the target sentences")

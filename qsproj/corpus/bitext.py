@@ -85,10 +85,9 @@ def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[
     for number, line in enumerate(chain(head, rest), start=1):
         source, found, others = line.partition(separator)
         if not found:
-            found = f"a line without {separator!r}"
             expected = f"source {separator!r} target, as in line 1" if number > 1 else _FORMS
             remedy = "a pair of empty sentences is the separator alone" if number > 1 else "or give two files"
-            raise DataError(name, number, found, expected, remedy)
+            raise DataError(name, number, f"a line without {separator!r}", expected, remedy)
         target, further, _ = others.partition(separator)
         if further:
             notice(f"{name}: columns after the second are ignored")
@@ -166,9 +165,8 @@ def tmx_pairs(
             continue
         others = (code for code in texts if not any(_is(code, known) for known in languages or ()))
         if named is None and (other := next(others, None)):
-            found = f"units in {', '.join((*languages, other))}"
             remedy = "name two (align: --tokenize CODE CODE)"
-            raise DataError(name, None, found, "two languages", remedy)
+            raise DataError(name, None, f"units in {', '.join((*languages, other))}", "two languages", remedy)
         # Preferably exactly the named variety of a language.
         sides = [
             next((texts[own] for own in (code, *texts) if own in texts and _is(own, code)), None)

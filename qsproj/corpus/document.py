@@ -22,15 +22,8 @@ SHOWN_SENTENCES = 10
 class Document(Sequence[Sentence]):
     """A sequence of sentences, numbered from 0 unlike words; slices are documents.
 
-    Sentences are taken lazily from an iterable, and kept: ``for sentence in model(text)``
-    shows the first sentence before the last one is parsed.
-
-    Parameters
-    ----------
-    sentences : iterable of Sentence
-        The sentences.
-    text : str, optional
-        The original text; None: the joined texts of the sentences.
+    Sentences are taken lazily from an iterable, and kept: ``for sentence in model(text)`` shows the first
+    sentence before the last one is parsed. ``text``: the original text; None: the texts of the sentences.
 
     Examples
     --------

@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, TextIO, cast
 
@@ -99,25 +100,15 @@ BYTE_ORDER_MARK = "\ufeff"
 PathOrFile = str | os.PathLike[str] | IO[str] | IO[bytes]
 
 
+@dataclass(frozen=True, slots=True)
 class Replayed:
-    """Lines as an open text for a reader, to pass on lines already read or changed. Final."""
+    """Lines as an open text for a reader, to pass on lines already read or changed."""
 
-    encoding = "utf-8"
-
-    def __init__(self, lines: Iterator[str], name: str) -> None:
-        self.name = name
-        self._lines = lines
+    lines: Iterator[str]
+    name: str
 
     def __iter__(self) -> Iterator[str]:
-        return self._lines
-
-    def readline(self) -> str:
-        """Return the next line."""
-        return next(self._lines, "")
-
-    def read(self) -> str:
-        """Return the remaining text."""
-        return "".join(self._lines)
+        return self.lines
 
 
 # Extensions of compressed output; extensions that are rejected, as the format is not written.
@@ -150,8 +141,9 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
     elif isinstance(path_or_file, str | os.PathLike):
         stream = _open_for_reading(path_or_file)
     elif not hasattr(path_or_file, "read"):
-        check_type(path_or_file, str | os.PathLike, "a path or an open file")
-    counter = None if hasattr(stream, "encoding") else PackedReader(stream, name_of(path_or_file))
+        check_type(path_or_file, str | os.PathLike | Replayed, "a path or an open file")
+    is_text = hasattr(stream, "encoding") or isinstance(stream, Replayed)
+    counter = None if is_text else PackedReader(stream, name_of(path_or_file))
     try:
         if counter is not None:
             counter.check_is_utf8()

@@ -80,8 +80,9 @@ class Sentence:
         try:
             number = index(word)
         except TypeError:
-            found = described(word)
-            raise WrongTypeError(f"found {found} as the number of a word, expected 1 to {n}") from None
+            raise WrongTypeError(
+                f"found {described(word)} as the number of a word, expected 1 to {n}"
+            ) from None
         if number == 0 or abs(number) > n:
             raise WordIndexError(
                 f"found {number} as the number of a word, expected 1 to {n}, or -1 to -{n} from the end; "
@@ -171,21 +172,10 @@ class Sentence:
     ) -> "Sentence":
         """Return a copy with new columns; None keeps a column. The sentence itself never changes.
 
+        Columns are as in :meth:`from_words`; ``deps`` has n lists of pairs (head, relation), and in ``feats``
+        and ``misc`` the value None of a dictionary writes its key without ``=``. ``sent_id``: a new ID.
         Probabilities of replaced heads, relations or tags are removed from MISC. Raises UsageError as
         :meth:`from_words`.
-
-        Parameters
-        ----------
-        heads : iterable of int, optional
-            As :meth:`from_words`.
-        deprels, upos, lemmas, xpos : iterable of str, optional
-            n cells each; None for an unspecified one.
-        feats, misc : iterable of str or dict, optional
-            n cells each, in CoNLL-U format or as dictionaries; the value None writes the key without ``=``.
-        deps : iterable of list of (head, relation), optional
-            n lists of pairs.
-        sent_id : str, optional
-            A new ID.
 
         Examples
         --------
@@ -357,9 +347,8 @@ class SentencePair:
 def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
     """Return the candidate links of probability, float64[k], at least ``threshold``, with it as weight."""
     likely = chances >= threshold
-    sizes = (candidates.n_source, candidates.n_target)
     weights = np.clip(chances[likely], 0.0, 1.0)
-    return make_alignment(*sizes, candidates.links[likely], weights=weights)
+    return make_alignment(candidates.n_source, candidates.n_target, candidates.links[likely], weights=weights)
 
 
 def has_tree(sentence: Sentence) -> bool:

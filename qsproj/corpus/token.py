@@ -92,8 +92,9 @@ class Token:
     @property
     def children(self) -> tuple[Token, ...]:
         """The dependents of the word, in order. O(n) time."""
-        dependents = np.flatnonzero(self.sentence.heads == self.id)
-        return tuple(Token(self.sentence, int(word)) for word in dependents)
+        return tuple(
+            Token(self.sentence, int(word)) for word in np.flatnonzero(self.sentence.heads == self.id)
+        )
 
     @property
     def is_root(self) -> bool:

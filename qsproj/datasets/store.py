@@ -233,8 +233,8 @@ def terms_of(data: Dataset, store: Store) -> str:
             return str(store.get(data.terms)[0])
         except UsageError:
             return data.page
-    places = [place for file in data.files for place in store.places(file)]
-    kept = [place.parent / f"{place.stem}.{_TERMS}" for place in places]
+    places = (place for file in data.files for place in store.places(file))
+    kept = (place.with_name(f"{place.stem}.{_TERMS}") for place in places)
     return next((str(place) for place in kept if place.exists()), data.page)
 
 

@@ -45,16 +45,10 @@ def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: Vocab | None = Non
     Tags, features, lemmas, heads and relations are set, UPOS as ``pos_``, XPOS as ``tag_``, the relation of a
     root as ``ROOT``; further roots depend on the first. ``token._.arc_probability`` is the probability from
     ``parse(..., confidence=True)``. Multiword tokens become their words. All else, such as comments and DEPS,
-    is stored in ``user_data`` for :func:`from_spacy`.
+    is stored in ``user_data`` for :func:`from_spacy`. ``vocab``: ``nlp.vocab`` if the ``Doc`` is passed to a
+    pipeline; None: a new one.
 
     Raises UsageError when the argument holds no sentences, or spaCy is not installed.
-
-    Parameters
-    ----------
-    sentences : Sentence or iterable of Sentence
-        The sentences, or a :class:`qsproj.Document`.
-    vocab : spacy.vocab.Vocab, optional
-        ``nlp.vocab`` if the ``Doc`` is passed to a pipeline; None: a new one.
     """
     found = listed(sentences)
     tokens = package("spacy.tokens")

@@ -135,9 +135,8 @@ def paired(
     check_type(alignment, Alignment, expected, "alignment")
     if alignment.n_source > len(source) or alignment.n_target > len(target):
         found = f"an alignment of {alignment.n_source} by {alignment.n_target} words"
-        expected = f"at most {len(source)} by {len(target)}"
         remedy = "check that source comes first and that words are counted, not multiword tokens"
-        raise DataError(name, line, found, expected, remedy)
+        raise DataError(name, line, found, f"at most {len(source)} by {len(target)}", remedy)
     facts = alignment.links, alignment.sure, alignment.weights
     try:
         links = make_alignment(len(source), len(target), *facts)
@@ -245,8 +244,8 @@ _FEWEST_PAIRS = 5
 def token_sides(alignment_format: str) -> tuple[str, tuple[bool, bool]]:
     """Return the name of a format such as ``pharaoh:target-tokens``, and whether each side counts tokens."""
     name, colon, units = alignment_format.partition(":")
-    known = _UNITS.get(colon + units)
-    return (alignment_format, (False, False)) if known is None else (name, known)
+    sides = _UNITS.get(colon + units)
+    return (alignment_format, (False, False)) if sides is None else (name, sides)
 
 
 def over_words(
