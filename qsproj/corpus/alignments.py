@@ -117,7 +117,7 @@ def read_alignment_lines(
     count, linked, first = 0, 0, False
     with ExitStack() as opened:
         handle = opened.enter_context(open_text(path))
-        beside = _counts_beside(path)
+        beside = None if expected is None else _counts_beside(path)
         counts = opened.enter_context(open_text(beside)) if beside and beside.is_file() else iter(())
         for count, links in enumerate(read(handle, name, base), start=1):
             size = links.sizes
@@ -134,9 +134,8 @@ def read_alignment_lines(
         notice(f"{name}: no link of {pluralise(linked, 'pair')} uses word 0; {remedy}")
     for missing in expected or ():
         if not format.startswith("naacl"):  # whose files omit pairs without links
-            pairs = count + 1 + sum(1 for _ in expected or ())
             end = f"the end of the file after {pluralise(count, 'line')}"
-            raise _count_error(name, count + 1, end, pairs)
+            raise _count_error(name, count + 1, end, count + 1 + sum(1 for _ in expected or ()))
         yield _alignment(Links(0, []), missing, name, base)
 
 
@@ -202,9 +201,8 @@ def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base
 
 def _weights_of(stated: Sequence[float | None]) -> list[float] | None:
     """Return the weights of links; one without among weighted links is certain. None if none is stated."""
-    if stated.count(None) == len(stated):
-        return None
-    return [1.0 if weight is None else weight for weight in stated]
+    are_stated = stated.count(None) < len(stated)
+    return [1.0 if weight is None else weight for weight in stated] if are_stated else None
 
 
 def _row(

@@ -38,8 +38,8 @@ class AlignedFiles:
 
     source: str
     target: str
-    # In source order; or the target file itself, if its MISC has the links; or None: both
-    # files are the same text, with each word linked to itself.
+    # In source order; or the target file itself, if its MISC has the links; or None: both files are the same
+    # text, with each word linked to itself.
     alignment: str | None
     alignment_format: str = "pharaoh"
     pairing: str = BY_ID
@@ -105,12 +105,10 @@ def with_links(
 
 
 def pair_aligned(
-    source_sentences: Iterable[Sentence],
-    target_sentences: Iterable[Sentence],
-    alignments: Iterable[Alignment] | None,
+    sources: Iterable[Sentence], targets: Iterable[Sentence], alignments: Iterable[Alignment] | None
 ) -> Iterator[SentencePair]:
     """Yield sentence pairs with their alignments, as many in source order; None: both sides are one text."""
-    pairs = enumerate(pair_sentences(source_sentences, target_sentences), start=1)
+    pairs = enumerate(pair_sentences(sources, targets), start=1)
     links = repeat(None) if alignments is None else alignments
     for (number, (source, target)), alignment in zip(pairs, links):
         yield paired(source, target, alignment, name=f"pair {number} ({sentence_name(source, number)})")
@@ -127,19 +125,19 @@ def paired(
     """Return a pair of two sentences and their links, None for each word linked to itself."""
     for sentence in (source, target):
         check_sentence(sentence, most=None)
+    n_source, n_target = len(source), len(target)
     if alignment is None:
         check_same_words(source, target, name, line, "give the alignment of two languages")
-        rows = np.repeat(np.arange(1, len(source) + 1), 2)
-        alignment = make_alignment(len(source), len(target), rows, weights=np.ones(len(source)))
+        rows = np.repeat(np.arange(1, n_source + 1), 2)
+        alignment = make_alignment(n_source, n_target, rows, weights=np.ones(n_source))
     expected = "an Alignment; make one: qsproj.align, qsproj.read_alignments"
     check_type(alignment, Alignment, expected, "alignment")
-    if alignment.n_source > len(source) or alignment.n_target > len(target):
+    if alignment.n_source > n_source or alignment.n_target > n_target:
         found = f"an alignment of {alignment.n_source} by {alignment.n_target} words"
         remedy = "check that source comes first and that words are counted, not multiword tokens"
-        raise DataError(name, line, found, f"at most {len(source)} by {len(target)}", remedy)
-    facts = alignment.links, alignment.sure, alignment.weights
+        raise DataError(name, line, found, f"at most {n_source} by {n_target}", remedy)
     try:
-        links = make_alignment(len(source), len(target), *facts)
+        links = make_alignment(n_source, n_target, alignment.links, alignment.sure, alignment.weights)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{name}: {error}; links are pairs of words, which count from 1") from None
     return SentencePair(source, target, links)
@@ -154,9 +152,7 @@ def check_same_words(source: Sentence, target: Sentence, name: str, line: int | 
         raise DataError(name, line, found, "the same words in both styles", remedy)
 
 
-def with_hand_alignments(
-    pairs: Sequence[SentencePair], path: str, format: str = "pharaoh"
-) -> list[SentencePair]:
+def with_hand_alignments(pairs: Sequence[SentencePair], path: str, format: str) -> list[SentencePair]:
     """Return the pairs, the first ones with the hand-made links of a file."""
     sizes = [(len(pair.source), len(pair.target)) for pair in pairs]
     hand = read_hand_alignments(path, format, sizes=sizes)
@@ -165,9 +161,7 @@ def with_hand_alignments(
 
 
 @naming_option("--hand-alignment-format")
-def read_hand_alignments(
-    path: str, format: str = "pharaoh", *, sizes: Sequence[tuple[int, int]]
-) -> list[Alignment]:
+def read_hand_alignments(path: str, format: str, *, sizes: Sequence[tuple[int, int]]) -> list[Alignment]:
     """Return the alignments of the first pairs of a bitext from a file, which is read twice."""
     if path == "-":
         raise UsageError("hand alignments are read twice and cannot be - (standard input); name a file")
@@ -218,17 +212,12 @@ class AlignedText:
     language: str | None = None  # for tokenisation; None: at white space
 
     def __iter__(self) -> Iterator[SentencePair]:
-        blank: deque[bool] = deque()
-
-        def pairs() -> Iterator[tuple[Sentence, Sentence]]:
-            for source, words in pair_with_text(self.source, self.target, language=self.language):
-                blank.append(not words)
-                # Placeholder of an empty side until its (empty) line of links is read.
-                yield source, Sentence.from_words(words or [UNSPECIFIED])
-
-        left_out = 0
-        for pair in with_links(pairs(), self.alignment, self.alignment_format):
-            if blank.popleft():
+        # A placeholder of an empty side is left out when its (empty) line of links has been read.
+        nothing, left_out = Sentence.from_words([UNSPECIFIED]), 0
+        lines = pair_with_text(self.source, self.target, language=self.language)
+        pairs = ((source, Sentence.from_words(words) if words else nothing) for source, words in lines)
+        for pair in with_links(pairs, self.alignment, self.alignment_format):
+            if pair.target is nothing:
                 left_out += 1
             else:
                 yield pair
@@ -252,23 +241,19 @@ def over_words(
     alignment: Alignment, pair: tuple[Sentence, Sentence], by_tokens: tuple[bool, bool]
 ) -> Alignment:
     """Convert links of tokens to links of all their words."""
-    words = [_words(one, by_tokens=tokens) for one, tokens in zip(pair, by_tokens, strict=True)]
-    linked = [
-        (link, number)
-        for number, (source, target) in enumerate(alignment.links.tolist())
-        for link in product(words[0][source - 1], words[1][target - 1])
-    ]
-    kept = [number for _, number in linked]
+    sources, targets = (
+        [range(first, first + max(count, 1)) for first, _, count in tokens_of(one)]
+        if tokens
+        else [range(word, word + 1) for word in range(1, len(one) + 1)]
+        for one, tokens in zip(pair, by_tokens, strict=True)
+    )
+    links, kept = list[tuple[int, int]](), list[int]()
+    for number, (source, target) in enumerate(alignment.links.tolist()):
+        words = list(product(sources[source - 1], targets[target - 1]))
+        links += words
+        kept += [number] * len(words)
     weights = None if alignment.weights is None else alignment.weights[kept]
-    links = [link for link, _ in linked]
     return make_alignment(len(pair[0]), len(pair[1]), links, alignment.sure[kept], weights)
-
-
-def _words(sentence: Sentence, *, by_tokens: bool) -> Sequence[range]:
-    """Return the words of each unit that links count: a token, or a word."""
-    if not by_tokens:
-        return [range(word, word + 1) for word in range(1, len(sentence) + 1)]
-    return [range(first, first + max(count, 1)) for first, _, count in tokens_of(sentence)]
 
 
 class TokenCounts:

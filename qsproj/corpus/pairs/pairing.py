@@ -121,18 +121,14 @@ def _placed(first: Sentence | None, others: Iterator[Sentence]) -> Iterator[tupl
 
 def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Sentence, Sentence]]:
     for source, target in zip_longest(source_side.sentences, target_side.sentences):
-        if source is None:
-            raise _no_more(source_side, target_side, *target)
-        if target is None:
-            raise _no_more(target_side, source_side, *source)
+        if source is None or target is None:
+            longer, shorter = (target_side, source_side) if source is None else (source_side, target_side)
+            place, sentence = source or target
+            inside = "" if shorter.name is None else f" in {shorter.name}"
+            found = f"{sentence_name(sentence, place[0])}, but no more {shorter.role} sentences{inside}"
+            remedy = "check that both hold the same sentences, or give them parallel_id comments"
+            raise longer.error(place, found, "a partner of each", remedy)
         yield source[1], target[1]
-
-
-def _no_more(shorter: _Side, longer: _Side, place: _Place, sentence: Sentence) -> DataError:
-    inside = "" if shorter.name is None else f" in {shorter.name}"
-    found = f"{sentence_name(sentence, place[0])}, but no more {shorter.role} sentences{inside}"
-    remedy = "check that both hold the same sentences, or give them parallel_id comments"
-    return longer.error(place, found, "a partner of each", remedy)
 
 
 def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[tuple[Sentence, Sentence]]:
