@@ -5,7 +5,6 @@ Four forms: two files, one sentence per line; one file with ``source ||| target`
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -48,9 +47,8 @@ def _pairs_of_files(source: PathOrFile, target: PathOrFile) -> Iterator[tuple[st
         rows = zip_longest(*(_checked_side(lines, name_of(path)) for path, lines in sides))
         for number, (source_line, target_line) in enumerate(rows, start=1):
             if source_line is None or target_line is None:
-                rest = 1 + sum(1 for _ in rows)
                 longer, shorter = (source, target) if target_line is None else (target, source)
-                found = f"{pluralise(number - 1 + rest, 'line')} in {name_of(longer)}"
+                found = f"{pluralise(number + sum(1 for _ in rows), 'line')} in {name_of(longer)}"
                 expected = f"{number - 1} as in {name_of(shorter)}"
                 remedy = "check that both hold the same sentences, one a line"
                 raise DataError(name_of(longer), number, found, expected, remedy)
@@ -74,24 +72,22 @@ def _pairs_of_file(path: PathOrFile, languages: tuple[str, str] | None) -> Itera
         head = list(islice(handle, _LOOKED_AT))
         if looks_like_xml(head):
             yield from tmx_pairs(handle, name, languages=languages, opening="".join(head))
-        else:
-            yield from _pairs_of_lines(head, handle, name)
-
-
-def _pairs_of_lines(head: list[str], rest: TextIO, name: str) -> Iterator[tuple[str, str]]:
-    tabs = not head or _BARS not in head[0] or ("\t" in head[0] and ".tsv" in Path(name).suffixes)
-    separator = "\t" if tabs else _BARS
-    _check_columns(head, separator, 2, name)
-    for number, line in enumerate(chain(head, rest), start=1):
-        source, found, others = line.partition(separator)
-        if not found:
-            expected = f"source {separator!r} target, as in line 1" if number > 1 else _FORMS
-            remedy = "a pair of empty sentences is the separator alone" if number > 1 else "or give two files"
-            raise DataError(name, number, f"a line without {separator!r}", expected, remedy)
-        target, further, _ = others.partition(separator)
-        if further:
-            notice(f"{name}: columns after the second are ignored")
-        yield _clean(source), _clean(target)
+            return
+        tabs = not head or _BARS not in head[0] or ("\t" in head[0] and ".tsv" in Path(name).suffixes)
+        separator = "\t" if tabs else _BARS
+        _check_columns(head, separator, 2, name)
+        for number, line in enumerate(chain(head, handle), start=1):
+            source, found, others = line.partition(separator)
+            if not found:
+                expected, remedy = _FORMS, "or give two files"
+                if number > 1:
+                    expected = f"source {separator!r} target, as in line 1"
+                    remedy = "a pair of empty sentences is the separator alone"
+                raise DataError(name, number, f"a line without {separator!r}", expected, remedy)
+            target, further, _ = others.partition(separator)
+            if further:
+                notice(f"{name}: columns after the second are ignored")
+            yield _clean(source), _clean(target)
 
 
 def _check_columns(head: Sequence[str], separator: str, wanted: int, name: str) -> None:
@@ -150,14 +146,14 @@ def tmx_pairs(
     handle: TextIO, name: str, *, languages: tuple[str, str] | None, opening: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs of :func:`read_tmx` from an open file, of which ``opening`` has been read."""
-    named, seen = languages, Counter[str]()
+    named, seen = languages, dict[str, str]()
     pairs = units = 0
     for first, unit in _units(handle, name, opening):
+        units += 1
         texts: dict[str, str] = {}
         for code, text in unit:
             texts.setdefault(code, text)
-        units += 1
-        seen.update(list(texts))
+        seen |= texts
         if languages is None and len(texts) > 1:
             own = next((code for code in texts if first and _is(code, first)), unit[0][0])
             languages = own, next(code for code in texts if code != own)
@@ -180,8 +176,9 @@ def tmx_pairs(
         expected = f"some in {' and '.join(languages)}" if languages else "some in two languages"
         raise DataError(name, None, found, expected, "check the given languages")
     if pairs < units:
-        lacking = pluralise(units - pairs, "unit")
-        notice(f"{name}: left out {lacking} of {units:,} that lack one of the languages")
+        notice(
+            f"{name}: left out {pluralise(units - pairs, 'unit')} of {units:,} that lack one of the languages"
+        )
 
 
 def _is(found: str, wanted: str) -> bool:

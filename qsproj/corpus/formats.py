@@ -186,7 +186,7 @@ def format_of(name: str, head: Sequence[str]) -> Format | None:
     """Return the format of a file of sentences, by its name and its :func:`opening`; None for plain text."""
     named = named_format(name)
     if looks_like_plus(head):
-        return next(format for format in sentence_formats() if format.looks is looks_like_plus)
+        return next(format for format in FORMATS if format.looks is looks_like_plus)
     # A last line without a word is that of a file without any.
     is_one = not head or "\t" in head[-1] or head[-1].startswith(("#", "\n", "\r"))
     if named is not None and (named.looks is None or named.looks(head) or is_one):

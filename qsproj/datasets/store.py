@@ -33,8 +33,6 @@ _CHUNK_BYTES = 1 << 14
 # Errors raised for a damaged archive.
 _DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, lzma.LZMAError)
 _OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE = 200, 206, 416
-_NOT_THERE = (404, 410)
-_LATER = (429, 500, 502, 503, 504)
 # Prefix of a weak ETag, which is not valid in If-Range.
 _WEAK = "W/"
 
@@ -92,13 +90,11 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
     known = tag.read_text(encoding="utf-8") if tag.exists() else ""
     start = handle.seek(0, 2) if known else 0
     # Uncompressed transfer, as bytes are counted.
-    headers = {"Accept-Encoding": "identity"}
-    if start:
-        headers |= {"Range": f"bytes={start}-"}
-        if not known.startswith(_WEAK):
-            headers |= {"If-Range": known}
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
+    if start and not known.startswith(_WEAK):
+        headers["If-Range"] = known
+    timeout = patience.connect, patience.silence
     try:
-        timeout = patience.connect, patience.silence
         with requests.get(url, headers=headers, stream=True, timeout=timeout) as response:
             _check_answer(url, response)
             if start and response.headers.get("Content-Range") == f"bytes */{start}":
@@ -126,9 +122,9 @@ def _check_answer(url: str, response: Response) -> None:
     if url.startswith("https:") and not response.url.startswith("https:"):
         remedy = "fetch it by hand if you trust it"
         raise UsageError(f"{url}: redirects to {response.url}, expected https; {remedy}")
-    if status in _NOT_THERE:
+    if status in (404, 410):
         raise MissingFileError(f"{url}: found no such file ({status})")
-    if status in _LATER:
+    if status in (429, 500, 502, 503, 504):
         raise _BrokenOffError(f"the server answers {status} {response.reason}")
     if status not in (_OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE):
         raise UsageError(f"{url}: found the answer {status} {response.reason}, expected the file")
@@ -295,11 +291,8 @@ def _pooch() -> Any:
 
 
 def fetched(data: Dataset, store: Store, parts: tuple[str, ...] = ()) -> list[Path]:
-    found: list[Path] = []
-    missing: MissingFileError | None = None
-    for file in data.files:
-        if parts and file.part and file.part not in parts:
-            continue
+    found, missing = list[Path](), None
+    for file in (one for one in data.files if not parts or not one.part or one.part in parts):
         try:
             found += store.get(file)
         except MissingFileError as error:
