@@ -49,9 +49,9 @@ class Dataset:
 def dataset(name: str, *, mirror: str | None = None) -> Dataset:
     """Return the data set of a name: ``ud/de_pud@2.14``, ``opus/News-Commentary/en-de@v16``."""
     if match := _UD_NAME.fullmatch(name):
-        return _treebank(*match.groups(), mirror or UD_SITE)
+        return _treebank(match[1], match[2], mirror or UD_SITE)
     if match := _OPUS_NAME.fullmatch(name):
-        return _bitext(*match.groups(), mirror or OPUS_SITE)
+        return _bitext(match[1], match[2], match[3], match[4], mirror or OPUS_SITE)
     raise UsageError(
         f"found {name!r}, expected ud/CODE@RELEASE or opus/CORPUS/XX-YY, as ud/de_pud@2.14 and "
         "opus/News-Commentary/en-de; `qsproj data list` shows all"
