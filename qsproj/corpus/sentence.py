@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, frozen_heads
-from qsproj.corpus.cells import DEPS, FORM, MISC, UNSPECIFIED, cell_from, comment_in, items_of
+from qsproj.corpus.cells import DEPS, FEATS, FORM, MISC, UNSPECIFIED, cell_from, comment_in, items_of
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.messages import check_type, described, shown, words_of
 from qsproj.corpus.token import EmptyNode, MultiwordToken, Token, deps_of, features_of, other_rows, spelled
@@ -127,10 +127,12 @@ class Sentence:
     @property
     def empty_nodes(self) -> tuple[EmptyNode, ...]:
         """The empty nodes: words of the enhanced graph that are not in the text."""
-        return tuple(
-            EmptyNode(at, form, lemma, upos, xpos, features_of(feats), tuple(deps_of(deps)), items_of(misc))
-            for at, form, lemma, upos, xpos, feats, _, _, deps, misc in other_rows(self, ".")
-        )
+        nodes = []
+        for row in other_rows(self, "."):
+            texts: dict[str, Any] = dict(zip(("id", "form", "lemma", "upos", "xpos"), row))
+            feats, deps, misc = features_of(row[FEATS]), tuple(deps_of(row[DEPS])), items_of(row[MISC])
+            nodes.append(EmptyNode(**texts, feats=feats, deps=deps, misc=misc))
+        return tuple(nodes)
 
     def to_conllu(self) -> str:
         """Return the sentence as CoNLL-U; an unchanged sentence is identical to its input."""

@@ -135,7 +135,7 @@ class MultiwordToken:
         return f"{self.first}-{self.last}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyNode:
     """A word of the enhanced graph that is not in the text; ``id`` 8.1 is the first after word 8."""
 
