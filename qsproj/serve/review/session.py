@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from qsproj.corpus.alignments import LINKS, links_in_misc
 from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, with_links
-from qsproj.corpus.alignments import LINKS, links_in_misc
 from qsproj.corpus.pairs.pairing import pair_sentences
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import QsprojError, UsageError, check_name
