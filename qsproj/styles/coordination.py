@@ -21,6 +21,17 @@ from qsproj.styles.working_tree import (
     is_terminal,
 )
 
+_VERBAL = frozenset({"aux", "cop"})
+_OWN_COMPLEMENT = frozenset({COMPLEMENT})
+# In a clause without its verb, the subject may represent the verb, with orphans below it.
+_OWN_CLAUSE = SUBJECTS | {"orphan"}
+# Relations shared unless another conjunct has such a dependent of its own, with the relations that count.
+_OWN = {
+    **dict.fromkeys(("nsubj", "csubj"), _OWN_CLAUSE),
+    **{relation: _OWN_CLAUSE | {relation} for relation in ("aux", "cop", "expl")},
+    **{relation: frozenset({relation}) for relation in ("case", "mark", "det")},
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -191,18 +202,6 @@ def _link(tree: WorkingTree, conjuncts: list[int], between: list[int], top: int,
     for above, word in zip([top, *ordered], ordered):
         if word != top:
             tree.move([word], above if chained else top)
-
-
-_VERBAL = frozenset({"aux", "cop"})
-_OWN_COMPLEMENT = frozenset({COMPLEMENT})
-# In a clause without its verb, the subject may represent the verb, with orphans below it.
-_OWN_CLAUSE = SUBJECTS | {"orphan"}
-# Relations shared unless another conjunct has such a dependent of its own, with the relations that count.
-_OWN = {
-    **dict.fromkeys(("nsubj", "csubj"), _OWN_CLAUSE),
-    **{relation: _OWN_CLAUSE | {relation} for relation in ("aux", "cop", "expl")},
-    **{relation: frozenset({relation}) for relation in ("case", "mark", "det")},
-}
 
 
 def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int]:

@@ -15,6 +15,19 @@ from qsproj.styles.convert import FUNCTION_WORDS
 from qsproj.styles.style import DIMENSIONS, UD, Style, agreeing_presets, parse_style
 from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation, turned_relation
 
+#: A vote: a dimension, and the choices that agree with one place in a tree.
+Vote = tuple[str, frozenset[str]]
+# Number of sentences checked for UD relations, and the maximum share of other relations.
+_LOOKED_AT = 200
+_MOST_FOREIGN = 0.2
+# Styles of detection, one for each family: words on the path between conjuncts are always links.
+_FAMILIES = {
+    family: parse_style(f"coordination={family},conjunctions=between,punctuation=between")
+    for family in DIMENSIONS["coordination"]
+}
+_LEFTWARD = ("conll", "reverse-moscow")
+_CHAINED = ("moscow", "reverse-moscow")
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -50,21 +63,12 @@ class DetectedStyle:
         return agreeing_presets(_found_choices(self.evidence))
 
 
-#: A vote: a dimension, and the choices that agree with one place in a tree.
-Vote = tuple[str, frozenset[str]]
-
-
 def _evidence(ballots: Counter[Vote], dimension: str) -> Evidence:
     votes = {choices: count for (name, choices), count in ballots.items() if name == dimension}
     counts = Counter[str]()
     for choices, count in votes.items():
         counts.update(dict.fromkeys(choices, count))
     return Evidence(dimension, sum(votes.values()), +counts)
-
-
-# Number of sentences checked for UD relations, and the maximum share of other relations.
-_LOOKED_AT = 200
-_MOST_FOREIGN = 0.2
 
 
 def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool = True) -> Iterator[Sentence]:
@@ -121,15 +125,6 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
 
 def _found_choices(evidence: Iterable[Evidence]) -> dict[str, str]:
     return {entry.dimension: entry.choice for entry in evidence if entry.choice is not None}
-
-
-# Styles of detection, one for each family: words on the path between conjuncts are always links.
-_FAMILIES = {
-    family: parse_style(f"coordination={family},conjunctions=between,punctuation=between")
-    for family in DIMENSIONS["coordination"]
-}
-_LEFTWARD = ("conll", "reverse-moscow")
-_CHAINED = ("moscow", "reverse-moscow")
 
 
 def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:

@@ -36,6 +36,7 @@ HASH_BITS = 20
 PRIOR, UNTRAINED_PRIOR = 3.0, 30.0
 # Number of most probable source trees that are read from arc posteriors.
 SOURCE_TREES = 8
+SOURCE_PREFIX = "source_"
 
 
 class WeightedSource(NamedTuple):
@@ -207,9 +208,6 @@ def probable_trees(posteriors: Scores, k: int) -> list[tuple[float, Heads]]:
     shares = np.exp(np.array([score for _, score in ranked]) - ranked[0][1])
     trees = [frozen_heads(heads) for heads, _ in ranked]
     return list(zip((shares / shares.sum()).tolist(), trees, strict=True))
-
-
-SOURCE_PREFIX = "source_"
 
 
 @dataclass(frozen=True)

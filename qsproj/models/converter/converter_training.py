@@ -25,6 +25,7 @@ from qsproj.training.optimiser import AdaGrad
 # By default, as many epochs as give this number of steps, within bounds.
 STEPS = 1500
 FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
+_Example = tuple[list[WeightedSource], Objective]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +96,6 @@ def train_converter(
     seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
     converter = Converter(turns, weights, relations, inference, source_relations=tuple(seen))
     return converter, report
-
-
-_Example = tuple[list[WeightedSource], Objective]
 
 
 class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):

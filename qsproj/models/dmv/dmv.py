@@ -33,6 +33,19 @@ PUNCTUATION_TAG = "PUNCT"
 PUNCTUATION_MODES = ("keep", "strip")
 # Numbers of tags in an inventory.
 Tags = NDArray[np.int16]
+Part = TypeVar("Part")
+Summed = TypeVar("Summed", bound=tuple[Floats, ...])
+# Pseudo-count of the prior model's decisions with each sibling.
+STRENGTH = 80.0
+# Limit in words; time and memory of a chart with siblings grow with the cube of the length.
+LONGEST = 120
+# Ensures a tree for every new sentence, also with decisions of probability 0.
+PARSING_FLOOR = 1e-9
+# The least log probability of a known relation of an arc.
+LEAST_EVIDENCE = -200.0
+TREES = TreeDecoder(projective=True, single_root=True)
+# Evidence for the arcs of a case, float64[k+1, k+1], -inf for impossible ones; 0: all trees.
+Case = Scores | float
 
 
 def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
@@ -123,10 +136,6 @@ def frequencies(counts: Mapping[str, Floats], smoothing: float) -> dict[str, Flo
     return found | {"stop": np.ascontiguousarray(found["stop"][..., 0])}
 
 
-Part = TypeVar("Part")
-Summed = TypeVar("Summed", bound=tuple[Floats, ...])
-
-
 def added(one: Summed, other: Summed) -> Summed:
     return type(one)(*map(np.add, one, other))
 
@@ -156,12 +165,6 @@ def normalised(counts: Floats, smoothing: float) -> Floats:
 def uniform_parameters(tags: int) -> DmvParameters:
     child, root = np.full((tags, 2, tags), 1.0 / tags), np.full(tags, 1.0 / tags)
     return DmvParameters(np.full((tags, 2, 2), 0.5), child, root)
-
-
-# Pseudo-count of the prior model's decisions with each sibling.
-STRENGTH = 80.0
-# Limit in words; time and memory of a chart with siblings grow with the cube of the length.
-LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,15 +246,6 @@ def over_all_words(
         stripped = np.setdiff1d(np.arange(1, n + 1), kept)
         whole[heads[stripped], stripped] = 1.0
     return whole
-
-
-# Ensures a tree for every new sentence, also with decisions of probability 0.
-PARSING_FLOOR = 1e-9
-# The least log probability of a known relation of an arc.
-LEAST_EVIDENCE = -200.0
-TREES = TreeDecoder(projective=True, single_root=True)
-# Evidence for the arcs of a case, float64[k+1, k+1], -inf for impossible ones; 0: all trees.
-Case = Scores | float
 
 
 @dataclass(frozen=True, eq=False)

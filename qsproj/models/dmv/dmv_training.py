@@ -24,6 +24,12 @@ from qsproj.models.tree_decoder import reachable
 from qsproj.parallel import blocks_of
 from qsproj.training.em import EMProblem, EMReport, reached
 
+# Counts are summed part by part; the size of parts must not depend on the number of workers.
+PART_SENTENCES = 10_000
+# Pseudo-count of a grammar's own decisions of each kind, relative to those of the trees. Of 0.1, 1, 5, 20,
+# 100 the best with 10 and 100 trees on development files of German and Swedish.
+OWN_DECISIONS = 1.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagCorpus:
@@ -75,10 +81,6 @@ def pack(
         stripped = (strip_heads(own, words)[1:] for own, words in zip(heads, kept, strict=True))
         known = np.concatenate([empty, *stripped]).astype(np.int16)
     return TagCorpus(np.concatenate([empty, *left]), dmv.offsets(lengths), known)
-
-
-# Counts are summed part by part; the size of parts must not depend on the number of workers.
-PART_SENTENCES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,11 +196,6 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
         counted = (dmv_tree_counts(part.tags, part.starts, part.heads, tags) for part in whole if len(part))
         found = [dmv.DmvCounts(*counts) for counts in counted]
     return reduce(dmv.added, found).estimate(options.smoothing)
-
-
-# Pseudo-count of a grammar's own decisions of each kind, relative to those of the trees. Of 0.1, 1, 5, 20,
-# 100 the best with 10 and 100 trees on development files of German and Swedish.
-OWN_DECISIONS = 1.0
 
 
 def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random.Generator) -> dmv.Dmv:

@@ -30,6 +30,12 @@ from qsproj.models.joint.tag_choices import NEUTRAL, PreparedTags, TagFactors, T
 from qsproj.models.packing import packed_weights, unpack_weights
 from qsproj.models.schema import Arrays
 
+# The parts with weights of hashed features, in training order, and their numbers of columns.
+LEARNED = {"links": None, "fertility": FERTILITY_BINS, "factors": None, "jumps": JUMP_SCORES}
+# The aligner's log-odds are a fixed part of a link's score; its certainties are clipped.
+MAX_LINK_LOG_ODDS = 4.0
+Buckets = NDArray[np.int32]
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointScores:
@@ -53,10 +59,6 @@ class JointScores:
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
     tags: TagScores | None = None
-
-
-# The parts with weights of hashed features, in training order, and their numbers of columns.
-LEARNED = {"links": None, "fertility": FERTILITY_BINS, "factors": None, "jumps": JUMP_SCORES}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -244,12 +246,6 @@ def _arc_probabilities(side: Side, beliefs: Beliefs, known: States) -> Scores:
 def _probabilities(beliefs: Beliefs, variables: NDArray[np.int32], known: States) -> Floats:
     states = known[variables]
     return np.where(states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE)
-
-
-# The aligner's log-odds are a fixed part of a link's score; its certainties are clipped.
-MAX_LINK_LOG_ODDS = 4.0
-
-Buckets = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

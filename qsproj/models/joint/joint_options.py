@@ -23,6 +23,8 @@ MIN_PROBABILITY = 1e-6
 MIN_PROBABILITY_OF_GIVEN = 3e-3
 # Least probability of a tag in the graph, where there are TAG variables.
 TAG_THRESHOLD = 0.1
+LABELS = ("joint", "after")
+TAGS = ("given", "links", "joint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +90,6 @@ class JointTrainingOptions:
             return None
         checked(header, {"propagation": anything})
         return restored(JointTrainingOptions(), header, former=("null_source",))
-
-
-LABELS = ("joint", "after")
-TAGS = ("given", "links", "joint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

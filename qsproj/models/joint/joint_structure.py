@@ -37,6 +37,7 @@ LEAST_LOG_ODDS = 0.0
 
 # Of variables: UNKNOWN, FALSE_STATE or TRUE_STATE; of TAG variables the number of a tag.
 States = NDArray[np.int8]
+_NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,9 +236,6 @@ class TagVariables:
     dependents: Table
     links: Table
     linked: Table
-
-
-_NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -34,6 +34,15 @@ from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
 
 # The ends of a link at words that a factor links at most once.
 _ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}
+# Pairs whose graphs are kept for later epochs: those of LinES take about 500 MB.
+MOST_KEPT = 2500
+# A gradient this small does not step the weights.
+NEGLIGIBLE = 1e-4
+# Step size of the target scale. Arc scores trained with a margin are overconfident: the scale has far to go
+# (to 0.7 with 200 trees of LinES), and every pair changes it.
+SCALE_RATE = 0.1
+NO_LINK = "no candidate link"
+_MORE_EPOCHS = 3
 
 
 def observed_links(candidates: Alignment, hand: Alignment, families: tuple[str, ...] = ()) -> States:
@@ -78,10 +87,6 @@ def count_hand_links(pairs: Iterable[SentencePair]) -> HandLinkCounts | None:
     return HandLinkCounts(by_hand, sure, missed) if by_hand else None
 
 
-# Pairs whose graphs are kept for later epochs: those of LinES take about 500 MB.
-MOST_KEPT = 2500
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class JointExample:
     """A training pair.
@@ -104,13 +109,6 @@ class JointExample:
         trees = [] if self.source_heads is None else [seen(source_heads=self.source_heads)]
         known = [unknown(), seen(), *trees]
         return [joint_graph.joint_graph(self.pair.structure, states) for states in known]
-
-
-# A gradient this small does not step the weights.
-NEGLIGIBLE = 1e-4
-# Step size of the target scale. Arc scores trained with a margin are overconfident: the scale has far to go
-# (to 0.7 with 200 trees of LinES), and every pair changes it.
-SCALE_RATE = 0.1
 
 
 def convergence(statuses: Counter[Status]) -> str:
@@ -243,10 +241,6 @@ def train_joint_weights(
         notify=lambda record: notify(epoch_line(record, trainer.statuses[record.epoch - 1])),
     )
     return weights, records, trainer.statuses[: len(records)]
-
-
-NO_LINK = "no candidate link"
-_MORE_EPOCHS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,8 @@ from qsproj.training.cross_fitting import in_order
 TreeParser = ArcParser | GraphParser
 # Scores of the factors of each second-order family, float64[F], natural log.
 FamilyScores = tuple[Floats, ...]
+FOLDS = 5
+STAGE = "target"
 
 
 def is_tree_parser(model: object) -> TypeGuard[TreeParser]:
@@ -167,10 +169,6 @@ def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence)
         remedy = "parse the source first, or choose --source-tree joint or best"
         raise SentenceError(found=found, expected="a whole tree", remedy=remedy, word=int(missing[0]) + 1)
     return sentence.heads
-
-
-FOLDS = 5
-STAGE = "target"
 
 
 def kept_stages(

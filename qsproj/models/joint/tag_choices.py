@@ -38,6 +38,13 @@ from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, unt
 
 # Stands for a word whose tag is certain.
 CERTAIN = -1
+# Alternative tags of a word, at most: the most probable ones.
+MOST_TAGS = 4
+# Keeps the sum over trees above zero under every tag.
+LEAST_GROWTH = -1.0 + 1e-9
+# Scales of: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
+TagScales = tuple[float, ...]
+NEUTRAL: TagScales = (1.0, 1.0, 1.0, 1.0)
 
 
 class TagScores(NamedTuple):
@@ -124,10 +131,6 @@ class TagFactors:
 def no_scores(tags: TagVariables) -> TagScores:
     u, k = tags.possible.shape
     return TagScores(np.zeros((u, k)), np.zeros((len(tags.arcs), k, k)), np.zeros((len(tags.links), k)))
-
-
-# Alternative tags of a word, at most: the most probable ones.
-MOST_TAGS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,10 +223,6 @@ class TaggedArcs:
         return np.where(choices.possible, result - result[:, :1], 0.0)
 
 
-# Keeps the sum over trees above zero under every tag.
-LEAST_GROWTH = -1.0 + 1e-9
-
-
 def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept: Mask) -> TaggedArcs:
     """Score the ``kept`` arcs bool[n+1, n+1] under the alternative tags of their two words."""
     numbers = np.zeros(len(sentence) + 1, dtype=np.int64)
@@ -273,11 +272,6 @@ def _variants(
     of_words = all_tags.reshape(-1)[PADDING : all_tags.size - PADDING]
     encoded = EncodedSentence(all_atoms.reshape(-1, atoms.shape[2]), of_words)
     return arc_features(encoded, scorer.templates, len(scorer.weights)), atoms.shape[1]
-
-
-# Scales of: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
-TagScales = tuple[float, ...]
-NEUTRAL: TagScales = (1.0, 1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,6 +26,10 @@ from qsproj.models.qg_dmv import qg_dmv
 from qsproj.progress import track
 from qsproj.training.em import EMProblem, EMReport, EMState, reached
 
+PART_PAIRS = 10_000
+# Placeholder: the tag of NULL follows those of the source, which are complete after the last part.
+NULL_FOR_NOW = -1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QgReport(EMReport):
@@ -129,11 +133,6 @@ def _usable(
             yield pair
             continue
         skipped[reason] = skipped.get(reason, 0) + 1
-
-
-PART_PAIRS = 10_000
-# Placeholder: the tag of NULL follows those of the source, which are complete after the last part.
-NULL_FOR_NOW = -1
 
 
 @dataclass(frozen=True, slots=True)
