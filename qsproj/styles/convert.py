@@ -16,15 +16,7 @@ from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Sentence
 from qsproj.styles.coordination import coordinations_to_core, coordinations_to_style
 from qsproj.styles.style import UD, Style
-from qsproj.styles.working_tree import (
-    COMPLEMENT,
-    INSEPARABLE,
-    SUBJECTS,
-    WorkingTree,
-    base_relation,
-    is_terminal,
-    turned_relation,
-)
+from qsproj.styles.working_tree import COMPLEMENT, SUBJECTS, WorkingTree, base_relation, turned_relation
 
 _OUTER_SUBJECT = ":outer"
 _CLAUSE = SUBJECTS | {"mark", "vocative", "dislocated"}
@@ -77,14 +69,11 @@ class FunctionWordRule:
         marked = any(tree.relations[child].endswith(_OUTER_SUBJECT) for child in siblings)
 
         def moves(child: int) -> bool:
-            if child == word or _is_bound(tree, child):
+            if child == word or tree.is_bound(child):
                 return False
             is_outer = not marked or tree.relations[child].endswith(_OUTER_SUBJECT)
-            return (
-                (tree.base(child) == "punct" and is_terminal(tree.form(child)))
-                or (tree.base(child) in self.outer and is_outer)
-                or _is_between(tree, word, child, content)
-            )
+            moves_along = tree.is_terminal(child) or (tree.base(child) in self.outer and is_outer)
+            return moves_along or _is_between(tree, word, child, content)
 
         movers = list(filter(moves, siblings))
         tree.substitute(content, word)
@@ -94,17 +83,13 @@ class FunctionWordRule:
     def _lower(self, tree: WorkingTree, word: int, content: int) -> None:
         def returns(child: int) -> bool:
             is_own = tree.base(child) in self.outer or not _is_between(tree, child, word, content)
-            return child != content and is_own and not _is_bound(tree, child)
+            return child != content and is_own and not tree.is_bound(child)
 
         returning = list(filter(returns, tree.children[word]))
         relation = turned_relation(tree.relations[content])
         tree.substitute(word, content)
         tree.attach(word, content, relation)
         tree.move(returning, content)
-
-
-def _is_bound(tree: WorkingTree, child: int) -> bool:
-    return tree.base(child) in INSEPARABLE or tree.base(child) == COMPLEMENT or tree.is_inside(child)
 
 
 def _is_between(tree: WorkingTree, middle: int, one: int, other: int) -> bool:

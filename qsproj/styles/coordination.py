@@ -11,15 +11,7 @@ is shared follows from its position only beyond the last conjunct; otherwise the
 from dataclasses import dataclass
 
 from qsproj.styles.style import Style
-from qsproj.styles.working_tree import (
-    COMPLEMENT,
-    CONJUNCT,
-    SUBJECTS,
-    WorkingTree,
-    base_relation,
-    is_separator,
-    is_terminal,
-)
+from qsproj.styles.working_tree import COMPLEMENT, CONJUNCT, SUBJECTS, WorkingTree, base_relation
 
 _VERBAL = frozenset({"aux", "cop"})
 _OWN_COMPLEMENT = frozenset({COMPLEMENT})
@@ -73,20 +65,12 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
     found = list(group.links)
     for holder in {*group.conjuncts, group.top}:
         for child in tree.children[holder]:
-            if first < child < last and child not in group.links and is_separating(tree, child):
+            if first < child < last and child not in group.links and tree.is_separating(child):
                 attachment = _attachment(style, tree.relations[child])
                 beside = holder in group.conjuncts and (child < holder) == (attachment == "following")
                 if holder == group.top if attachment == "between" else beside:
                     found.append(child)
     return found
-
-
-def is_separating(tree: WorkingTree, node: int) -> bool:
-    """Return whether a word is a conjunction, or a punctuation mark that can separate conjuncts."""
-    base = tree.base(node)
-    if base == "cc":
-        return tree.relations[node] != "cc:preconj"
-    return base == "punct" and is_separator(tree.form(node))
 
 
 def _fans(tree: WorkingTree, *, rightward: bool) -> list[Group]:
@@ -165,7 +149,7 @@ def coordinations_to_style(tree: WorkingTree, style: Style) -> None:
         children = sorted(tree.children[node])
         conjuncts = [child for child in children if tree.base(child) == CONJUNCT]
         first, last = conjuncts[0], conjuncts[-1]
-        between = [child for child in children if first < child < last and is_separating(tree, child)]
+        between = [child for child in children if first < child < last and tree.is_separating(child)]
         top = _top(tree, conjuncts, between, style)
         tree.substitute(node, top)
         _link(tree, conjuncts, [child for child in between if child != top], top, style)
@@ -268,10 +252,9 @@ def guess_right(tree: WorkingTree, group: Group) -> list[int]:
     *others, last = group.conjuncts
 
     def is_shared(child: int) -> bool:
-        base = tree.base(child)
-        if base == COMPLEMENT:
+        if tree.base(child) == COMPLEMENT:
             return _complement_verdict(tree, last, others) is True
-        return base == "punct" and is_terminal(tree.form(child))
+        return tree.is_terminal(child)
 
     outside = (child for child in outside_dependents(tree, last, group) if tree.starts[child] > last)
     return list(filter(is_shared, outside))

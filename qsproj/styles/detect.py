@@ -150,7 +150,7 @@ def _separator_votes(tree: WorkingTree, group: coordination.Group, family: str) 
     first, last = group.conjuncts[0], group.conjuncts[-1]
     for holder in {*group.conjuncts, *group.links, group.top}:
         for word in tree.children[holder]:
-            if word == group.top or not (first < word < last and coordination.is_separating(tree, word)):
+            if word == group.top or not (first < word < last and tree.is_separating(word)):
                 continue
             following = min(conjunct for conjunct in group.conjuncts if conjunct > word)
             previous = max(conjunct for conjunct in group.conjuncts if conjunct < word)

@@ -33,16 +33,10 @@ def turned_relation(relation: str) -> str:
 
 
 @cache
-def is_separator(form: str) -> bool:
+def _is_separator(form: str) -> bool:
     """Return whether a punctuation mark can separate conjuncts: all but brackets, quotes and full stops."""
     first = form[:1] or '"'
     return first not in _QUOTES and category(first) not in _BRACKET_OR_QUOTE and form not in _TERMINAL
-
-
-@cache
-def is_terminal(form: str) -> bool:
-    """Return whether a punctuation mark ends a sentence: full stops, exclamation and question marks."""
-    return form != "" and all(character in _TERMINAL for character in form)
 
 
 class WorkingTree:
@@ -112,14 +106,26 @@ class WorkingTree:
         self.ends.append(end)
         return len(self.heads) - 1
 
-    def is_inside(self, child: int) -> bool:
-        """Return whether a node is a conjunct of the coordination that heads it, or between its conjuncts."""
-        head = self.heads[child]
-        if head <= len(self.forms):
+    def is_bound(self, child: int) -> bool:
+        """Return whether a node always stays with its head: part of it, complement, conjunct or in between."""
+        base, head = self.base(child), self.heads[child]
+        if base in INSEPARABLE or base == COMPLEMENT:
+            return True
+        if head <= self.n_words:
             return False
-        base = self.base(child)
         between = self.starts[head] < self.starts[child] < self.ends[head]
         return base == CONJUNCT or (base in ("cc", "punct") and between)
+
+    def is_separating(self, node: int) -> bool:
+        """Return whether a word is a conjunction, or a punctuation mark that can separate conjuncts."""
+        base = self.base(node)
+        if base == "cc":
+            return self.relations[node] != "cc:preconj"
+        return base == "punct" and _is_separator(self.form(node))
+
+    def is_terminal(self, node: int) -> bool:
+        """Return whether a word is a full stop, or an exclamation or question mark."""
+        return self.base(node) == "punct" and not set(self.form(node) or " ") - _TERMINAL
 
     def has(self, node: int, relations: frozenset[str]) -> bool:
         return any(self.base(child) in relations for child in self.children[node])
