@@ -98,9 +98,5 @@ def parse_style(text: str, *, base: Style = UD) -> Style:
 
 
 def agreeing_presets(choices: Mapping[str, str]) -> list[str]:
-    names = [
-        name
-        for name, preset in PRESETS.items()
-        if all(preset[dimension] == choice for dimension, choice in choices.items() if dimension in preset)
-    ]
-    return sorted(names, key=lambda name: -len(PRESETS[name]))
+    agreeing = (name for name, own in PRESETS.items() if all(own.get(d, c) == c for d, c in choices.items()))
+    return sorted(agreeing, key=lambda name: -len(PRESETS[name]))

@@ -107,7 +107,7 @@ class WorkingTree:
         return len(self.heads) - 1
 
     def is_bound(self, child: int) -> bool:
-        """Return whether a node always stays with its head: part of it, complement, conjunct or in between."""
+        """Return whether a node always stays with its head: a part, complement, conjunct or in between."""
         base, head = self.base(child), self.heads[child]
         if base in INSEPARABLE or base == COMPLEMENT:
             return True

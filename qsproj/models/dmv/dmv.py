@@ -198,21 +198,17 @@ def learn_siblings(trees: Iterable[tuple[Tags, Heads]], start: SiblingParameters
     for own, heads in trees:
         previous, outermost = second_order.sequences(heads)
         of_word = np.concatenate([[ROOT], own]).astype(np.int64)
-        for word in range(1, len(heads)):
-            head = heads[word]
-            if head != ROOT:
-                place = of_word[head], int(word > head), _sibling_tag(of_word, head, previous[word], tags)
-                children[(*place, of_word[word])] += 1.0
-                stops[(*place, 1)] += 1.0
-            for side in (0, 1):
-                last = _sibling_tag(of_word, word, outermost[word, side], tags)
-                stops[of_word[word], side, last, 0] += 1.0
+        below = np.flatnonzero(heads[1:] != ROOT) + 1
+        above = heads[below]
+        sibling = np.where(previous[below] == above, tags, of_word[previous[below]])
+        place = of_word[above], (below > above).astype(np.int64), sibling
+        np.add.at(children, (*place, of_word[below]), 1.0)
+        np.add.at(stops, (*place, 1), 1.0)
+        for side, last in enumerate(outermost[1:].T):
+            sibling = np.where(last == np.arange(1, len(heads)), tags, of_word[last])
+            np.add.at(stops, (of_word[1:], side, sibling, 0), 1.0)
     children /= children.sum(axis=-1, keepdims=True)
     return SiblingParameters(stops[..., 0] / stops.sum(axis=-1), children)
-
-
-def _sibling_tag(of_word: NDArray[np.int64], head: int, sibling: int, none: int) -> int:
-    return none if sibling == head else int(of_word[sibling])
 
 
 def sibling_scores(tags: Tags, parameters: SiblingParameters, root: Floats) -> SecondOrderScores:

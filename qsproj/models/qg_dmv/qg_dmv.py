@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT, Floats, Scores
 from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import UsageError
-from qsproj.features.qg_configurations import (
-    CONFIGURATION_NAMES,
-    PARENT_CHILD,
-    configuration_choices,
-    configurations,
-)
+from qsproj.features import qg_configurations
+from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
 from qsproj.kernels.dmv.qg_expectation import QgCorpus, qg_expectation
 from qsproj.models.dmv import dmv
 from qsproj.models.parser import Wrapper
@@ -37,7 +33,7 @@ def nodes_of(
     """
     kept = dmv.kept_words(pair.target.upos, punctuation=punctuation)
     words, senses, priors = _candidates(pair.alignment, kept, null=len(pair.source) + 1)
-    table = configurations(pair.source.heads)
+    table = qg_configurations.configurations(pair.source.heads)
     of_senses = np.concatenate([[0], source_tags, [null_tag]]).astype(np.int16)
     head_senses = np.concatenate([[ROOT], senses])
     return QgCorpus(
@@ -49,7 +45,7 @@ def nodes_of(
         priors=priors,
         relation_starts=np.array([0, len(words) * (len(words) + 1)]),
         relations=np.ascontiguousarray(table[np.ix_(head_senses, senses)]).reshape(-1),
-        choices=configuration_choices(table)[head_senses].astype(np.int16),
+        choices=qg_configurations.configuration_choices(table)[head_senses].astype(np.int16),
     )
 
 
