@@ -203,10 +203,10 @@ def learn_siblings(trees: Iterable[tuple[Tags, Heads]], start: SiblingParameters
         sibling = np.where(previous[below] == above, tags, of_word[previous[below]])
         place = of_word[above], (below > above).astype(np.int64), sibling
         np.add.at(children, (*place, of_word[below]), 1.0)
-        np.add.at(stops, (*place, 1), 1.0)
+        np.add.at(stops[..., 1], place, 1.0)
         for side, last in enumerate(outermost[1:].T):
             sibling = np.where(last == np.arange(1, len(heads)), tags, of_word[last])
-            np.add.at(stops, (of_word[1:], side, sibling, 0), 1.0)
+            np.add.at(stops[:, side, :, 0], (of_word[1:], sibling), 1.0)
     children /= children.sum(axis=-1, keepdims=True)
     return SiblingParameters(stops[..., 0] / stops.sum(axis=-1), children)
 
