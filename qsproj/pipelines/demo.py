@@ -32,10 +32,7 @@ def attach_next(sentence: Sentence) -> Sentence:
     return with_heads(sentence, [NO_HEAD, *range(2, len(sentence) + 1), ROOT], ["dep"] * len(sentence))
 
 
-Parse = Callable[[Sentence], Sentence]
-
-FOLDS = 3
-EPOCHS = 8
+FOLDS, EPOCHS = 3, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +55,14 @@ def run_demo(corpora: Path, *, seed: int) -> DemoResult:
     # The tasks share no kernels: in the first run, each process compiles half of them.
     alignment = start_task(_alignment_scores, pairs)
     projection = ProjectedTrees(pairs)
-    columns = ("lemmas", "xpos", "feats")
-    trees = [with_columns(tree, **dict.fromkeys(columns, ("_",) * len(tree))) for tree in projection]
-    gold = list[Sentence]()
-    parsed: dict[str, list[Sentence]] = {}
+    bare = ("lemmas", "xpos", "feats")
+    trees = [with_columns(tree, **dict.fromkeys(bare, ("_",) * len(tree))) for tree in projection]
+    gold, parsed = list[Sentence](), dict[str, list[Sentence]]()
     for fold in range(FOLDS):
         held_out = [pair.target for pair in pairs[fold::FOLDS]]
-        learned_from = [number for number in range(len(pairs)) if number % FOLDS != fold]
         gold += held_out
-        systems = _systems([pairs[i] for i in learned_from], [trees[i] for i in learned_from], seed=seed)
+        rest = [number for number in range(len(pairs)) if number % FOLDS != fold]
+        systems = _systems([pairs[i] for i in rest], [trees[i] for i in rest], seed=seed)
         for name, parse in systems.items():
             parsed.setdefault(name, []).extend(map(parse, held_out))
     scores = attachment_scores(gold, list(parsed.values()))
@@ -78,10 +74,11 @@ def _alignment_scores(pairs: list[SentencePair]) -> AlignmentScores:
     return alignment_scores((pair.alignment for pair in pairs), align_words(words))
 
 
-def _systems(pairs: list[SentencePair], trees: list[Sentence], *, seed: int) -> dict[str, Parse]:
+def _systems(
+    pairs: list[SentencePair], trees: list[Sentence], *, seed: int
+) -> dict[str, Callable[[Sentence], Sentence]]:
     first, second, third = (np.random.default_rng(seed) for _ in range(3))
-    selection = HardProjectionOptions()
-    training = TrainingOptions(epochs=EPOCHS)
+    selection, training = HardProjectionOptions(), TrainingOptions(epochs=EPOCHS)
     hard, _, _ = train_on_projection(trees, rng=first, selection=selection, training=training)
     of_tags = replace(training, template_set="delexicalised")
     transferred, _ = train_arc_parser([pair.source for pair in pairs], rng=second, options=of_tags)

@@ -20,11 +20,9 @@ from qsproj.viz.drawing import Drawing, legend
 from qsproj.viz.page import Heading, Piece, Series, Table, line_plot, page
 from qsproj.viz.trees import draw_versus
 
-SHOWN_CONFUSIONS = 20
-SHOWN_SENTENCES = 10
+SHOWN_CONFUSIONS, SHOWN_SENTENCES = 20, 10
 # Maximum length of a sentence in words, and of a name in characters, to fit on a screen.
-_LONGEST = 40
-_LONGEST_NAME = 28
+_LONGEST, _LONGEST_NAME = 40, 28
 _SCORES = (*((label, name) for name, label, *_ in (*WORD_SCORES, *SENTENCE_SCORES)), ("root F1", "root_f1"))
 
 
@@ -48,22 +46,17 @@ class Compared:
 
 def write_report(path: str, compared: Compared) -> None:
     """Write the page; DataError when sentences or words differ, or an ``ArcProb`` is not a probability."""
-    pieces = list(_pieces(compared))
-    with open_output(path) as handle:
-        handle.writelines(page(f"Scores against {compared.paths[0]}", pieces))
-
-
-def _pieces(compared: Compared) -> Iterator[Piece]:
     scores = attachment.attachment_scores(
         compared.gold, compared.systems, punctuation=compared.punctuation, by="relation", names=compared.paths
     )
-    yield from _score_pieces(compared, scores)
+    pieces = [*_score_pieces(compared, scores)]
     if compared.sizes:
-        yield Heading("Learning")
-        yield _learning_curve(compared.sizes, scores)
-    yield from _calibration_pieces(compared)
+        pieces += Heading("Learning"), _learning_curve(compared.sizes, scores)
+    pieces += _calibration_pieces(compared)
     for name, system, score in zip(compared.names, compared.systems, scores, strict=True):
-        yield from _system_pieces(name, system, score, compared)
+        pieces += _system_pieces(name, system, score, compared)
+    with open_output(path) as handle:
+        handle.writelines(page(f"Scores against {compared.paths[0]}", pieces))
 
 
 def _score_pieces(compared: Compared, scores: Sequence[attachment.AttachmentScores]) -> Iterator[Piece]:
@@ -98,9 +91,8 @@ def _score_pieces(compared: Compared, scores: Sequence[attachment.AttachmentScor
 
 def _learning_curve(sizes: Sequence[float], scores: Sequence[attachment.AttachmentScores]) -> Drawing:
     order = np.argsort(sizes, kind="stable")
-    x_values = [sizes[k] for k in order]
     wrong = [
-        Series(label, x_values, [100.0 - getattr(scores[k], field) for k in order])
+        Series(label, [sizes[k] for k in order], [100.0 - getattr(scores[k], field) for k in order])
         for label, field in (("heads", "uas"), ("heads or relations", "las"))
     ]
     return line_plot(wrong, title="Errors by the size of the training data", x="size", y="wrong, %")
@@ -146,8 +138,8 @@ def _system_pieces(
             yield Heading(title, 3)
             rows = []
             for one in found[:SHOWN_CONFUSIONS]:
-                shares = one.count / one.words, one.heads_right / one.count
-                rows.append((one.gold, one.found, one.count, *(f"{100 * share:.1f}%" for share in shares)))
+                of_gold, right = one.count / one.words, one.heads_right / one.count
+                rows.append((one.gold, one.found, one.count, f"{100 * of_gold:.1f}%", f"{100 * right:.1f}%"))
             yield Table(("gold", "found", "words", "of the gold ones", "with the right head"), rows)
     yield from _worst_sentences(system, scores, compared)
 
@@ -155,17 +147,17 @@ def _system_pieces(
 def _worst_sentences(
     system: Sequence[Sentence], scores: attachment.AttachmentScores, compared: Compared
 ) -> Iterator[Piece]:
-    wrong = scores.counts["tokens"] - scores.counts["labelled"]
+    words = scores.counts["tokens"]
+    wrong = words - scores.counts["labelled"]
     chosen = [k for k, sentence in enumerate(compared.gold) if wrong[k] and len(sentence) <= _LONGEST]
-    chosen.sort(key=lambda k: -wrong[k] / scores.counts["tokens"][k])
+    chosen.sort(key=lambda k: -wrong[k] / words[k])
     if not chosen:
         return
     yield Heading("Sentences with the most errors", 3)
     drawings = [draw_versus(system[k], compared.gold[k]) for k in chosen[:SHOWN_SENTENCES]]
     yield legend({mark for drawing in drawings for mark in drawing.marks})
     for k, drawing in zip(chosen, drawings, strict=False):
-        name = compared.gold[k].sent_id or f"sentence {k + 1}"
-        yield f"{name}: {wrong[k]} of {scores.counts['tokens'][k]} words"
+        yield f"{compared.gold[k].sent_id or f'sentence {k + 1}'}: {wrong[k]} of {words[k]} words"
         yield drawing
 
 

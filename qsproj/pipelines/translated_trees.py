@@ -8,9 +8,8 @@ treebank's trees the word is left out, and the dependent is moved with its subtr
 *Source*: treebanks translated word for word (Tiedemann 2014), through links alone (Rasooli and Collins 2017);
 reordered by projected arcs (Rasooli and Collins 2019), who learn one order for each head; ours draws each
 side, so that a language with two orders, such as German in main and other clauses, has both. On dev files,
-UAS and LAS by own tags: from 1,000 pairs +1.9, +1.6 in Turkish, +2.7, +2.8 in German; from a New Testament
-+1.4, +1.1 in Armenian. Separate orders for clauses, and siblings ordered by pairs of relations, gained no
-more.
+LAS by own tags: from 1,000 pairs +1.6 in Turkish, +2.8 in German; from a New Testament +1.1 in Armenian.
+Separate orders for clauses, and siblings ordered by pairs of relations, gained no more.
 """
 
 from bisect import bisect_right
@@ -41,13 +40,11 @@ Kind = tuple[object, ...]
 
 
 class _Shares(dict[Kind, float]):
-    """Weighted shares of cases by kind, each with the share of the next wider kind as prior. Mutable.
-
-    ``widths``: the numbers of parts of the kinds, the widest first.
-    """
+    """Weighted shares of cases by kind, each with the share of the next wider kind as prior. Mutable."""
 
     def __init__(self, *widths: int) -> None:
         super().__init__()
+        # The numbers of parts of the kinds, the widest first.
         self._widths = widths
         self._seen: defaultdict[Kind, float] = defaultdict(float)
         self._true: defaultdict[Kind, float] = defaultdict(float)
@@ -69,11 +66,7 @@ class _Shares(dict[Kind, float]):
 
 
 class MissingWords:
-    """Function words without a translation, estimated from observed pairs.
-
-    Links say how often a word of a closed class has none where its head has one. Only words without
-    dependents count.
-    """
+    """How often a word of a closed class without dependents has no link where its head has one."""
 
     def __init__(self) -> None:
         self._missing = _Shares(1, 2)
@@ -93,8 +86,7 @@ class MissingWords:
         heads = sentence.heads.tolist()
         if NO_HEAD in heads[1:]:
             return sentence
-        draws = rng.random(len(heads)).tolist()
-        words = _function_words(sentence.upos, heads)
+        draws, words = rng.random(len(heads)).tolist(), _function_words(sentence.upos, heads)
         missing = {word for word in words if draws[word] < self.share(sentence, word)}
         kept = [word for word in range(1, len(heads)) if word not in missing]
         return _in_order(sentence, kept) if missing else sentence
@@ -146,7 +138,16 @@ class WordOrder:
         for head in {heads[word] for word in moved}:
             left, right = sides[head]
             sides[head] = _side(left, right, moved), _side(right, left, moved)
-        return _in_order(sentence, _read_off(sides))
+        order = []
+        # A word, or ``~word`` when its left dependents have been read.
+        waiting = [*reversed(sides[ROOT][1])]
+        while waiting:
+            if (word := waiting.pop()) < 0:
+                order.append(~word)
+            else:
+                left, right = sides[word]
+                waiting += [*reversed(right), ~word, *left]
+        return _in_order(sentence, order)
 
 
 def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
@@ -158,29 +159,12 @@ def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
     return side
 
 
-def _read_off(sides: list[tuple[list[int], list[int]]]) -> list[int]:
-    order = []
-    # A word, or ``~word`` when its left dependents have been read.
-    waiting = [ROOT]
-    while waiting:
-        word = waiting.pop()
-        if word < 0:
-            order.append(~word)
-        else:
-            left, right = sides[word]
-            waiting += [*reversed(right), ~word, *left]
-    order.remove(ROOT)
-    return order
-
-
 def _in_order(sentence: Sentence, order: list[int]) -> Sentence:
     """Return the tree of some words in another order; no other word has dependents."""
     heads, place = sentence.heads.tolist(), {word: number for number, word in enumerate([ROOT, *order])}
-    places = [word - 1 for word in order]
-    columns: dict[str, Any] = {
-        name: tuple(map(getattr(sentence, name).__getitem__, places))
-        for name in ("forms", "lemmas", "upos", "xpos", "feats", "deprels")
-    }
+    names = ("forms", "lemmas", "upos", "xpos", "feats", "deprels")
+    cells = ((name, getattr(sentence, name)) for name in names)
+    columns: Any = {name: tuple(column[word - 1] for word in order) for name, column in cells}
     above = np.array([NO_HEAD, *(place[heads[word]] for word in order)], dtype=np.int32)
     return replace(sentence, heads=frozen_heads(above), layout=None, **columns)
 
@@ -190,13 +174,9 @@ def _arc_kind(sentence: Sentence, word: int, head: int) -> Kind:
     return side, relation, sentence.upos[head - 1], sentence.upos[word - 1]
 
 
-# Minimum weight of a link.
-LEAST_LINK = 0.3
-# Minimum summed weight of a word's commonest translation, minimum share of links to words of its own tag, and
-# maximum number of translations.
-LEAST_LINKS = 1.5
-LEAST_SHARE = 0.2
-MOST_TRANSLATIONS = 20
+# Minimum weight of a link, minimum summed weight of a word's commonest translation, minimum share of links to
+# words of its own tag, and maximum number of translations.
+LEAST_LINK, LEAST_LINKS, LEAST_SHARE, MOST_TRANSLATIONS = 0.3, 1.5, 0.2, 20
 # Tags of words that are the same in most languages and not translated.
 WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
 

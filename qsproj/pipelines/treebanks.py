@@ -23,7 +23,7 @@ OF_MISC = "it in MISC, the last column"
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other; DataError with its line for a word without UPOS."""
     for path in paths:
-        faults: dict[str, list[tuple[int, str]]] = {}
+        name, faults = name_of(path), dict[str, list[tuple[int, str]]]()
         for line, sentence in at_lines(read_sentences(path)):
             for word, (tag, cell) in enumerate(zip(sentence.upos, sentence.feats, strict=True), start=1):
                 fault = _fault_of_features(cell)
@@ -33,16 +33,15 @@ def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
                 if tag == UNSPECIFIED:
                     untagged = f"word {word} ({sentence.forms[word - 1]!r}) without UPOS"
                     remedy = "tag it, or leave the sentence out"
-                    raise DataError(name_of(path), place, untagged, "one on every word", remedy)
+                    raise DataError(name, place, untagged, "one on every word", remedy)
                 if fault == OF_MISC:
                     remedy = "put the two columns where they belong: they seem to be swapped"
-                    raise DataError(name_of(path), place, f"{cell!r} in FEATS", fault, remedy)
+                    raise DataError(name, place, f"{cell!r} in FEATS", fault, remedy)
                 faults.setdefault(str(fault), []).append((place, cell))
             yield sentence
-        for fault, found in faults.items():
-            first, cell = found[0]
-            words = pluralise(len(found), "word")
-            notice(f"{name_of(path)}: line {first}: found {cell!r} in FEATS, {fault} ({words})")
+        for fault, ((first, cell), *others) in faults.items():
+            words = pluralise(1 + len(others), "word")
+            notice(f"{name}: line {first}: found {cell!r} in FEATS, {fault} ({words})")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -99,8 +98,10 @@ def treebank_weights(
     others = [_numbered(treebank.name, treebank.sentences, numbers) for treebank in treebanks]
     of_target = trigram_counts(wanted, len(numbers))
     divergences = np.array([divergence(of_target, trigram_counts(tags, len(numbers))) for tags in others])
-    rows = zip(treebanks, divergences.tolist(), similarity_weights(divergences).tolist(), strict=True)
-    return tuple(Likeness(one.name, len(one.sentences), unlike, weight) for one, unlike, weight in rows)
+    columns = divergences.tolist(), similarity_weights(divergences).tolist()
+    return tuple(
+        Likeness(one.name, len(one.sentences), *row) for one, *row in zip(treebanks, *columns, strict=True)
+    )
 
 
 def _numbered(name: str, sentences: Iterable[Sentence], numbers: dict[str, int]) -> list[NDArray[np.int64]]:
@@ -113,13 +114,12 @@ def _numbered(name: str, sentences: Iterable[Sentence], numbers: dict[str, int])
 
 def tagged_alone(name: str, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     """Yield the sentences with UPOS on every word; UsageError at the end without any."""
-    found = False
-    for sentence in sentences:
-        if len(sentence) and UNSPECIFIED not in sentence.upos:
-            found = True
-            yield sentence
-    if not found:
+    tagged = (sentence for sentence in sentences if len(sentence) and UNSPECIFIED not in sentence.upos)
+    first = next(tagged, None)
+    if first is None:
         raise UsageError(f"{name}: found no sentence with UPOS on every word; tag it first (qsproj tag)")
+    yield first
+    yield from tagged
 
 
 def trigram_counts(sequences: Iterable[NDArray[np.int64]], kinds: int) -> NDArray[np.int64]:
@@ -147,7 +147,7 @@ def divergence(target: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     return float((p * np.log(p / q)).sum())
 
 
-def similarity_weights(divergences: NDArray[np.float64], *, power: float = 2.0) -> NDArray[np.float64]:
-    """Return (least / each) ** power of divergences, bounded below by 1e-6: 1 for the most similar."""
+def similarity_weights(divergences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (least / each) ** 2 of divergences, bounded below by 1e-6: 1 for the most similar."""
     bounded = np.maximum(divergences, 1e-6)
-    return (bounded.min() / bounded) ** power
+    return (bounded.min() / bounded) ** 2.0
