@@ -48,22 +48,19 @@ def parse_stream(
     model: str,
     sentences: Iterable[Sentence],
     *,
-    decode: str = "mbr",
-    confidence: bool = False,
     retag: bool = False,
-    fixed: bool = False,
     origin: InputSource = UNNAMED,
     workers: Workers = THIS_PROCESS,
+    **options: Any,
 ) -> Iterator[Sentence]:
-    """Parse all sentences of a file and yield them in order; options as :func:`parse_all`.
+    """Parse all sentences of a file and yield them in order; ``options``: those of :func:`parse_all`.
 
     Sentences of more than MAX_WORDS words are unchanged; a notice counts them at the end. Raises DataError
     when the model cannot be read, or, with its line, for a sentence that the model rejects.
     """
-    apply = partial(parse_all, decode=decode, confidence=confidence, retag=retag, fixed=fixed)
     parser = loaded_once(load_parser, model)
-    if retag:
-        parser = parser.retagging() or parser
+    parser = (parser.retagging() if retag else None) or parser
+    apply = partial(parse_all, retag=retag, **options)
     on_block = partial(_apply_to_block, apply=apply, origin=origin, longest=MAX_WORDS)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:

@@ -52,15 +52,12 @@ class Costs:
 def word_uncertainties(parser: Parser, sentence: Sentence) -> NDArray[np.float64]:
     """Return the probability that the likeliest head of each word is wrong, float64[n].
 
-    Other criteria were no better: docs/results/without-gain.md.
-
-    *Source*: Settles 2009, Active Learning Literature Survey, 3.1.
+    Other criteria were no better: docs/results/without-gain.md. *Source*: Settles 2009, Active Learning
+    Literature Survey, 3.1.
     """
     marginals = parser.posterior(sentence).marginals
     return np.asarray(1.0 - marginals[:, 1:].max(axis=0))
 
-
-UNCERTAINTY_KEY = "uncertainty"
 
 Kind = tuple[str, str, str]
 
@@ -110,7 +107,7 @@ def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candida
 def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
     for candidate in candidates:
         sentence = parser.parse(candidate.sentence, confidence=True) if predict else candidate.sentence
-        yield with_comment(sentence, UNCERTAINTY_KEY, f"{candidate.uncertainty:.4f}")
+        yield with_comment(sentence, "uncertainty", f"{candidate.uncertainty:.4f}")
 
 
 def rank(
@@ -158,8 +155,7 @@ def rank(
 
     def gain(index: int) -> float:
         candidate = candidates[index]
-        of_candidate = kinds_of[index] if kinds else None
-        weights = 1.0 if of_candidate is None else occurrences[of_candidate] / (1.0 + known[of_candidate])
+        weights = occurrences[kinds_of[index]] / (1.0 + known[kinds_of[index]]) if kinds else 1.0
         corrections = CORRECTIONS * float(candidate.uncertainties.sum())
         worth = float((candidate.uncertainties * weights).sum())
         return worth / costs.of_draft(len(candidate.sentence), corrections)

@@ -58,9 +58,8 @@ class HeldOut(NamedTuple):
 # Fewest items that models of others can judge. A single one, learned in full, costs a bootstrap .6 to
 # 1.3 LAS (six languages).
 FEWEST = 2
-# Parts of few held-out items that are left out in turn.
-PARTS = 5
-FEW = 30
+# The most held-out items that are few, and their parts that are left out in turn.
+FEW, PARTS = 30, 5
 
 
 def helpful_share(items: Sequence[HeldOut]) -> float:
@@ -77,14 +76,12 @@ def helpful_share(items: Sequence[HeldOut]) -> float:
         return 1.0
     parts = min(PARTS, len(items)) if 1 < len(items) <= FEW else 0
     rest = [[one for at, one in enumerate(items) if at % parts != part] for part in range(parts)]
-    return min(map(_likeliest_share, rest or [list(items)]))
-
-
-def _likeliest_share(items: Sequence[HeldOut]) -> float:
-    before, change = _likeliest_sizes(
-        [(one.objective, [one.before, one.after - one.before]) for one in items]
-    )
-    return float(min(change / before, 1.0))
+    shares = [1.0]
+    for some in rest or [list(items)]:
+        changes = [(one.objective, [one.before, one.after - one.before]) for one in some]
+        before, change = _likeliest_sizes(changes)
+        shares.append(float(change / before))
+    return min(shares)
 
 
 def likeliest_temperature(items: Sequence[HeldOut], share: float) -> float:

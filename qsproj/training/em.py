@@ -37,11 +37,12 @@ class EMReport:
     def ending(self) -> tuple[str, ...]:
         if not self.iterations:
             return ()
-        return (
-            f"{'converged' if self.converged else 'stopped'} after "
-            f"{pluralise(len(self.iterations), 'iteration')} of EM: "
-            f"log-likelihood from {self.iterations[0].log_likelihood:.1f} to {self.log_likelihood:.1f}",
+        how, count = (
+            "converged" if self.converged else "stopped",
+            pluralise(len(self.iterations), "iteration"),
         )
+        change = f"from {self.iterations[0].log_likelihood:.1f} to {self.log_likelihood:.1f}"
+        return (f"{how} after {count} of EM: log-likelihood {change}",)
 
 
 @dataclass(frozen=True, slots=True)
