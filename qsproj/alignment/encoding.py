@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,7 +80,18 @@ def encode_bitext(
     remaining = chain(first, remaining)
     del first
     for some in blocks_of(remaining, size):
-        yield _encoded(some, vocabularies, kept)
+        lengths = np.array([(len(one), len(other)) for one, other in some], dtype=np.int64)
+        taken = [alignable(*row) for row in lengths.tolist()]
+        sides = []
+        for side, numbers in enumerate(vocabularies):
+            begin, forms = (
+                cache(partial(beginning, kept=kept)),
+                (pair[side] for pair in compress(some, taken)),
+            )
+            words = [numbers.setdefault(begin(form), len(numbers)) for form in chain.from_iterable(forms)]
+            sides.append((np.array(words, dtype=np.int32), offsets_of(np.where(taken, lengths[:, side], 0))))
+        (source_words, source_offsets), (target_words, target_offsets) = sides
+        yield EncodedPairs(source_words, target_words, source_offsets, target_offsets, lengths)
 
 
 def beginning(word: str, kept: int | None) -> str:
@@ -89,25 +100,6 @@ def beginning(word: str, kept: int | None) -> str:
     if kept is None or len(word) <= kept // 2 or any(map(str.isdigit, word)):
         return word
     return word[: kept // 2] if "가" <= word[0] <= "힣" else word[:kept]
-
-
-def _encoded(
-    pairs: Sequence[tuple[Words, Words]], vocabularies: Vocabularies, kept: int | None
-) -> EncodedPairs:
-    lengths = np.array([(len(source), len(target)) for source, target in pairs], dtype=np.int64)
-    taken = [alignable(len(source), len(target)) for source, target in pairs]
-    sides = []
-    for side, numbers in enumerate(vocabularies):
-        begin = cache(partial(beginning, kept=kept))
-        words = [
-            numbers.setdefault(begin(word), len(numbers))
-            for pair, takes_part in zip(pairs, taken, strict=True)
-            if takes_part
-            for word in pair[side]
-        ]
-        sides.append((np.array(words, dtype=np.int32), offsets_of(np.where(taken, lengths[:, side], 0))))
-    (source_words, source_offsets), (target_words, target_offsets) = sides
-    return EncodedPairs(source_words, target_words, source_offsets, target_offsets, lengths)
 
 
 def letters(vocabulary: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

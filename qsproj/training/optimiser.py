@@ -21,9 +21,7 @@ class Optimiser:
     """Weights, and ``sums`` of their changes, each multiplied by its step number. Mutable; abstract."""
 
     def __init__(self, weights: Weights, sums: Weights) -> None:
-        self.weights = weights
-        self.sums = sums
-        self.steps = 0
+        self.weights, self.sums, self.steps = weights, sums, 0
 
     def mean(self) -> Weights:
         """Return the mean of the weights after every step so far, before penalties."""
@@ -165,8 +163,7 @@ class RowAdaGrad(Optimiser):
         # Rows: squares and sums.
         self.state = np.zeros((2, *weights.shape), dtype=weights.dtype)
         super().__init__(weights, self.state[1])
-        self.rate = rate
-        self._first = int(counts_start)
+        self.rate, self._first = rate, int(counts_start)
 
     def step(self, kernel: Callable[..., Any], *what: Any) -> Any:
         """Take one step by ``kernel(*what, weights, state, rate, step)``; return the kernel's result."""

@@ -22,23 +22,15 @@ from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
 from qsproj.models.qg_dmv.qg_dmv import QgDmv
 from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
 from qsproj.parallel import map_in_order
-from qsproj.pipelines.projection.hard_projection import (
-    ProjectedTrees,
-    attached_share,
-    none_dense_enough,
-    project_tree,
-)
-from qsproj.pipelines.projection.methods import (
-    BLOCK_SENTENCES,
-    Projected,
-    ProjectedArcs,
-    SoftProjectionOptions,
-    with_trees_and_tags,
-)
+from qsproj.pipelines.projection import hard_projection, methods
+from qsproj.pipelines.projection.hard_projection import attached_share, project_tree
+from qsproj.pipelines.projection.methods import Projected, ProjectedArcs
 from qsproj.pipelines.projection.priors import PRIOR_TEMPLATE_SET
 from qsproj.pipelines.projection.soft_evidence import learn_relations
 
 Item = TypeVar("Item", Sentence, SentencePair)
+# Block size for other processes: sending a sentence takes longer than parsing it with a DMV.
+BLOCK_SENTENCES = 64
 
 
 def project_hard_em(
@@ -56,11 +48,11 @@ def project_hard_em(
     from, DataError when the checkpoint is of other data or options.
     """
     kept = list[SentencePair]()
-    projected = ProjectedTrees(keeping_first(pairs, kept), projection)
+    projected = hard_projection.ProjectedTrees(keeping_first(pairs, kept), projection)
     dense = (tree for tree in projected if len(tree) and attached_share(tree) >= projection.min_attached)
     first = next(dense, None)
     if first is None:
-        raise none_dense_enough(projection.min_attached)
+        raise hard_projection.none_dense_enough(projection.min_attached)
     unlabelled, report = train_dmv(chain([first], dense), options=training, run=run)
     trees = [project_tree(pair, projection)[0] for pair in kept]
     if training.sibling_pairs:
@@ -69,7 +61,7 @@ def project_hard_em(
         unlabelled = unlabelled.with_siblings(completed)
     model = with_relations(unlabelled, kept, map(unlabelled.complete, trees), rng=rng)
     report_lines = (*projected.counts.summary(), *_summary(report))
-    again = partial(ProjectedTrees, pairs, projection)
+    again = partial(hard_projection.ProjectedTrees, pairs, projection)
     return Projected(model, report_lines, trees=lambda: _mapped(model.complete, again(), run))
 
 
@@ -126,7 +118,7 @@ def project_qg(
 
     def observed() -> Iterator[SentencePair]:
         # Keeps the first completely projected targets, from whose counts EM starts.
-        for pair in with_trees_and_tags(keeping_first(pairs, kept)):
+        for pair in methods.with_trees_and_tags(keeping_first(pairs, kept)):
             if len(whole) < most and len(pair.target):
                 tree, _ = project_tree(pair)
                 words = kept_words(tree.upos, punctuation=training.punctuation)
@@ -183,6 +175,6 @@ def with_relations(
     prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")
     if prior is None:
         return model
-    strength = SoftProjectionOptions().strength
+    strength = methods.SoftProjectionOptions().strength
     labeller, _ = learn_relations(list(trees), alone, prior=prior, rng=rng, strength=strength)
     return replace(model, labeller=labeller)

@@ -3,9 +3,10 @@
 import heapq
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from itertools import chain
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,7 @@ class ProjectionCounts:
     right: int = 0  # projected arcs that are gold arcs
 
     def __add__(self, other: "ProjectionCounts") -> "ProjectionCounts":
-        sums = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
-        return ProjectionCounts(**sums)
+        return ProjectionCounts(*map(add, astuple(self), astuple(other)))
 
     @property
     def precision(self) -> float:

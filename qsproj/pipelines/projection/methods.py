@@ -18,9 +18,6 @@ from qsproj.pipelines.treebanks import Treebank
 if TYPE_CHECKING:  # it imports numba, and help of the options should not wait for it
     from qsproj.models.parser import Parser
 
-# Minimum weight of links to follow.
-MIN_WEIGHT = 0.5
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectedArcs:
@@ -33,7 +30,7 @@ class ProjectedArcs:
 
     completion: str = "none"
     min_weight: float = option_field(
-        MIN_WEIGHT,
+        0.5,
         least=0.0,
         most=1.0,
         metavar="P",
@@ -65,19 +62,14 @@ class HardProjectionOptions(ProjectedArcs):
 # 16,000 pairs have 290,000 to 330,000 words in German, Czech and Spanish, and 112,000 in Swedish. Learning
 # from 400,000 words gained 1.1 to 1.6 LAS in Swedish on dev files, 0 to .5 in the others; more had no effect.
 ENOUGH_WORDS = 400_000
-# At .5, .75 and 1, mean UAS of dev files from New Testaments in Arabic, German, Ukrainian and Wolof, with
-# English: 73.9, 73.4, 72.8 with gold tags, 64.5, 64.7, 64.3 with own tags. A factor fitted to projected arcs
-# of held-out pairs gained nothing, and lost 4 UAS in Czech with tags that were not learned through links.
-SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftProjectionOptions:
     """Options of soft projection.
 
-    ``sentences``: None: as many as have ENOUGH_WORDS together. ``epochs``: passes over the pairs. ``l2``:
-    strength of the pull towards the prior. ``share``: factor of the learned difference from the prior's
-    scores.
+    ``sentences``: None: as many as have ENOUGH_WORDS. ``epochs``: passes over the pairs. ``l2``: pull
+    towards the prior. ``share``: factor of the learned difference from the prior's scores.
     """
 
     strength: float = option_field(
@@ -88,8 +80,11 @@ class SoftProjectionOptions:
     )
     epochs: int = option_field(2, least=1)
     l2: float = option_field(100.0, least=0.0)
+    # At .5, .75 and 1, mean UAS of dev files from New Testaments in Arabic, German, Ukrainian and Wolof:
+    # 73.9, 73.4, 72.8 with gold tags, 64.5, 64.7, 64.3 with own tags. A factor fitted to projected arcs of
+    # held-out pairs gained nothing, and lost 4 UAS in Czech with tags that were not learned through links.
     share: float = option_field(
-        SHARE, least=0.0, most=2.0, help="weight of evidence from links relative to the prior"
+        0.75, least=0.0, most=2.0, help="weight of evidence from links relative to the prior"
     )
     projective: bool = True
 
@@ -104,10 +99,6 @@ EM_FROM_TAGS = DmvOptions()
 EM_FROM_ARCS = DmvOptions(
     start="trees", keep_heads=True, iterations=1, max_words=40, sibling_pairs=QgOptions().sibling_pairs
 )
-
-
-# Block size for other processes: sending a sentence takes longer than parsing it with a DMV.
-BLOCK_SENTENCES = 64
 
 
 @dataclass(frozen=True, slots=True)
