@@ -178,7 +178,6 @@ def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str)
         number, expected, found = first_difference(sentence.forms, other.forms)
         remedy = "compare trees of the same text"
         raise DataError(path, None, f"{found} as word {number}{of}", expected, remedy)
-    same = aligned_words(texts[0].words, texts[1].words, sentence.forms, other.forms)
-    links = [(one + 1, two + 1) for one, two in same]
+    links = [(one + 1, two + 1) for one, two in aligned_words(*texts)]
     pair = SentencePair(sentence, other, make_alignment(len(sentence), len(other), links))
     return draw_pair(pair, width=width)

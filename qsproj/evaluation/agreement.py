@@ -53,9 +53,9 @@ def _agreement(column: str, cells: Iterable[tuple[_Cell, _Cell]]) -> Agreement:
 
 def agreement_as_table(rows: Sequence[Agreement]) -> list[str]:
     lines = [f"{'':16}{'words':>8}{'same %':>9}{'kappa':>8}"]
-    for row in rows:
-        share = f"{100 * row.same / row.words:9.2f}{row.kappa:8.3f}" if row.words else f"{'-':>9}{'-':>8}"
-        lines.append(f"{row.column:16}{row.words:8,}{share}")
+    for name, words, same, kappa in rows:
+        share = f"{100 * same / words:9.2f}{kappa:8.3f}" if words else f"{'-':>9}{'-':>8}"
+        lines.append(f"{name:16}{words:8,}{share}")
     return lines
 
 

@@ -123,8 +123,8 @@ class _Words:
 
     def __init__(self, text: Text) -> None:
         self.text, self.heads = text, text.heads
-        columns = ("forms", "upos", "xpos", "lemmas", "deprels")
-        self.forms, self.upos, self.xpos, self.lemmas, self.deprels = map(text.column, columns)
+        columns = ("upos", "xpos", "lemmas", "deprels")
+        self.upos, self.xpos, self.lemmas, self.deprels = map(text.column, columns)
         self.feats = list(map(universal_features, text.column("feats")))
         self.relations = list(map(bare_relation, self.deprels))
         self.edges = _edges(text)
@@ -151,7 +151,7 @@ class _Words:
 def _count_right(right: Counter[str], gold: _Words, system: _Words) -> None:
     right["sentences"] += len(set(gold.text.sentences) & set(system.text.sentences))
     right["tokens"] += len(set(gold.text.tokens) & set(system.text.tokens))
-    partner = dict(aligned_words(gold.text.words, system.text.words, gold.forms, system.forms))
+    partner = dict(aligned_words(gold.text, system.text))
     partner_or_root = {**partner, -1: -1}
     right_heads = set()
     for i, j in partner.items():

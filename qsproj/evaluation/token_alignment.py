@@ -147,13 +147,9 @@ Span = tuple[int, int]
 PlacedWord = tuple[Span, bool]
 
 
-def aligned_words(
-    gold: Sequence[PlacedWord],
-    system: Sequence[PlacedWord],
-    gold_forms: Sequence[str],
-    system_forms: Sequence[str],
-) -> list[tuple[int, int]]:
-    pairs = []
+def aligned_words(gold_text: Text, system_text: Text) -> list[tuple[int, int]]:
+    gold, system, pairs = gold_text.words, system_text.words, []
+    gold_forms, system_forms = gold_text.column("forms"), system_text.column("forms")
     i = j = 0
     while i < len(gold) and j < len(system):
         if gold[i][1] or system[j][1]:

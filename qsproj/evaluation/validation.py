@@ -5,8 +5,9 @@ import shutil
 import subprocess
 import sys
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ _VERDICT = re.compile(r"^\*\*\* (PASSED|FAILED) \*\*\*", re.MULTILINE)
 class Fault:
     """A failure of one test in a sentence."""
 
-    test: str
     line: int
     sent_id: str
     message: str
@@ -33,21 +33,16 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All faults of a file at a level, and the first lines of its sentences."""
+    """All faults of a file at a level, by test, the most frequent first; the first lines of its sentences."""
 
     level: int
     begins: Sequence[int]
-    faults: Sequence[Fault]
-
-    def by_test(self) -> dict[str, list[Fault]]:
-        found: dict[str, list[Fault]] = {}
-        for fault in self.faults:
-            found.setdefault(fault.test, []).append(fault)
-        return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
+    faults: Mapping[str, Sequence[Fault]]
 
     @property
     def failing(self) -> int:
-        return len({bisect_right(self.begins, fault.line) for fault in self.faults})
+        lines = (fault.line for faults in self.faults.values() for fault in faults)
+        return len({bisect_right(self.begins, line) for line in lines})
 
 
 def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
@@ -72,10 +67,10 @@ def validate(path: PathOrFile, *, level: int, language: str) -> Validation:
     if _VERDICT.search(output) is None:
         last = output.strip().rpartition("\n")[2] or f"exit status {done.returncode}"
         raise UsageError(f"{PROGRAM} could not test the file; it says: {last}")
-    found = _FAULT.finditer(output)
-    return Validation(
-        level, begins, [Fault(f"{one[3]} {one[4]}", int(one[1]), one[2], one[5]) for one in found]
-    )
+    found = defaultdict[str, list[Fault]](list)
+    for one in _FAULT.finditer(output):
+        found[f"{one[3]} {one[4]}"].append(Fault(int(one[1]), one[2], one[5]))
+    return Validation(level, begins, dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))))
 
 
 def validation_as_table(path: str, found: Validation) -> list[str]:
@@ -83,17 +78,13 @@ def validation_as_table(path: str, found: Validation) -> list[str]:
     lines = [f"{path} at level {found.level} of UD: of {sentences}, {found.failing:,} fail"]
     if found.faults:
         lines += ["", f"{'faults':>7}  test"]
-    for test, faults in found.by_test().items():
-        first = faults[0]
-        lines.append(f"{len(faults):>7,}  {test}")
+    for test, (first, *others) in found.faults.items():
+        lines.append(f"{1 + len(others):>7,}  {test}")
         lines.append(f"         line {first.line}, sentence {first.sent_id}: {first.message}")
     return lines
 
 
 def validation_as_json(found: Validation) -> dict[str, Any]:
-    tests = {
-        test: [{"line": one.line, "sent_id": one.sent_id, "message": one.message} for one in faults]
-        for test, faults in found.by_test().items()
-    }
+    tests = {test: list(map(asdict, faults)) for test, faults in found.faults.items()}
     begins, failing = len(found.begins), found.failing
     return {"level": found.level, "sentences": begins, "failing": failing, "faults": tests}
