@@ -59,11 +59,12 @@ def _words_of_either(
 
 
 def _words_of_text(source: str, target: str | None, languages: tuple[str, str] | None) -> Pairs:
-    for one, other in read_bitext(source, target, languages=languages):
-        if languages is None:
-            yield tuple(one.split()), tuple(other.split())
-        else:
-            yield tuple(tokenize(one, languages[0])), tuple(tokenize(other, languages[1]))
+    codes = languages or (None, None)
+    for pair in read_bitext(source, target, languages=languages):
+        one, other = (
+            tuple(tokenize(text, code) if code else text.split()) for text, code in zip(pair, codes)
+        )
+        yield one, other
 
 
 def _checked(pairs: Pairs, path: str) -> Pairs:

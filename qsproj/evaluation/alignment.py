@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 
+import numpy as np
+
 from qsproj.corpus.sentence import Alignment
 from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.attachment import percentage
@@ -46,18 +48,16 @@ def alignment_scores(
     gold: Iterable[Alignment], system: Iterable[Alignment], *, names: tuple[str, str] = ("gold", "system")
 ) -> AlignmentScores:
     """Score links of the same pairs in the same order; sure links of ``gold`` are also possible."""
-    sentences = found = sure = possible = found_sure = found_possible = 0
+    totals = np.zeros(6, dtype=np.int64)
     for right, guess in zip_longest(gold, system):
         if right is None or guess is None:
             shorter, longer = names if right is None else names[::-1]
-            end, expected = f"the links of {pluralise(sentences, 'sentence pair')}", f"more, as in {longer}"
+            end, expected = (
+                f"the links of {pluralise(int(totals[0]), 'sentence pair')}",
+                f"more, as in {longer}",
+            )
             raise DataError(shorter, None, end, expected, "score links of the same pairs")
         tables = right.links, right.links[right.sure], guess.links
-        possible_links, sure_links, links = (set(map(tuple, table.tolist())) for table in tables)
-        sentences += 1
-        found += len(links)
-        sure += len(sure_links)
-        possible += len(possible_links)
-        found_sure += len(links & sure_links)
-        found_possible += len(links & possible_links)
-    return AlignmentScores(sentences, found, sure, possible, found_sure, found_possible)
+        possible, sure, found = (set(map(tuple, table.tolist())) for table in tables)
+        totals += [1, *map(len, (found, sure, possible, found & sure, found & possible))]
+    return AlignmentScores(*totals.tolist())

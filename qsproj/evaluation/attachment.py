@@ -172,9 +172,8 @@ def attachment_scores(
 
     Time is linear in the number of words; memory is 44 bytes a sentence and system. ``punctuation``: whether
     words whose gold UPOS is PUNCT are scored. ``by``: one of `GROUPINGS`, to break the scores down by.
-    ``names``: names of the gold file and of each system's, for messages.
-
-    Raises WordsDifferError, DataError as :func:`side_by_side`; UsageError for an unknown ``by``.
+    ``names``: names of the gold file and of each system's, for messages. Raises WordsDifferError, DataError
+    as :func:`side_by_side`; UsageError for an unknown ``by``.
     """
     if by is not None:
         check_name("grouping", by, GROUPINGS)

@@ -83,7 +83,8 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
     known = {bare_relation(relation) for relation in converter.relations.relations}
     left, long = Counter[str](), 0
     for sentence in track(sentences, "converting", unit="sentence"):
-        check_tree(sentence)
+        if not has_tree(sentence):
+            raise MissingTreeError
         if len(sentence) > MAX_WORDS:
             long += 1
             yield ConvertedSentence(sentence, None, 0.0)
@@ -108,8 +109,3 @@ def least_sure_first(converted: Iterable[ConvertedSentence]) -> list[Sentence]:
         with_comment(one.sentence(confidence=True), "expected_errors", f"{one.expected_errors:.2f}")
         for one in sorted(converted, key=lambda one: -one.expected_errors / len(one.source))
     ]
-
-
-def check_tree(sentence: Sentence) -> None:
-    if not has_tree(sentence):
-        raise MissingTreeError

@@ -152,10 +152,8 @@ def map_blocks(
 
 
 def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
-    line = 1
-    for block in blocks_of(sentences, BLOCK_SENTENCES):
-        yield line, block
-        line += sum(map(lines_in, block))
+    for block in blocks_of(at_lines(sentences), BLOCK_SENTENCES):
+        yield block[0][0], [sentence for _, sentence in block]
 
 
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:

@@ -17,10 +17,9 @@ from qsproj.conventions import ROOT
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.messages import check_type
-from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.corpus.sentence import Sentence, has_tree
+from qsproj.errors import MissingTreeError, UsageError
 from qsproj.models.parser import Parser
-from qsproj.pipelines.adapt import check_tree
 from qsproj.progress import track
 
 # Corrections for each wrong tag or arc: the page infers the rest of a sentence after each correction, which
@@ -98,8 +97,8 @@ def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candida
     """Return sentences with their uncertainties; MissingTreeError when a converter finds no tree."""
     candidates = []
     for sentence in track(sentences, "parsing", unit="sentence"):
-        if "heads" in parser.reads:
-            check_tree(sentence)
+        if "heads" in parser.reads and not has_tree(sentence):
+            raise MissingTreeError
         candidates.append(Candidate(sentence, word_uncertainties(parser, sentence)))
     return candidates
 
@@ -128,10 +127,8 @@ def rank(
     ``annotated``: training data of the parser. ``count``, ``words``: maximum number of sentences, and of
     words in total; sentences too long for the rest are skipped. ``costs``: a higher fixed cost prefers long
     sentences. ``kinds``: :func:`tag_kinds` or :func:`source_kinds`; None: ranked by uncertainty alone. Raises
-    UsageError for a limit out of range.
-
-    *Source*: Settles and Craven 2008 (information density, here by words); the greedy order and its lazy
-    search: Minoux 1978.
+    UsageError for a limit out of range. *Source*: Settles and Craven 2008 (information density, here by
+    words); the greedy order and its lazy search: Minoux 1978.
     """
     for name, limit in (("count", count), ("words", words)):
         if limit is not None and limit < 1:

@@ -82,7 +82,6 @@ def run_em(
 
     Starts from ``parameters``, or from ``resume``, the state of an earlier run: the result equals that of an
     uninterrupted run. Raises LikelihoodFellError when the objective falls by more than rounding explains.
-
     *Source*: Dempster, Laird and Rubin 1977.
     """
     state = resume or EMState(parameters, ())

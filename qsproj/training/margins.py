@@ -65,10 +65,8 @@ class TreeMargins:
 
     ``heads`` int32[n+1] are -1 where unknown; no head of such a word is wrong. ``right`` returns the best
     tree that agrees with them, ``ranked`` the rivals, the k best trees under scores with ``cost`` added to
-    every wrong arc: with 1, the first is the one that violates its margin most.
-
-    *Source*: McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA), without the cost; with it, Crammer et
-    al. 2006 (max-loss updates).
+    every wrong arc: with 1, the first is the one that violates its margin most. *Source*: McDonald, Crammer
+    and Pereira 2006, 3.1.1 (k-best MIRA), without the cost; with it, Crammer et al. 2006 (max-loss updates).
     """
 
     heads: Heads
@@ -95,9 +93,8 @@ class ArcMargins:
     """Constraints that every gold arc beats every other arc into the same word by 1.
 
     They imply that the gold tree beats every tree by its number of wrong heads, but not the reverse.
-    ``heads`` int32[n+1] are -1 where unknown.
-
-    *Source*: McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA).
+    ``heads`` int32[n+1] are -1 where unknown. *Source*: McDonald, Crammer and Pereira 2006, 3.1.2 (factored
+    MIRA).
     """
 
     heads: Heads
@@ -145,10 +142,8 @@ FeatureRows = tuple[NDArray[np.int64], NDArray[np.uint64]]
 class LeastChange(PlainSteps):
     """Hashed weights with minimal changes that satisfy constraints. Mutable; final.
 
-    ``limit``: maximum multiplier of a constraint, which limits its change of the weights.
-
-    *Source*: Crammer and Singer 2003; McDonald, Crammer and Pereira 2006, 3.1. The limit: Crammer et al. 2006
-    (PA-I).
+    ``limit``: maximum multiplier of a constraint, which limits its change of the weights. *Source*: Crammer
+    and Singer 2003; McDonald, Crammer and Pereira 2006, 3.1. The limit: Crammer et al. 2006 (PA-I).
     """
 
     def __init__(self, weights: Weights, *, limit: float = np.inf) -> None:
@@ -185,9 +180,8 @@ class DualTree:
     """The distribution over trees of one sentence with a whole tree int32[n+1]. Mutable; final.
 
     ``wrong`` is the expected number of wrong heads, 0 until the first step. ``share`` multiplies steps so
-    that the dual objective does not fall; the trainer changes it.
-
-    *Source*: Bartlett et al. 2004; Koo et al. 2007, 4.2 and figure 2.
+    that the dual objective does not fall; the trainer changes it. *Source*: Bartlett et al. 2004; Koo et al.
+    2007, 4.2 and figure 2.
     """
 
     def __init__(self, heads: Heads, infer: Infer) -> None:

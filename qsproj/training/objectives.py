@@ -32,7 +32,6 @@ class TreeLikelihood:
     """Negative log-probability of one tree int32[n+1], with ``margin`` added to the score of wrong arcs.
 
     A margin of 0 is conditional log-likelihood; a positive one (natural log) is required per wrong arc.
-
     *Source*: thesis 3.2.3; the margin: Gimpel and Smith 2010, softmax-margin training of log-linear models.
     """
 
@@ -55,9 +54,8 @@ class EvidenceLikelihood:
     """Negative log-probability of uncertain evidence for arcs, summed over all trees.
 
     ``evidence`` float64[n+1, n+1]: log-likelihood ratio of the observations with and without each arc, 0
-    where nothing is known, -inf for an impossible arc. Without evidence, loss and gradient are 0.
-
-    *Source*: virtual evidence (Pearl 1988, 2.2.2), summed over trees as hidden variables are in thesis 3.2.5.
+    where nothing is known, -inf for an impossible arc. Without evidence, loss and gradient are 0. *Source*:
+    virtual evidence (Pearl 1988, 2.2.2), summed over trees as hidden variables are in thesis 3.2.5.
     """
 
     evidence: Scores
@@ -179,9 +177,8 @@ class Risk:
     """Expected number of wrong heads (not in nats), compared with int32[n+1].
 
     Scores are multiplied by ``sharpness``: below 1, the distribution is flatter and the risk smoother; far
-    above, the risk approaches the number of wrong heads of the best tree.
-
-    *Source*: thesis 3.2.4, A.8; increasing sharpness: Smith and Eisner 2006.
+    above, the risk approaches the number of wrong heads of the best tree. *Source*: thesis 3.2.4, A.8;
+    increasing sharpness: Smith and Eisner 2006.
     """
 
     heads: Heads
@@ -248,9 +245,8 @@ class LabelledTree:
     The probability of a labelled tree is that of its tree times that of each relation given its arc. So its
     loss is ``objective`` under arc scores that sum over relations, plus that of a softmax for each arc.
     ``heads`` int32[n+1] are -1 where missing; UNKNOWN ``relations`` int64[n+1] are summed over. ``margin`` is
-    added to the scores of wrong relations of gold arcs in training.
-
-    *Source*: Koo, Globerson, Carreras and Collins 2007, 3.4 (labelled trees, marginals by the chain rule).
+    added to the scores of wrong relations of gold arcs in training. *Source*: Koo, Globerson, Carreras and
+    Collins 2007, 3.4 (labelled trees, marginals by the chain rule).
     """
 
     objective: Objective

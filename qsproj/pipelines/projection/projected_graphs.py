@@ -47,13 +47,12 @@ def project_graphs(
 
 
 def with_edges_through_links(enhanced: Sentence, pair: SentencePair) -> Sentence:
-    stated = graph_of(enhanced)
-    known = [{head for head, _ in edges} for edges in stated]
-    further: list[list[Edge]] = [list(edges) for edges in stated]
+    graph: list[list[Edge]] = [list(edges) for edges in graph_of(enhanced)]
+    known = [{head for head, _ in edges} for edges in graph]
     for dependent, head, relation in edges_through_links(enhanced, pair):
         if str(head) not in known[dependent - 1]:
-            further[dependent - 1].append((str(head), relation))
-    return with_graph(enhanced, further)
+            graph[dependent - 1].append((str(head), relation))
+    return with_graph(enhanced, graph)
 
 
 def edges_through_links(target: Sentence, pair: SentencePair) -> Iterator[tuple[int, int, str]]:

@@ -85,12 +85,11 @@ def project_soft(
     """Train a parser of the target language from priors and the evidence of translations.
 
     ``corpora``: sentence pairs of each source, with source trees and target tags; read more than once, and
-    joined by their targets. One target sentence in HELD_OUT only serves to calibrate. ``priors``:
-    voting parsers of tags, or of words of the target as well. The returned trees are the best under parser
-    and evidence. The ``annotated`` trees fine-tune the parser and its relations at the end.
-
-    Raises UsageError when the priors do not fit together, a corpus has no source head or no target tag, no
-    sentence has evidence, or no annotated sentence has a head.
+    joined by their targets. One target sentence in HELD_OUT only serves to calibrate. ``priors``: voting
+    parsers of tags, or of words of the target as well. The returned trees are the best under parser and
+    evidence. The ``annotated`` trees fine-tune the parser and its relations at the end. Raises UsageError
+    when the priors do not fit together, a corpus has no source head or no target tag, no sentence has
+    evidence, or no annotated sentence has a head.
     """
     options = options or SoftProjectionOptions()
     prior, most, share = join_priors(priors, projective=options.projective), options.sentences, options.share
