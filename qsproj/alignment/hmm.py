@@ -65,7 +65,8 @@ class Shards:
 
     Files of each shard: its :class:`~qsproj.kernels.align.hmm.Cells`, ``lengths`` int64[S, 2], its word pairs
     (:func:`number_in_bitext`), and the shares of its cells and tokens in the counts
-    (:class:`~qsproj.kernels.align.hmm.Shares`).
+    (:class:`~qsproj.kernels.align.hmm.Shares`). Until then, also its pairs, sorted by source word: ``starts``
+    int64[V+1], ``targets`` int32[p], and ``places`` int32[p], the number of each in the shard.
     """
 
     files: tuple[encoding.ShardFiles, ...]
@@ -114,7 +115,16 @@ def write_shards(folder: Path, pairs: Iterable[tuple[Words, Words]], settings: H
         files.save("shares.cells", np.repeat(uniform, m * n))
         files.save("shares.null_sources", np.zeros(len(encoded.source_words), dtype=np.float32))
         files.save("shares.null_targets", np.zeros(len(encoded.target_words), dtype=np.float32))
-        number_in_shard(files, encoded, tuple(map(len, vocabularies)))
+        # The word pairs, sorted by source word, and the number of each cell and of each pair in the shard.
+        # Pairs are numbered in the order of cells, so that those of a sentence are adjacent in memory.
+        order = token_order(encoded.source_words, encoded.source_offsets, len(vocabularies[0]))
+        where = encoded.source_offsets, encoded.target_words, encoded.target_offsets, encoded.cell_offsets
+        starts, targets, cell_pairs = number_pairs(order, *where, len(vocabularies[1]))
+        places = np.full(starts[-1], -1, dtype=np.int32)
+        renumber(cell_pairs, places, 0)
+        numbered = {"places": places, "starts": starts, "targets": targets[: starts[-1]]}
+        for name, array in {**numbered, "cell_pairs": cell_pairs}.items():
+            files.save(name, array)
         shards.append(files)
     return Shards(tuple(shards), vocabularies, number_in_bitext(shards, vocabularies, settings))
 
@@ -214,27 +224,6 @@ def _linked_pairs(
 
 # Number of word pairs of shards merged at a time: some 30 bytes each.
 BLOCK_PAIRS = 1 << 21
-
-
-def number_in_shard(
-    files: encoding.ShardFiles, encoded: encoding.EncodedPairs, sizes: tuple[int, ...]
-) -> None:
-    """Number the word pairs of a shard, and write the number of each cell. O(cells) time.
-
-    Written are ``cell_pairs`` int32[cells], and for :func:`number_in_bitext` the pairs, sorted by source
-    word: ``starts`` int64[V+1], ``targets`` int32[p], and ``places`` int32[p], the number of each in the
-    shard. Pairs are numbered in the order of cells, so that those of a sentence are adjacent in memory.
-    """
-    source_offsets, target_offsets = encoded.source_offsets, encoded.target_offsets
-    order = token_order(encoded.source_words, source_offsets, sizes[0])
-    where = source_offsets, encoded.target_words, target_offsets, encoded.cell_offsets
-    starts, targets, cell_pairs = number_pairs(order, *where, sizes[1])
-    places = np.full(starts[-1], -1, dtype=np.int32)
-    renumber(cell_pairs, places, 0)
-    files.save("places", places)
-    files.save("starts", starts)
-    files.save("targets", targets[: starts[-1]])
-    files.save("cell_pairs", cell_pairs)
 
 
 def token_order(
