@@ -1,10 +1,10 @@
 """Templates over a candidate arc and a source tree over the same words: quasi-synchronous features as data.
 
 A template is a tuple of atoms. ``PLACE.COLUMN`` is a column (COLUMNS below) of a node of the source tree,
-where PLACE is an end of the arc (``head``, ``dep``), its head in the source tree (``head-parent``,
-``dep-parent``), the lowest common ``ancestor`` of both ends there (possibly one of them), or the ancestor's
-dependent on the path to either end (``head-branch``, ``dep-branch``; the ancestor itself where it is that
-end). ``pair.NAME`` is an attribute of the pair:
+where PLACE is an end of the arc (``head``, ``dep``), its head there (``head-parent``, ``dep-parent``), the
+lowest common ``ancestor`` of both ends, or the ancestor's dependent on the path to either end
+(``head-branch``, ``dep-branch``; the ancestor itself where it is that end). ``pair.NAME``, or NAME, is an
+attribute of the pair:
 
 ================== ========================================================================================
 ``shape``          the configuration, finer than the names of the thesis: steps up and down the source tree
@@ -40,9 +40,7 @@ from qsproj.kernels.adaptation.adaptation_features import PAIR_PLACE, Templates
 
 
 def _templates(text: str) -> tuple[Template, ...]:
-    """Parse templates; atoms without a place are attributes of the pair."""
-    rows = templates_of(text)
-    return tuple(tuple(atom if "." in atom else f"pair.{atom}" for atom in row) for row in rows)
+    return tuple(tuple(atom if "." in atom else f"pair.{atom}" for atom in row) for row in templates_of(text))
 
 
 #: Templates of a candidate arc: of the source tree, of trees with reversed arcs, and of the arc alone as in a
@@ -121,9 +119,9 @@ def _operation(atom: str) -> int:
 
 # Columns read from the sentence; the first three as kernels.source_paths numbers them.
 GIVEN = ("base", "relation", "tag", "class", "fine", "word", "lemma", "features")
-#: Attributes of a node in templates: relation without any subtype, and with that after the first colon (UD
+#: Attributes of a node in templates: relation without subtype, and with that after the first colon (UD
 #: `nmod:poss`, SUD `comp:aux`) but not the deep ones of SUD (`@lvc`, `$cause`); UPOS and its class, XPOS;
-#: form where the tag is of a closed class, else the tag; lemma; FEATS; and those that the kernel derives.
+#: form of a closed class, else the tag; lemma; FEATS; and those that the kernel derives.
 COLUMNS = (*GIVEN, *source_paths.DERIVED)
 
 # Tags with few enough distinct words to use these as features.

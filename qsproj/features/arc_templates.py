@@ -4,10 +4,9 @@ A template is a tuple of atoms: ``head.ATTRIBUTE`` or ``dep.ATTRIBUTE`` with an 
 word to the right), or an attribute of the words between head and dependent: ``between.upos`` (one feature for
 each distinct tag there), ``between.set`` (the set of tags), ``between.verbs``, ``between.punctuation``,
 ``between.coordinators`` (their number, at most 3). Every template fires conjoined with direction and binned
-distance; those in ``plain`` also fire without. A feature of the dependent alone does not distinguish heads,
-so templates of arcs without a head atom are in ``directed`` only; it does distinguish relations. Templates of
-relations may also use attributes from the tree: ``dep.adposition.lower``, ``dep.rank``
-(:mod:`qsproj.features.atoms`).
+distance; those in ``plain`` also fire without. Templates of arcs that only read the dependent are in
+``directed``, as they do not distinguish heads. Templates of relations may also use attributes from the tree:
+``dep.adposition.lower``, ``dep.rank`` (:mod:`qsproj.features.atoms`).
 
 *Source*: McDonald et al. 2005, table 1; lemmas, morphology and trees are ours.
 """
@@ -40,9 +39,8 @@ class TemplateSet:
 class CompiledTemplates:
     """Compiled templates for the kernels; see :mod:`qsproj.kernels.features.arc_features` for the codes.
 
-    ``attributes`` name the columns of the atoms. ``operations``, ``seeds``: of each of ENDS. Seeds differ, so
-    that swapping the ends changes the feature. ``plain``, ``directed``: ends of the runs of templates that
-    fire both ways, and of those that only fire directed.
+    ``attributes`` name the columns of the atoms. ``operations``, ``seeds``: of each of ENDS; seeds differ.
+    ``plain``, ``directed``: ends of the runs of templates that fire both ways, and only directed.
     """
 
     attributes: tuple[str, ...]

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Heads
-
-Pairs = NDArray[np.bool_]
+from qsproj.conventions import NO_HEAD, Heads, Mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,8 +20,8 @@ class SourceTree:
     """Relations bool[m+1, m+1] of a source tree, 0 the root: head of, ancestor of; nothing over a -1."""
 
     heads: Heads
-    parent: Pairs
-    dominates: Pairs
+    parent: Mask
+    dominates: Mask
 
 
 def source_tree(heads: Heads) -> SourceTree:
@@ -42,11 +40,7 @@ def source_tree(heads: Heads) -> SourceTree:
     return SourceTree(heads, parent, dominates)
 
 
-def _is_same_node(tree: SourceTree) -> Pairs:
-    return np.eye(len(tree.heads), dtype=np.bool_)
-
-
-def _is_grandparent(tree: SourceTree) -> Pairs:
+def _is_grandparent(tree: SourceTree) -> Mask:
     grandparent = np.zeros_like(tree.parent)
     nodes = np.flatnonzero(tree.heads > 0)
     nodes = nodes[tree.heads[tree.heads[nodes]] != NO_HEAD]
@@ -54,18 +48,18 @@ def _is_grandparent(tree: SourceTree) -> Pairs:
     return grandparent
 
 
-def _c_commands(tree: SourceTree) -> Pairs:
+def _c_commands(tree: SourceTree) -> Mask:
     """Return whether neither dominates the other and the head of the row dominates the column."""
-    below_its_head: Pairs = tree.dominates[tree.heads] & (tree.heads != NO_HEAD)[:, None]
+    below_its_head: Mask = tree.dominates[tree.heads] & (tree.heads != NO_HEAD)[:, None]
     # This also excludes that the column dominates the row: no ancestor is below the row's head.
-    return below_its_head & ~tree.dominates & ~_is_same_node(tree)
+    return below_its_head & ~tree.dominates & ~np.eye(len(tree.heads), dtype=np.bool_)
 
 
 # By name, whether each pair of nodes has it: bool[m+1, m+1], [x', y'] with x' the sense of the head.
-CONFIGURATIONS: dict[str, Callable[[SourceTree], Pairs]] = {
+CONFIGURATIONS: dict[str, Callable[[SourceTree], Mask]] = {
     "parent-child": lambda tree: tree.parent,
     "child-parent": lambda tree: tree.parent.T,
-    "same-node": _is_same_node,
+    "same-node": lambda tree: np.eye(len(tree.heads), dtype=np.bool_),
     "siblings": lambda tree: (tree.heads[:, None] == tree.heads) & (tree.heads != NO_HEAD),
     "grandparent-grandchild": _is_grandparent,
     "c-command": _c_commands,

@@ -9,8 +9,7 @@ roles depend on the family of factors:
 - ``valence``: the ``head`` whose dependents on a side are counted;
 - ``nocross``: the dependents ``first`` and ``second`` of two arcs that cross;
 - ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags, the value of
-  ``head.upos``. There are no offsets: with the tagger's tags of the neighbours, the templates fitted Turkish
-  training trees better and its dev file no better.
+  ``head.upos``. There are no offsets: the tagger's tags of neighbours fitted only training trees better.
 
 Each factor also has a *place*, a small number: directions, binned distances, counts. Templates in ``plain``
 fire with and without it, those in ``placed`` only with it.
@@ -49,8 +48,8 @@ class FamilyTemplates:
 class CompiledFamily:
     """Templates of one family, for :func:`qsproj.kernels.features.arc_features.position_parts`.
 
-    ``operations`` int32[R, T, W], and ``seeds`` uint64[R, T], the initial hash of each role, so that equal
-    words in different roles are different features. Templates [0, plain) fire with and without the place.
+    ``operations`` int32[R, T, W]; ``seeds`` uint64[R, T], the initial hash of each role. Templates [0, plain)
+    fire with and without the place.
     """
 
     operations: NDArray[np.int32]
@@ -180,8 +179,7 @@ def _hashed(
 
 
 FAMILY = "taglink"
-
-# Each reads a tag, without which the candidates of a word could not be distinguished.
+# Each reads a tag, to distinguish the candidates of a word.
 TAG_LINK_TEMPLATES = FamilyTemplates(
     plain=templates_of("""
         head.upos, dep.upos; head.lower, head.upos, dep.upos; dep.lower, head.upos, dep.upos;
@@ -214,8 +212,8 @@ def tag_link_features(
     """Hash the templates' attributes of each candidate, in a sentence encoded with ``attributes``.
 
     ``candidates`` int32[C], uint64[C]: word of each and the hash of its tag, unread for the root.
-    ``members`` int32[P, 2]: for each pair of tags of each arc, the candidates that are its head and its
-    dependent. ``places`` uint64[P]: see :func:`arc_places`.
+    ``members`` int32[P, 2]: candidate head and dependent of each pair of tags of each arc. ``places``
+    uint64[P]: see :func:`arc_places`.
     """
     words, hashes = candidates
     compiled = compile_family(FAMILY, TAG_LINK_TEMPLATES, attributes)

@@ -198,9 +198,8 @@ def check_finite(*scores: NDArray[Any]) -> None:
         raise UsageError("training has diverged: a score is NaN or infinite; raise --l2")
 
 
-# Up to this number, all constraints are solved together; beyond it, the violated ones, until none is left.
-FEW = 64
-ROUNDS = 10
+# Up to FEW constraints are solved together; of more, the violated ones, until none is left or for ROUNDS.
+FEW, ROUNDS = 64, 10
 
 
 class MarginTrainer(ArcLearner[Margins, ArcScorer, LeastChange]):
@@ -228,13 +227,12 @@ class MarginTrainer(ArcLearner[Margins, ArcScorer, LeastChange]):
         return worst
 
 
-# Factor on the step of a sentence that would lower the dual objective, its maximum number, and the growth of
-# the step otherwise: the line search of Collins et al. 2008, 8.
+# Line search of Collins et al. 2008, 8: factor on the step of a sentence that would lower the dual objective,
+# its maximum number, and the growth of the step otherwise.
 SHORTER, HALVINGS, LONGER = 0.5, 60, 1.05
-# Training is ineffective where half of the sentences take shorter steps than this.
-SHORTEST = 1e-6
-# Relative decrease of the dual objective that skipped small changes may cause.
-ROUNDING = 1e-3
+# Training is ineffective where half of the sentences take shorter steps than the first; skipped small changes
+# may decrease the dual objective by the second, relatively.
+SHORTEST, ROUNDING = 1e-6, 1e-3
 
 
 class ExponentiatedTrainer(ArcLearner[DualTree, ArcScorer, PlainSteps]):
@@ -244,16 +242,15 @@ class ExponentiatedTrainer(ArcLearner[DualTree, ArcScorer, PlainSteps]):
     the dual objective after the last epoch; where it has fallen, steps are halved. A step that would lower it
     is undone and halved until it does not: the larger C, the shorter the steps.
 
-    *Source*: Koo et al. 2007, figure 2; step sizes: Collins et al. 2008, 8. The first step of a sentence also
-    adds its initial contribution to the weights, which saves an initial pass over the data.
+    *Source*: Koo et al. 2007, figure 2; step sizes: Collins et al. 2008, 8. The initial pass over the data is
+    part of the first step of each sentence.
     """
 
     def __init__(self, start: ArcScorer, support: NDArray[np.uint64] | None = None, *, cost: float) -> None:
         super().__init__(start, support, rule=PlainSteps)
         self.dual = 0.0
         self._cost = cost
-        # The larger C, the smaller the changes that must be applied: with C = 10, skipped changes grew to
-        # half of the dual objective.
+        # With C = 10, skipped changes grew to half of the dual objective.
         self._negligible = margins.NEGLIGIBLE * min(1.0, 0.1 / cost)
         self._shares: list[float] = []
         self._share = 1.0

@@ -37,8 +37,7 @@ class ArcObjective:
     ``epochs``, ``l2``: defaults, chosen on parts of the dev file of Danish.
     ``scaled``: whether scores have no scale of their own and are rescaled after training.
     ``batch``: whether it is one differentiable function of the scores in all epochs.
-    ``whole``: whether it cannot sum out missing heads of partial trees.
-    ``clustered``: whether arcs are in hidden clusters: its parsers are another kind of model.
+    ``whole``: whether it cannot sum out missing heads. ``clustered``: whether arcs are in hidden clusters.
     """
 
     name: str
@@ -165,14 +164,13 @@ def objectives_explained() -> str:
 class TrainingOptions:
     """Options of training an arc parser; see also the help of the fields.
 
-    ``template_set``: the attributes of words that features read: ``delexicalised`` only UPOS, for parsers of
-    other languages; ``words`` also forms, for text with tags alone; ``morphology`` also lemmas, XPOS and
-    FEATS. None: ``morphology`` where the training data has any of these, else ``words``. ``objective``: a
-    name in :data:`OBJECTIVES`; ``margin`` and ``risk`` learn partial trees by likelihood. ``epochs``: or
-    steps of ``lbfgs`` and ``cg``; fewer with early stopping on a dev set. ``rate``: step size of AdaGrad.
-    ``cutoff``: 0, all features of all candidate arcs, is more accurate (0.4 UAS on dev files), with larger
-    files. ``support``: a key of :data:`~qsproj.models.arc.arc_scorer.SUPPORTS`. ``projective``,
-    ``single_root``: None: inferred from the training trees.
+    ``template_set``: the attributes that features read: ``delexicalised`` only UPOS, for parsers of other
+    languages; ``words`` also forms; ``morphology`` also lemmas, XPOS and FEATS. None: ``morphology`` where
+    the training data has any of these, else ``words``. ``objective``: a name in :data:`OBJECTIVES`;
+    ``margin`` and ``risk`` learn partial trees by likelihood. ``epochs``: or steps of ``lbfgs`` and ``cg``;
+    fewer with early stopping on a dev set. ``rate``: step size of AdaGrad. ``cutoff``: 0, all features of
+    all candidate arcs, is more accurate (0.4 UAS on dev files), with larger files. ``support``: a key of
+    :data:`~qsproj.models.arc.arc_scorer.SUPPORTS`. ``projective``, ``single_root``: None: from the trees.
     """
 
     template_set: str | None = None

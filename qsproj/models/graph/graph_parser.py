@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.bp.factors.trees import Tree
 from qsproj.bp.run import Status, probability
@@ -175,7 +174,9 @@ class GraphParser(Wrapper[ArcParser]):
         heads_in_block, dependents, _, counts, exact = found
         if not exact:
             return None
-        arcs, sentence_of = _arcs_of_block(block, heads_in_block, dependents)
+        sentence_of = np.searchsorted(block.starts[1:], np.arange(len(block.words) + 1), side="right")
+        bounds = (ends.astype(np.int32)[sentence_of] for ends in (block.starts - 1, block.starts + sizes))
+        arcs = graph_factors.Arcs(heads_in_block, dependents, *bounds)
         first = np.repeat(block.starts, counts).astype(np.int32)
         variables, own_heads, own_dependents = arcs.ends[2], heads_in_block - first, dependents - first
         parts = (np.split(ends, np.cumsum(counts)[:-1]) for ends in (variables, own_heads, own_dependents))
@@ -232,16 +233,6 @@ class GraphParser(Wrapper[ArcParser]):
         # Criteria for leaving out factors.
         options = restored(GraphOptions(), header["options"], former=("doubt", "gain"))
         return GraphParser(base, links, factors, options)
-
-
-def _arcs_of_block(
-    block: EncodedBlock, heads: NDArray[np.int32], dependents: NDArray[np.int32]
-) -> tuple[graph_factors.Arcs, NDArray[np.int64]]:
-    sentence_of = np.searchsorted(block.starts[1:], np.arange(len(block.words) + 1), side="right")
-    before, after = (
-        ends.astype(np.int32)[sentence_of] for ends in (block.starts - 1, block.starts + block.sizes)
-    )
-    return graph_factors.Arcs(heads, dependents, before, after), sentence_of
 
 
 # Sentences are pruned by a parser trained on the other folds, for this number of epochs.
