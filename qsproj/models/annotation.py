@@ -154,7 +154,8 @@ class Annotator:
         tags = _fact(self, "tags", tuple) or _fact(self, "inventory", tuple)
         counted = (tags, "tag"), (_fact(self, "relations", tuple), "relation")
         facts = [_fact(self, "language", str), *(pluralise(len(own), noun) for own, noun in counted if own)]
-        return f"<{' '.join(filter(None, (type(self).__name__, ', '.join(filter(None, facts)))))}>"
+        shown = ", ".join(filter(None, facts))
+        return f"<{type(self).__name__} {shown}>" if shown else f"<{type(self).__name__}>"
 
 
 def _of_block(model: Callable[[], Annotator], block: list[Any], *, confidence: bool) -> list[Any]:

@@ -1,7 +1,4 @@
-"""Training that can be interrupted and resumed: one state file per stage.
-
-EM saves its state after each iteration, gradient training after each epoch.
-"""
+"""Training that can be resumed: one state file per stage, after each iteration of EM or each epoch."""
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -113,7 +110,8 @@ def learn_kept(
 
     earlier: tuple[EpochRecord, ...] = ()
     if stages is not None and (found := stages.read(EPOCHS, rng)):
-        (header, arrays), path = found, stages.path(EPOCHS)
+        header, arrays = found
+        path = stages.path(EPOCHS)
         with reporting_damage(path):
             earlier = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
             trainer.restore(arrays)
@@ -157,7 +155,8 @@ def run_em_kept(
         stages.write(EM, {"records": list(map(asdict, state.records))}, arrays)
 
     if found := stages.read(EM):
-        (header, arrays), path = found, stages.path(EM)
+        header, arrays = found
+        path = stages.path(EM)
         with reporting_damage(path):
             shapes = (getattr(beginning, name).shape for name in names)
             own = [shaped(arrays, *one, least=-MOST, most=MOST) for one in zip(names, shapes, strict=True)]

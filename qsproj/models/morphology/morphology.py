@@ -72,9 +72,8 @@ class AnalysisFeatures:
 class AnalysisWeights:
     """Weights of the chain over analyses, natural log.
 
-    ``index``: the R features that have weights. ``emissions`` float32[R, P]: of features and parts.
-    ``transitions`` float64[1, X]: of pairs of values of each attribute in two neighbours. ``support``
-    float64[L, L]: see :mod:`qsproj.kernels.tagging.analyses`.
+    ``emissions`` float32[R, P]: of the R features of ``index`` and parts. ``transitions`` float64[1, X]: of
+    values of an attribute in neighbours. ``support`` float64[L, L]: :mod:`qsproj.kernels.tagging.analyses`.
     """
 
     index: FeatureIndex

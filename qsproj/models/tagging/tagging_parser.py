@@ -289,7 +289,8 @@ class TaggingParser(Parser):
         arc_scores = self.weights.arcs.scores(self.weights.arcs.features(encoded))
         if isinstance(inference, ConstrainedInference):
             arc_scores = arc_scores + inference.evidence
-        graph, scores = features.graph, self.weights.scores(features, arc_scores)
+        graph = features.graph
+        scores = self.weights.scores(features, arc_scores)
         status, _, (links, families) = infer_tags_and_tree(graph, scores, iterations=self.options.iterations)
         if status is Status.CONTRADICTION:
             return TagsAndArcs(distribution, marginals, status, inference)

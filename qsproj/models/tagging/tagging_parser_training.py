@@ -140,9 +140,9 @@ class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
         rule = partial(AdaGrad, rate=RATE_SHARE * options.rate, l2=options.l2)
         self._rows = tagging_parser.trigram_rows(len(start.tagger.tags))
         self._arcs = ArcTrainer(start.weights.arcs, rule=options.rule(share=RATE_SHARE))
-        links, trigrams = start.weights.tag_links.copy(), start.weights.trigrams.copy()
+        links = start.weights.tag_links.copy()
         self._tag_links = rule(links, capacity=1 << 18, first_squares=INITIAL_SQUARES)
-        self._trigrams = rule(trigrams, capacity=self._rows.size)
+        self._trigrams = rule(start.weights.trigrams.copy(), capacity=self._rows.size)
         self._start = start
         # The arc trainer scores its own arcs.
         self._live = TaggingWeights(start.weights.arcs, self._tag_links.weights, self._trigrams.weights)

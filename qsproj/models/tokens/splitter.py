@@ -79,8 +79,7 @@ def running_texts(treebank: Iterable[Sentence]) -> Iterator[tuple[str, list[int]
     for sentence in treebank:
         own = comment_value(sentence, "text")
         assert sentence.layout is not None
-        begins = any(line.startswith(_BREAKS) for line in sentence.layout.lines)
-        if starts and (own is None or begins):
+        if starts and (own is None or any(line.startswith(_BREAKS) for line in sentence.layout.lines)):
             yield joined.rstrip(" "), starts
             joined, starts = "", []
         if shown := readable(" ".join((own or "").split()))[0]:
