@@ -156,14 +156,10 @@ class Converter(Parser):
         checked(header, {"projective": flag, "single_root": flag, "prior": number()})
         checked(header, {"relations": anything, "source_relations": labels(0)})
         weights = unpack_weights("", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))
-        return Converter(
-            TurnModel.from_archive(arrays),
-            weights,
-            RelationAdapter.from_archive(header["relations"], arrays),
-            TreeDecoder(projective=header["projective"], single_root=header["single_root"]),
-            header["prior"],
-            tuple(header["source_relations"]),
-        )
+        turns = TurnModel.from_archive(arrays)
+        relations = RelationAdapter.from_archive(header["relations"], arrays)
+        trees = TreeDecoder(projective=header["projective"], single_root=header["single_root"])
+        return Converter(turns, weights, relations, trees, header["prior"], tuple(header["source_relations"]))
 
 
 def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:

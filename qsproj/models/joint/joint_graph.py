@@ -42,12 +42,10 @@ class JointScores:
     """Natural-log scores of all factors in a pair's graph; or beliefs about them, as probabilities.
 
     ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arcs; those of an observed tree are not read.
-    ``links`` float64[k]: candidate links.
-    ``fertility`` float64[m + n, B]: by number of links, the last bin open: source words, then target words.
-    ``factors`` float64[F]: quasi-synchronous factors.
-    ``jumps`` float64[A, JUMP_SCORES]: one row for each ALIGNHMM: jumps by width, then no link.
-    ``source_factors``, ``target_factors``: float64[F] for each second-order family of a side.
-    ``tags``: TAG variables, where there are any.
+    ``links`` float64[k]: candidate links. ``fertility`` float64[m + n, B]: by number of links, the last bin
+    open: source words, then target words. ``factors`` float64[F]: quasi-synchronous factors. ``jumps``
+    float64[A, JUMP_SCORES]: one row for each ALIGNHMM: jumps by width, then no link. ``source_factors``,
+    ``target_factors``: float64[F] for each second-order family of a side. ``tags``: where there are any.
     """
 
     source: Scores
@@ -85,10 +83,10 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
 class JointGraph:
     """The factors of a pair, given its known variables; make one with :func:`joint_graph`.
 
-    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`. ``joining``:
-    int64[f], the numbers of the quasi-synchronous factors that fire in any case, and of those in each group
-    of the part ``factors``. ``tags``: None where all tags are certain. ``parts``: the slice
-    of groups of each part. ``free``: the sides whose arcs are all unknown. ``graph``: all scores zero.
+    ``known`` int8[V]: from :func:`~qsproj.models.joint.joint_structure.known_states`. ``joining``: int64[f],
+    the numbers of the quasi-synchronous factors that fire in any case, and of those in each group of the part
+    ``factors``. ``tags``: None where all tags are certain. ``free``: the sides whose arcs are all unknown.
+    ``parts``: the slice of groups of each part. ``graph``: all scores zero.
     """
 
     structure: JointStructure
@@ -252,12 +250,10 @@ def _probabilities(beliefs: Beliefs, variables: NDArray[np.int32], known: States
 class PreparedPair:
     """The graph of a pair with the features of its factors: all that does not depend on the weights.
 
-    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arc scores, as log-probabilities of each
-        word's heads.
-    ``prior`` float64[k]: the aligner's log-odds of each link.
-    ``buckets``: features int32[rows, T] of each part in LEARNED.
-    ``source_factors``, ``target_factors``: float64[F] for each second-order family of a side, natural log.
-    ``source_relations``: where the source tree is observed.
+    ``source``, ``target``, ``source_factors``, ``target_factors``: as in JointScores, arc scores as
+    log-probabilities of each word's heads. ``prior`` float64[k]: the aligner's log-odds of each link.
+    ``buckets``: features int32[rows, T] of each part in LEARNED. ``source_relations``: where the source tree
+    is observed.
     """
 
     structure: JointStructure

@@ -243,13 +243,12 @@ class JointStructure:
     """A joint graph without scores.
 
     ``n_variables``: booleans, including the one that is always true. TAG variables come after them.
-    ``links`` int32[k, 2], ``link_variables`` int32[k]: candidate links, source and target word.
-    ``results`` int32[P], ``pairs`` int32[P, 2]: variables of grandparents and siblings, sorted, once for each
-        pair of arcs that makes them true; and these pairs.
-    ``families`` int8[F]: index of each quasi-synchronous factor's family in FAMILIES.
-    ``rows`` int32[F, 4]: the booleans of each factor, padded with ALWAYS_TRUE.
-    ``words`` int32[F, 4]: target head, target dependent, and the source words linked to them.
-    ``tags``: of target words with uncertain tags; None: all are certain.
+    ``links`` int32[k, 2], ``link_variables`` int32[k]: candidate links, source and target word. ``results``
+    int32[P], ``pairs`` int32[P, 2]: variables of grandparents and siblings, sorted, once for each pair of
+    arcs that makes them true; and these pairs. ``families`` int8[F]: index of each quasi-synchronous factor's
+    family in FAMILIES. ``rows`` int32[F, 4]: the booleans of each factor, padded with ALWAYS_TRUE. ``words``
+    int32[F, 4]: target head, target dependent, and the source words linked to them. ``tags``: of target words
+    with uncertain tags; None: all are certain.
     """
 
     n_variables: int

@@ -13,6 +13,7 @@ one, plus weights of the tags of both words. Each of these four parts has a lear
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -361,11 +362,8 @@ def learned_tags(
     true = [pair.target for pair in pairs]
     if threshold is None:
         return TargetTags(tagger, true=true), retagged
-    choices, states = [], []
-    for pair, own in zip(pairs, scores, strict=True):
-        _, found = tag_choices(tagger, untagged(pair), own, least_probability=threshold)
-        none = None, np.zeros(0, dtype=np.int8)
-        left, state = none if found is None else found.with_truth(pair.target.upos)
-        choices.append(left)
-        states.append(state)
-    return TargetTags(tagger, choices, tuple(states), true), retagged
+    choose = partial(tag_choices, tagger, least_probability=threshold)
+    found = [choose(untagged(pair), own)[1] for pair, own in zip(pairs, scores, strict=True)]
+    none = None, np.zeros(0, dtype=np.int8)
+    left = [one.with_truth(tree.upos) if one else none for one, tree in zip(found, true, strict=True)]
+    return TargetTags(tagger, [one for one, _ in left], tuple(states for _, states in left), true), retagged
