@@ -10,7 +10,7 @@ from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
-from qsproj.styles import coordination
+from qsproj.styles import convert
 from qsproj.styles.convert import FUNCTION_WORDS
 from qsproj.styles.style import DIMENSIONS, UD, Style, agreeing_presets, parse_style
 from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation, turned_relation
@@ -113,7 +113,7 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
             tree = WorkingTree(sentence)
             ballots.update(("coordination", families) for families in family_votes(tree))
             for family, counted in details.items():
-                for group in coordination.find_groups(tree, _FAMILIES[family]):
+                for group in convert.find_groups(tree, _FAMILIES[family]):
                     counted.update(_separator_votes(tree, group, family))
                     counted.update(_shared_votes(tree, group, family))
     family = _evidence(ballots, "coordination").choice or DIMENSIONS["coordination"][0]
@@ -129,7 +129,7 @@ def _found_choices(evidence: Iterable[Evidence]) -> dict[str, str]:
 
 def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
     for node in range(1, tree.n_words + 1):
-        conjuncts = coordination.conjuncts_of(tree, node)
+        conjuncts = convert.conjuncts_of(tree, node)
         if not conjuncts:
             continue
         if conjuncts[0] < node < conjuncts[-1]:
@@ -146,7 +146,7 @@ def family_votes(tree: WorkingTree) -> Iterator[frozenset[str]]:
             yield frozenset({chain} if base in ("cc", "punct") or is_conjunct else {fan, chain})
 
 
-def _separator_votes(tree: WorkingTree, group: coordination.Group, family: str) -> Iterator[Vote]:
+def _separator_votes(tree: WorkingTree, group: convert.Group, family: str) -> Iterator[Vote]:
     first, last = group.conjuncts[0], group.conjuncts[-1]
     for holder in {*group.conjuncts, *group.links, group.top}:
         for word in tree.children[holder]:
@@ -165,16 +165,16 @@ def _separator_votes(tree: WorkingTree, group: coordination.Group, family: str) 
                 yield dimension, frozenset(choice for choice, agreed in agrees.items() if agreed)
 
 
-def _shared_votes(tree: WorkingTree, group: coordination.Group, family: str) -> Iterator[Vote]:
+def _shared_votes(tree: WorkingTree, group: convert.Group, family: str) -> Iterator[Vote]:
     """Yield a vote for each shared dependent whose attachment depends on the choice."""
     first, last = group.conjuncts[0], group.conjuncts[-1]
-    outside = coordination.outside_dependents(tree, group.top, group)
+    outside = convert.outside_dependents(tree, group.top, group)
     if group.top not in group.conjuncts:
-        guessed = coordination.guess_left(tree, group) + coordination.guess_right(tree, group)
+        guessed = convert.guess_left(tree, group) + convert.guess_right(tree, group)
         on_head, on_nearest = outside, guessed
     elif family in _LEFTWARD:
-        on_head, on_nearest = [word for word in outside if word < first], coordination.guess_left(tree, group)
+        on_head, on_nearest = [word for word in outside if word < first], convert.guess_left(tree, group)
     else:
-        on_head, on_nearest = [word for word in outside if word > last], coordination.guess_right(tree, group)
+        on_head, on_nearest = [word for word in outside if word > last], convert.guess_right(tree, group)
     yield from [("shared", frozenset({"head"}))] * len(on_head)
     yield from [("shared", frozenset({"nearest"}))] * len(on_nearest)
