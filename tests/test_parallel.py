@@ -20,8 +20,8 @@ from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import SentenceLengthError, UsageError
 from qsproj.models.checkpoint import EMRun
 from qsproj.models.dmv.dmv_options import QgOptions
-from qsproj.models.qg_dmv import qg_dmv_training
-from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
+from qsproj.models.qg_dmv import qg_dmv
+from qsproj.models.qg_dmv.qg_dmv import train_qg_dmv
 from qsproj.parallel import AHEAD, THIS_PROCESS, Workers, map_in_order, start_task
 from tests.sentences import make_sentence
 
@@ -226,7 +226,7 @@ def model_bytes(path, workers=THIS_PROCESS):
 def alone(tmp_path_factory):
     """Return the bytes of the model that one process makes, of parts that several can share."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(qg_dmv_training, "PART_PAIRS", PART_PAIRS)
+        patch.setattr(qg_dmv, "PART_PAIRS", PART_PAIRS)
         return model_bytes(tmp_path_factory.mktemp("alone") / "model")
 
 
@@ -243,7 +243,7 @@ def kill_one_worker(cluster, killed, give_up):
 
 
 def test_a_killed_worker_changes_nothing(cluster, alone, tmp_path, monkeypatch):
-    monkeypatch.setattr(qg_dmv_training, "PART_PAIRS", PART_PAIRS)
+    monkeypatch.setattr(qg_dmv, "PART_PAIRS", PART_PAIRS)
     workers = Workers(backend="dask", scheduler=cluster.scheduler_address)
     killed, give_up = [], threading.Event()
     assassin = threading.Thread(target=kill_one_worker, args=(cluster, killed, give_up))
@@ -271,5 +271,5 @@ def test_a_cluster_aligns_as_one_process_does(cluster):
 
 
 def test_two_processes_give_the_bytes_of_one(alone, tmp_path, monkeypatch):
-    monkeypatch.setattr(qg_dmv_training, "PART_PAIRS", PART_PAIRS)
+    monkeypatch.setattr(qg_dmv, "PART_PAIRS", PART_PAIRS)
     assert model_bytes(tmp_path / "two", Workers(jobs=2)) == alone

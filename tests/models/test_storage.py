@@ -19,7 +19,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import train_dmv
 from qsproj.models.packing import packed_weights, unnested, unpack_weights
-from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
+from qsproj.models.qg_dmv.qg_dmv import train_qg_dmv
 from qsproj.models.schema import declared, labels
 from qsproj.models.storage import HEADER_NAME, load_archive, load_model, opened_model, save_model
 from qsproj.models.tagging.tagger_training import train_tagger

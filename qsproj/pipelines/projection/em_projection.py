@@ -19,8 +19,7 @@ from qsproj.models.constraints import strip_heads
 from qsproj.models.dmv.dmv import TREES, Dmv, kept_words
 from qsproj.models.dmv.dmv_options import QG_STARTS, DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
-from qsproj.models.qg_dmv.qg_dmv import QgDmv
-from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
+from qsproj.models.qg_dmv.qg_dmv import QgDmv, linked_share, train_qg_dmv
 from qsproj.parallel import map_in_order
 from qsproj.pipelines.projection import hard_projection, methods
 from qsproj.pipelines.projection.hard_projection import attached_share, project_tree

@@ -11,8 +11,8 @@ from qsproj.models.checkpoint import Checkpoint, EMRun
 from qsproj.models.dmv import dmv, dmv_training
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.qg_dmv import qg_dmv_training
-from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
+from qsproj.models.qg_dmv import qg_dmv
+from qsproj.models.qg_dmv.qg_dmv import train_qg_dmv
 from qsproj.models.storage import load_archive, save_model
 from tests.sentences import make_sentence
 
@@ -51,7 +51,7 @@ def saved(model, path):
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     monkeypatch.setattr(dmv_training, "PART_SENTENCES", 5)
-    monkeypatch.setattr(qg_dmv_training, "PART_PAIRS", 5)
+    monkeypatch.setattr(qg_dmv, "PART_PAIRS", 5)
 
 
 @pytest.mark.parametrize("method", ["dmv", "qg"])
@@ -112,7 +112,7 @@ def test_a_file_is_no_folder(tmp_path):
 def test_parts_do_not_change_what_is_learned(method, monkeypatch):
     in_parts, _ = train(method, 3)
     monkeypatch.setattr(dmv_training, "PART_SENTENCES", 100)
-    monkeypatch.setattr(qg_dmv_training, "PART_PAIRS", 100)
+    monkeypatch.setattr(qg_dmv, "PART_PAIRS", 100)
     whole, _ = train(method, 3)
     for name in ("stop", "child", "root"):
         np.testing.assert_allclose(getattr(in_parts.parameters, name), getattr(whole.parameters, name))

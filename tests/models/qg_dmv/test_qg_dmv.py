@@ -23,10 +23,11 @@ from qsproj.models.qg_dmv.qg_dmv import (
     biased_parameters,
     expectation,
     expected_counts,
+    linked_share,
     nodes_of,
     pack_pairs,
+    train_qg_dmv,
 )
-from qsproj.models.qg_dmv.qg_dmv_training import linked_share, train_qg_dmv
 from qsproj.models.storage import load_model
 from tests.oracles import qg_dmv as oracle
 from tests.oracles.trees import all_trees

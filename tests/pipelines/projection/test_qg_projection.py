@@ -12,7 +12,7 @@ from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import train_dmv
-from qsproj.models.qg_dmv.qg_dmv_training import train_qg_dmv
+from qsproj.models.qg_dmv.qg_dmv import train_qg_dmv
 from qsproj.pipelines.projection import em_projection
 from qsproj.pipelines.projection.em_projection import project_hard_em, project_qg
 from qsproj.pipelines.projection.hard_projection import ProjectedTrees
