@@ -42,8 +42,7 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from qsproj.models.converter.converter import AdaptedParser
-    from qsproj.models.converter.converter_training import ConverterOptions
+    from qsproj.models.converter.converter import AdaptedParser, ConverterOptions
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.adapt import pair_styles, train_adaptation
 

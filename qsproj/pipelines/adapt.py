@@ -13,8 +13,14 @@ from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError, pluralise
-from qsproj.models.converter.converter import Conversion, Converter, converted_sentence
-from qsproj.models.converter.converter_training import ConverterOptions, ConverterReport, train_converter
+from qsproj.models.converter.converter import (
+    Conversion,
+    Converter,
+    ConverterOptions,
+    ConverterReport,
+    converted_sentence,
+    train_converter,
+)
 from qsproj.progress import notice, track
 
 # Minimum share of UD relations that identifies the UD style, and maximum number of relations in a message.

@@ -309,9 +309,7 @@ def _run_em(
         tolerance=options.tolerance,
         e_step=lambda parameters: expected_counts(packed, parameters, workers=run.workers),
         m_step=lambda counts: counts.step(options.smoothing),
-        log_prior=lambda own: dmv.log_dirichlet(
-            options.smoothing, own.stop, own.configuration, own.child, own.root
-        ),
+        log_prior=lambda p: dmv.log_dirichlet(options.smoothing, p.stop, p.configuration, p.child, p.root),
     )
     fingerprint = f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}"
     begin = partial(before_first_step, initial)

@@ -18,8 +18,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.converter.converter import Converter
-from qsproj.models.converter.converter_training import train_converter
+from qsproj.models.converter.converter import Converter, train_converter
 from qsproj.models.parser import load_parser
 from qsproj.styles.convert import convert_all
 from qsproj.styles.style import parse_style

@@ -12,7 +12,7 @@ from qsproj.evaluation.attachment import attachment_scores
 from qsproj.features.adaptation_templates import encode_source
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.converter.converter import AdaptedParser, probable_trees
+from qsproj.models.converter.converter import AdaptedParser, ConverterOptions, probable_trees, train_converter
 from qsproj.models.converter.converter_parts import (
     RelationAdapter,
     TurnModel,
@@ -20,7 +20,6 @@ from qsproj.models.converter.converter_parts import (
     right_outcomes,
     turned_arcs,
 )
-from qsproj.models.converter.converter_training import ConverterOptions, train_converter
 from qsproj.models.storage import kind_of, load_model
 from qsproj.styles.convert import convert_all
 from qsproj.styles.style import parse_style
