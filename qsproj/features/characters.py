@@ -32,12 +32,9 @@ TEMPLATES = (
 )
 COMPILED_TEMPLATES = pair_templates(TEMPLATES, CHARACTER_ATTRIBUTES)
 _RUN = re.compile(r"[^\W_]+")
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(29)
-# Maximum number of characters between spaces that is read.
-LONGEST_CHUNK = 30
-# Maximum length of words looked up in the words of the treebank.
-LONGEST_KNOWN = 8
+_MIX, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+# Maximum length of what is read between spaces, and of words looked up in those of the treebank.
+LONGEST_CHUNK, LONGEST_KNOWN = 30, 8
 
 
 def character_attributes(text: str, rules: Sequence[bool] | None, known: frozenset[str]) -> Codes:
@@ -48,9 +45,10 @@ def character_attributes(text: str, rules: Sequence[bool] | None, known: frozens
     characters = np.array([ord(_digits(character)) for character in text], dtype=np.uint64)
     columns["character"][:] = mixed(characters)
     columns["lower"][:] = [code_of("lower", _digits(character).lower()) for character in text]
-    kinds = [_kind(character) for character in text]
-    columns["kind"][:] = [code_of("kind", kind) for kind in kinds]
-    if not known:
+    columns["kind"][:] = [code_of("kind", _kind(character)) for character in text]
+    if known:
+        _add_known(columns, text, known)
+    else:
         # Letters of any case and script are one class, so that three hyphens between letters generalise.
         columns["class"][:] = [code_of("class", unicodedata.category(character)[0]) for character in text]
         columns["classes3"][:] = _grams(columns["class"], 3)
@@ -60,7 +58,6 @@ def character_attributes(text: str, rules: Sequence[bool] | None, known: frozens
     if rules is not None:
         columns["rule"][:] = [code_of("rule", str(rule)) for rule in rules]
     _add_runs(columns, text)
-    _add_known(columns, text, known)
     return codes
 
 
@@ -80,8 +77,6 @@ def _add_runs(columns: dict[str, Codes], text: str) -> None:
 
 
 def _add_known(columns: dict[str, Codes], text: str, known: frozenset[str]) -> None:
-    if not known:
-        return
     ends, begins = [0] * len(text), [0] * len(text)
     for begin in range(len(text)):
         for length in range(min(LONGEST_KNOWN, len(text) - begin), 0, -1):

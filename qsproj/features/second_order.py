@@ -21,7 +21,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT
+from qsproj.conventions import ROOT, Mask
 from qsproj.features.atoms import PADDING, EncodedSentence
 from qsproj.features.hashing import Template, hashes_of, operations_of, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import position_parts
@@ -143,9 +143,9 @@ def grand_places(words: Words) -> Places:
     return np.asarray(2 * order + near, dtype=np.uint64)
 
 
-def sequence_places(heads: Words, following: Words, sides: Words, *, n: int) -> Places:
-    """Return the place of each CHILDSEQ factor: side, and binned distance to the next dependent."""
-    distance = np.where(following > n, 0, np.minimum(np.abs(following - heads), 10))
+def sequence_places(heads: Words, following: Words, sides: Words, *, inside: Mask) -> Places:
+    """Return the place of each CHILDSEQ factor: side, and binned distance to the next dependent if any."""
+    distance = np.where(inside, np.minimum(np.abs(following - heads), 10), 0)
     return (2 * DISTANCE_BINS[distance] + sides).astype(np.uint64)
 
 

@@ -46,11 +46,9 @@ TEMPLATES = (
     *("rule", "rule & kinds2", "rule & lower-1", "rule & word", "rule & lower"),
 )
 _COMPILED = pair_templates(TEMPLATES, ATTRIBUTES)
-# Maximum distance, in pieces, of visible context.
-SIGHT = 48
+# Maximum distance, in pieces, of visible context, and the number of pieces processed at a time.
+SIGHT, _BLOCK = 48, 4096
 _NEAR, _AROUND, _FAR = 4, 30, 40
-# Number of pieces processed at a time.
-_BLOCK = 4096
 _ENDS = frozenset(".!?…؟۔।॥。！？")
 _OPENING, _CLOSING = frozenset("([{（［「『【〔"), frozenset(")]}）］」』】〕")
 _QUOTES = frozenset("\"'“”„«»‹›‘’")
@@ -169,8 +167,7 @@ def _add_enclosed(columns: dict[str, Codes], firsts: list[str], spaces: Mask) ->
 
 def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: Mask) -> None:
     n = len(found)
-    large = np.array([piece[0].isupper() for piece in found])
-    small = np.array([piece[0].islower() for piece in found])
+    large, small = (np.array([case(piece[0]) for piece in found]) for case in (str.isupper, str.islower))
     loud = np.array([len(piece) > 1 and piece.isupper() for piece in found])
 
     def within(marked: Mask, begin: int, end: int) -> NDArray[np.int64]:

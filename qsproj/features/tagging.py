@@ -38,8 +38,7 @@ SPELLING = WORD_ATTRIBUTES[1:-1]
 # For the morphological features of words, which long endings express.
 LONG_SUFFIXES = ("suffix6", "suffix7")
 # The longest known lemma at the start of a word, and the ending after it: evler is ev and ler.
-STEM_AND_ENDING = ("stem", "ending")
-SHORTEST_STEM = 2
+STEM_AND_ENDING, SHORTEST_STEM = ("stem", "ending"), 2
 
 WORD_TEMPLATES = (
     *WORD_ATTRIBUTES,
@@ -60,8 +59,7 @@ CLASS_TEMPLATES = (
 )
 
 _SIGN_AND_NUMBER = re.compile(r"(?:[Nn][ro]?\.?|№)?[°ºª№#]?\.?\d[\d.,/-]*[°ºª]?")
-_DIGIT = re.compile(r"[0-9]")
-_QUOTES = re.compile("[„“”«»‹›]|``|''")
+_DIGIT, _QUOTES = re.compile(r"[0-9]"), re.compile("[„“”«»‹›]|``|''")
 # Beyond this number of types the table is cleared, to tag unlimited text in bounded memory.
 _MOST_TYPES = 1 << 18
 
@@ -125,11 +123,8 @@ class WordTable:
         form = plain_form(form)
         lower, spelling = _spelling(form)
         cut = _stem_and_ending(form, lower, self._lemmas) if self._lemmas else ("", "")
-        codes = [*spelling, *map(_code, cut)]
-        for classes in self._classes:
-            word_class = classes.get(form, classes.get(lower_form(form)))
-            codes.append(0 if word_class is None else word_class + 1)
-        self.attributes[number] = np.array(codes, dtype=np.uint64)
+        classes = (known.get(form, known.get(lower_form(form), -1)) + 1 for known in self._classes)
+        self.attributes[number] = np.array([*spelling, *map(_code, cut), *classes], dtype=np.uint64)
 
 
 @lru_cache(maxsize=1 << 16)

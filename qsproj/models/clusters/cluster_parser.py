@@ -69,10 +69,9 @@ def random_start(
     rng: np.random.Generator,
     *,
     deviation: float = DEVIATION,
-    hash_bits: int = arc_scorer.HASH_BITS,
 ) -> ClusterScorer:
     """Return random weights for the features in ``support`` uint64[buckets / 64], else zero."""
-    weights = arc_scorer.zero_weights(1 << hash_bits, clusters)
+    weights = arc_scorer.zero_weights(64 * len(support), clusters)
     drawn = np.flatnonzero(np.unpackbits(support.view(np.uint8), bitorder="little"))
     weights[drawn] = deviation * rng.standard_normal((len(drawn), clusters))
     return ClusterScorer(template_set, weights)

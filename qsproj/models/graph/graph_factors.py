@@ -160,9 +160,7 @@ def _childseq(arcs: Arcs) -> FamilyFactors:
     before, after = bounded[begins[chain] + previous], bounded[begins[chain] + following]
     members = np.stack([heads, before, after], axis=1).astype(np.int32) + np.int32(1)
     group = child_sequence(chains.variables, chains.starts, np.zeros(step_starts(chains.starts)[-1]))
-    # The right boundary is beyond all positions.
-    beyond = np.where(after == arcs.after[heads], len(arcs.before), after)
-    places = second_order.sequence_places(heads, beyond, sides, n=len(arcs.before) - 1)
+    places = second_order.sequence_places(heads, after, sides, inside=after != arcs.after[heads])
     return FamilyFactors("childseq", members, places, scored, group)
 
 

@@ -116,10 +116,9 @@ class Candidates:
 
 
 # Arcs less probable than this by their own scores are pruned before labelling. On parts of the dev files of
-# Danish, Dutch and German two arcs for each word are left; 0 (all arcs) and 0.1 parse alike.
-LEAST = 0.03
-# Lower bound of a candidate's probability before the tree is known.
-LEAST_CHANCE = 1e-6
+# Danish, Dutch and German two arcs for each word are left; 0 (all arcs) and 0.1 parse alike. The second is
+# the lower bound of a candidate's probability before the tree is known.
+LEAST, LEAST_CHANCE = 0.03, 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)

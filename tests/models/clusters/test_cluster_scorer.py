@@ -77,7 +77,7 @@ def examples():
 def trainer_with(rule, *, clusters=CLUSTERS, deviation=0.1):
     support = bit_mask(np.ones(1 << BITS, dtype=bool))
     rng = np.random.default_rng(1)
-    start = random_start("delexicalised", clusters, support, rng, deviation=deviation, hash_bits=BITS)
+    start = random_start("delexicalised", clusters, support, rng, deviation=deviation)
     return ClusterTrainer(start, support, rule=rule)
 
 
@@ -145,5 +145,5 @@ def test_a_start_is_drawn_for_the_features_that_there_are():
     chosen = np.zeros(1 << BITS, dtype=bool)
     chosen[[3, 64, 1000]] = True
     support = np.packbits(chosen, bitorder="little").view(np.uint64)
-    start = random_start("words", 4, support, np.random.default_rng(1), deviation=0.5, hash_bits=BITS)
+    start = random_start("words", 4, support, np.random.default_rng(1), deviation=0.5)
     assert np.array_equal(np.flatnonzero(start.weights.any(axis=1)), [3, 64, 1000])
