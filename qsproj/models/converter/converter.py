@@ -21,7 +21,7 @@ from qsproj.errors import MissingTreeError, NothingToLearnError, pluralise
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
-from qsproj.models.arc.arc_examples import tree_objective
+from qsproj.models.arc.arc_learners import tree_objective
 from qsproj.models.constraints import Given
 from qsproj.models.converter.converter_parts import RelationAdapter, TurnModel, train_relations, train_turns
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
