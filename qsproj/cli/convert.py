@@ -17,7 +17,7 @@ from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import only_with
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.styles import add_source_style, read_styles
-from qsproj.corpus.enhanced import warn_emptied
+from qsproj.corpus.editing import warn_emptied
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, write_sentences
 from qsproj.corpus.sentence import Sentence

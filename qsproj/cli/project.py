@@ -15,7 +15,7 @@ from qsproj.cli.options import shared
 from qsproj.cli.options.declare import add_fields, only_with
 from qsproj.cli.options.pair_files import add_alignment_format, files_of_sources
 from qsproj.cli.options.provenance import languages_of, made_by
-from qsproj.corpus.enhanced import warn_emptied
+from qsproj.corpus.editing import warn_emptied
 from qsproj.corpus.formats import read_all, read_sentences, write_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
 from qsproj.corpus.sentence import Sentence

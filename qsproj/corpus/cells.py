@@ -38,24 +38,6 @@ def comment_in(lines: Sequence[str], key: str) -> tuple[int, str] | None:
     return None
 
 
-# Head and relation; the head is an ID as in DEPS: 0 is the root, 8.1 an empty node.
-Edge = tuple[str, str]
-
-
-def edges_of(cell: str) -> tuple[Edge, ...]:
-    """Return the edges of a cell of DEPS, without those that have no relation; none for ``_``."""
-    if cell == UNSPECIFIED:
-        return ()
-    pairs = (item.partition(":") for item in cell.split("|"))
-    return tuple((head, relation) for head, _, relation in pairs if relation)
-
-
-def order_of(edge: Edge) -> tuple[list[int], str]:
-    """Return the key by which edges of DEPS are sorted: 8 and 8.1 before 10; an empty head comes first."""
-    head, relation = edge
-    return [int(part) for part in head.split(".") if head], relation
-
-
 def items_of(cell: str) -> dict[str, str | None]:
     """Return the items of a cell of FEATS or MISC, None for one without ``=``; the first of equal keys."""
     items: dict[str, str | None] = {}

@@ -96,17 +96,15 @@ def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list
     """Return the words of ``tokens`` (:func:`words_of_tokens`), and the ranges of split tokens."""
     words, ranges = list[str](), list[MultiwordToken]()
     for token, parts in zip(tokens, words_of_tokens(tokens, table), strict=True):
+        words += parts
         if len(parts) > 1:
-            ranges.append(MultiwordToken(len(words) + 1, len(words) + len(parts), token))
-        words.extend(parts)
+            ranges.append(MultiwordToken(len(words) - len(parts) + 1, len(words), token))
     return words, ranges
 
 
 def _without_marks(token: str) -> list[str]:
     """Return a word and the marks on it; a token of only marks is not split."""
-    if token.isascii():
-        return [token]
-    bare = _ON_WORD.sub("", token)
+    bare = token if token.isascii() else _ON_WORD.sub("", token)
     return [bare, *_ON_WORD.findall(token)] if bare and bare != token else [token]
 
 

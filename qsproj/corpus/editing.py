@@ -1,16 +1,20 @@
-"""Changed copies of sentences; no function changes its argument."""
+"""Changed copies of sentences; no function changes its argument.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+The enhanced graph is in column DEPS of CoNLL-U: the heads of each word with their relations.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from qsproj.conventions import NO_HEAD, Heads, frozen_heads
-from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_OF, HEAD, MISC, UNSPECIFIED, comment_in
+from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_OF, DEPS, HEAD, MISC, UNSPECIFIED, comment_in
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.corpus.token import ARC_PROBABILITY as ARC_PROBABILITY
-from qsproj.corpus.token import spelled
+from qsproj.corpus.token import Edge, edges_of, other_rows, spelled
+from qsproj.progress import notice
 
 NEW_PARAGRAPH = "# newpar"
 # Key in MISC of the probability of a word's arc and relation.
@@ -233,3 +237,84 @@ def without_misc(sentence: Sentence, *keys: str, words: Iterable[int] | None = N
 def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[float]) -> Sentence:
     """Return the sentence with n probabilities in MISC, to four decimals, within 0..1."""
     return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
+
+
+# The edges into each of the n words, in the order of DEPS.
+Graph = tuple[tuple[Edge, ...], ...]
+# Separator of the relations of a path through an empty node, as in IWPT 2021.
+THROUGH = ">"
+
+
+def has_graph(sentence: Sentence) -> bool:
+    """Return whether any word has DEPS."""
+    return any(graph_of(sentence))
+
+
+def graph_of(sentence: Sentence) -> Graph:
+    """Return the edges into each word, including those from empty nodes."""
+    return tuple(map(edges_of, layout_cells(sentence, DEPS)))
+
+
+def collapsed_graph(sentence: Sentence) -> Graph:
+    """Return the edges into each word, with paths through empty nodes as single edges of joined relations.
+
+    *Source*: the evaluation of IWPT 2021, which compares graphs with and without empty nodes in this way.
+    """
+    empty = {cells[0]: edges_of(cells[DEPS]) for cells in other_rows(sentence, ".")}
+
+    def paths(edge: Edge, passed: tuple[str, ...]) -> set[Edge]:
+        head, relation = edge
+        if head not in empty:
+            return {edge}
+        return {
+            (above, f"{first}{THROUGH}{relation}")
+            for upper in empty[head]
+            if head not in passed
+            for above, first in paths(upper, (*passed, head))
+        }
+
+    words = graph_of(sentence)
+    return tuple(tuple(sorted({found for edge in edges for found in paths(edge, ())})) for edges in words)
+
+
+def order_of(edge: Edge) -> tuple[list[int], str]:
+    """Return the key by which edges of DEPS are sorted: 8 and 8.1 before 10; an empty head comes first."""
+    head, relation = edge
+    return [int(part) for part in head.split(".") if head], relation
+
+
+def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
+    """Return the sentence with new edges into its words, sorted by head; empty nodes are kept."""
+    cells = ["|".join(map(":".join, sorted(edges, key=order_of))) or UNSPECIFIED for edges in graph]
+    return with_layout_cells(sentence, {DEPS: cells})
+
+
+def with_deps_of(sentence: Sentence, other: Sentence) -> Sentence:
+    """Return the sentence with the DEPS of another one with the same rows, also those of empty nodes."""
+    layout = layout_of(sentence)
+    lines = list(layout.lines)
+    for at, (line, like) in enumerate(zip(layout.lines, layout_of(other).lines, strict=True)):
+        if line[0] != "#":
+            row, _, misc = line.rsplit("\t", 2)
+            lines[at] = "\t".join((row, like.rsplit("\t", 2)[1], misc))
+    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+
+
+def warn_emptied(
+    change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
+) -> Iterator[Sentence]:
+    """Yield sentences with the new trees of ``change``; one notice at the end if old DEPS were emptied."""
+    given = kept = emptied = 0
+
+    def watched() -> Iterator[Sentence]:
+        nonlocal given
+        for sentence in sentences:
+            given += has_deps(sentence)
+            yield sentence
+
+    for sentence in change(watched()):
+        kept += has_deps(sentence)
+        emptied += not has_deps(sentence)
+        yield sentence
+    if emptied and given > kept:
+        notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")

@@ -15,8 +15,15 @@ from typing import Any
 
 from qsproj.corpus import alignments
 from qsproj.corpus.bitext import AS_TEXT, looks_like_xml, read_bitext, read_tmx
-from qsproj.corpus.column_formats import looks_like_plus, read_conllup, read_conllx, write_conllx
-from qsproj.corpus.conllu import looks_like_conllu, read_conllu, write_conllu
+from qsproj.corpus.conllu import (
+    looks_like_conllu,
+    looks_like_plus,
+    read_conllu,
+    read_conllup,
+    read_conllx,
+    write_conllu,
+    write_conllx,
+)
 from qsproj.corpus.conllu_faults import advice_on_columns
 from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, Replayed, name_of, open_text
 from qsproj.corpus.sentence import Alignment, Sentence
@@ -68,12 +75,12 @@ def names_of(holds: str) -> tuple[str, ...]:
 
 def read_sentences(path: PathOrFile) -> Iterator[Sentence]:
     """Yield the sentences of a file, in the format of its name, else as CoNLL-U."""
-    return _by_name(name_of(path)).read(path)
+    return (named_format(name_of(path)) or FORMATS[0]).read(path)
 
 
 def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> None:
     """Write sentences in the format of the file name, else as CoNLL-U."""
-    format = _by_name("" if path is None else name_of(path))
+    format = named_format(name_of(path)) or FORMATS[0]
     if format.write is None:
         raise UsageError(f"{name_of(path or '')}: {format.name} can only be read; name the file .conllu")
     format.write(sentences, path)
@@ -81,7 +88,7 @@ def write_sentences(sentences: Iterable[Sentence], path: PathOrFile | None) -> N
 
 def check_has_misc(path: PathOrFile, option: str) -> None:
     """Raise UsageError if the format of an output has no MISC, to which ``option`` adds values."""
-    if not _by_name(name_of(path)).has_misc:
+    if not (named_format(name_of(path)) or FORMATS[0]).has_misc:
         expected = "a name of CoNLL-U, as CoNLL-X has no MISC; name the file .conllu"
         raise UsageError(f"{option} adds to MISC, found {name_of(path)}, expected {expected}")
 
@@ -96,10 +103,6 @@ def named_format(name: str) -> Format | None:
     for packed in (*PACKED, ".zip", ".zst"):
         name = name.removesuffix(packed)
     return next((format for format in sentence_formats() if name.endswith(format.endings or "\0")), None)
-
-
-def _by_name(name: str) -> Format:
-    return named_format(name) or sentence_formats()[0]
 
 
 def read_all(paths: Iterable[str]) -> Iterator[Sentence]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.cells import DEPS, MISC, UNSPECIFIED, edges_of, items_of
+from qsproj.corpus.cells import DEPS, MISC, UNSPECIFIED, items_of
 from qsproj.corpus.messages import probability_in
 
 if TYPE_CHECKING:
@@ -185,3 +185,15 @@ def features_of(cell: str) -> dict[str, str]:
 def deps_of(cell: str) -> list[tuple[int | str, str]]:
     """Return the edges of DEPS, the head as a number unless it is an empty node."""
     return [(int(head) if head.isdecimal() else head, relation) for head, relation in edges_of(cell)]
+
+
+# Head and relation; the head is an ID as in DEPS: 0 is the root, 8.1 an empty node.
+Edge = tuple[str, str]
+
+
+def edges_of(cell: str) -> tuple[Edge, ...]:
+    """Return the edges of a cell of DEPS, without those that have no relation; none for ``_``."""
+    if cell == UNSPECIFIED:
+        return ()
+    pairs = (item.partition(":") for item in cell.split("|"))
+    return tuple((head, relation) for head, _, relation in pairs if relation)

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
-from qsproj.corpus.enhanced import THROUGH, collapsed_graph
+from qsproj.corpus.editing import THROUGH, collapsed_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import percentage
 from qsproj.evaluation.token_alignment import Text, aligned_words, laid_out, same_text

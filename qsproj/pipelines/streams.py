@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.editing import at_lines, has_deps, lines_before, lines_in
-from qsproj.corpus.enhanced import warn_emptied, with_deps_of
+from qsproj.corpus.editing import at_lines, has_deps, lines_before, lines_in, warn_emptied, with_deps_of
 from qsproj.corpus.files import resolved, stamp_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, pluralise

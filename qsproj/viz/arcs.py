@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.editing import ARC_PROBABILITY, misc_values
-from qsproj.corpus.enhanced import collapsed_graph
+from qsproj.corpus.editing import ARC_PROBABILITY, collapsed_graph, misc_values
 from qsproj.corpus.messages import first_difference, number_of, probability_in
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import SentenceError

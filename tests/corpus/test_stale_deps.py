@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qsproj.corpus.enhanced import has_graph
+from qsproj.corpus.editing import has_graph
 from qsproj.corpus.formats import read_sentences
 
 KEPT = Path(__file__).parents[1] / "kept_models"

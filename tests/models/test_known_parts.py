@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.cells import bare_relation
-from qsproj.corpus.editing import misc_values, with_columns
-from qsproj.corpus.enhanced import graph_of
+from qsproj.corpus.editing import graph_of, misc_values, with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
 from qsproj.models.constraints import Constraints

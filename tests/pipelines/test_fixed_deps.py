@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from qsproj.corpus.enhanced import graph_of
+from qsproj.corpus.editing import graph_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.models.parser import load_parser
 from qsproj.pipelines.streams import parse_all

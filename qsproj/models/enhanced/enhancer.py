@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Scores
-from qsproj.corpus.cells import UNSPECIFIED, Edge, bare_relation
-from qsproj.corpus.editing import with_misc
-from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
+from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.editing import graph_of, has_graph, with_graph, with_misc
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.token import Edge
 from qsproj.errors import NothingToLearnError
 from qsproj.features.hashing import hashes_of
 from qsproj.kernels.tagging.analyses import script_scores

@@ -14,9 +14,9 @@ from itertools import chain, islice
 import numpy as np
 
 from qsproj.conventions import ROOT
-from qsproj.corpus.cells import Edge
-from qsproj.corpus.enhanced import graph_of, has_graph, with_graph
+from qsproj.corpus.editing import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.token import Edge
 from qsproj.models.enhanced import enhancer
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.methods import Projected

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED, order_of
-from qsproj.corpus.editing import layout_of
+from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED
+from qsproj.corpus.editing import layout_of, order_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError, unknown_name

@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.corpus.cells import Edge
-from qsproj.corpus.enhanced import collapsed_graph, graph_of, with_graph
+from qsproj.corpus.editing import collapsed_graph, graph_of, with_graph
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.token import Edge
 from qsproj.evaluation.conll18 import cut_scores
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import misc_values, with_columns
-from qsproj.corpus.enhanced import collapsed_graph, graph_of, with_graph
+from qsproj.corpus.editing import collapsed_graph, graph_of, misc_values, with_columns, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
 from qsproj.models.enhanced.enhancer import HASH_BITS, LIKELY, WAYS, Tree, filled, pattern_of, train_enhancer

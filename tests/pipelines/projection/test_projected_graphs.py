@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import with_heads
-from qsproj.corpus.enhanced import graph_of, with_graph
+from qsproj.corpus.editing import graph_of, with_graph, with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.enhanced.enhancer import WAYS
 from qsproj.pipelines.projection.projected_graphs import edges_through_links, with_edges_through_links
