@@ -17,7 +17,6 @@ from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 _BARS = "|||"
-_FORMS = "source ||| target, or source TAB target"
 # What to do with CoNLL-U where text is expected.
 AS_TEXT = "give its sentences as text: sed -n 's/^# text = //p' FILE"
 # Number of lines used to check which columns hold text, and the minimum for the check.
@@ -79,7 +78,7 @@ def _pairs_of_file(path: PathOrFile, languages: tuple[str, str] | None) -> Itera
         for number, line in enumerate(chain(head, handle), start=1):
             source, found, others = line.partition(separator)
             if not found:
-                expected, remedy = _FORMS, "or give two files"
+                expected, remedy = "source ||| target, or source TAB target", "or give two files"
                 if number > 1:
                     expected = f"source {separator!r} target, as in line 1"
                     remedy = "a pair of empty sentences is the separator alone"

@@ -23,11 +23,6 @@ UNIVERSAL_RELATIONS = frozenset(
 )
 
 
-def cells_of(rows: Sequence[str]) -> list[str]:
-    """Return the cells of all rows in one list, so that ``cells[c::COLUMN_COUNT]`` is column ``c``."""
-    return "\t".join(rows).split("\t")
-
-
 def comment_in(lines: Sequence[str], key: str) -> tuple[int, str] | None:
     """Return (index, value) of the first comment ``# key = value`` or ``# key``, None if there is none."""
     for index, line in enumerate(lines):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 
 from qsproj.conventions import NO_HEAD
-from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES, COLUMN_OF, HEAD, UNSPECIFIED, cells_of, comment_in
+from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES, COLUMN_OF, HEAD, UNSPECIFIED, comment_in
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, SHORTER, Fault, column_fault, head_fault, id_fault
 from qsproj.corpus.editing import at_lines, column_values, layout_of
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_kept_output, open_output, open_text
@@ -227,7 +227,8 @@ def _word_cells(rows: list[str]) -> list[str] | Fault:
         fault = column_fault(rows)
         if fault is not None:
             return fault
-    return id_fault(numbers) or cells_of([row for row, number in zip(rows, numbers) if number.isdecimal()])
+    words = [row for row, number in zip(rows, numbers) if number.isdecimal()]
+    return id_fault(numbers) or "\t".join(words).split("\t")
 
 
 @lru_cache(_COMMON_LENGTH)
@@ -263,7 +264,8 @@ def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
     if sentence.sent_id is not None and (found is None or sentence.sent_id != found[1]):
         first, rest = (lines[: found[0]], lines[found[0] + 1 :]) if found else ((), lines)
         lines = (*first, f"# sent_id = {sentence.sent_id}", *rest)
-    cells = cells_of([layout.lines[i] for i in layout.word_lines])
+    # In one list, so that ``cells[column::COLUMN_COUNT]`` is a column.
+    cells = "\t".join([layout.lines[i] for i in layout.word_lines]).split("\t")
     columns = column_values(sentence)
     changed = [(at, values) for at, values in columns if tuple(cells[at::COLUMN_COUNT]) != values]
     if not changed:

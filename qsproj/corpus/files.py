@@ -33,10 +33,6 @@ from qsproj.interrupts import held
 SUFFIX = ".partial"
 # Extension of a resumable partial output.
 PART = ".part"
-# Characters kept of a file name in the hidden name, as names are limited in length.
-_KEPT_OF_NAME = 40
-# Offset beyond any file, locked on Windows in place of the file.
-_FAR_BYTE = 1 << 62
 
 
 def partial_of(final: Path) -> Path:
@@ -45,7 +41,8 @@ def partial_of(final: Path) -> Path:
 
 
 def _partial_name(name: str, process: int | str) -> str:
-    return f".{name[:_KEPT_OF_NAME]}.{_machine()}.{process}{SUFFIX}"
+    # Names are limited in length.
+    return f".{name[:40]}.{_machine()}.{process}{SUFFIX}"
 
 
 def remove_stale(folder: Path, *, of: str = "") -> None:
@@ -220,7 +217,7 @@ def locked(handle: IO[bytes]) -> bool:
 
         at = handle.tell()
         try:
-            handle.seek(_FAR_BYTE)
+            handle.seek(1 << 62)  # beyond any file, locked in its place
             msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:
             return False

@@ -39,7 +39,6 @@ _ADDRESS = re.compile(rf"(?<![A-Za-z0-9@])(?:{_PAGE}|{_BARE_PAGE}|{_MAIL})")
 # Punctuation after an address is not part of it.
 _BEHIND = ".,;:!?'*_~|…"
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
-_BRACKET_MARKS = frozenset("()[]{}")
 _ESCAPE = re.compile(r"&(?:[A-Za-z]{2,6}|#[0-9]{2,6}|#[xX][0-9A-Fa-f]{2,5});")
 
 # Placeholder of a whole token, which rules treat as a word.
@@ -94,7 +93,7 @@ def cut_around(text: str, cut: Callable[[str], list[str]]) -> list[str]:
 
 
 def _length(address: str) -> int:
-    counts = Counter(mark for mark in address if mark in _BRACKET_MARKS)
+    counts = Counter(mark for mark in address if mark in "()[]{}")
     for end in range(len(address), 0, -1):
         # Invariant: counts of the characters before ``end``.
         last = address[end - 1]
@@ -130,8 +129,6 @@ _LONGEST_WORD, _LONGEST_LINE = 15, 5
 # Mean letters between spaces below which words are separated: Chinese and Japanese words have 1.7 letters,
 # stretches between punctuation marks 9 to 13.
 _PARTED = 7.0
-# Code for an unknown language: sacremoses has no rules for it, and uses those of English.
-_NO_LANGUAGE = "und"
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
 
@@ -372,9 +369,9 @@ def rule_starts(text: str, language: str | None) -> list[bool] | None:
     """Return for each character of a text whether a token starts there by rules, None without rules."""
     if language in UNSPACED_LANGUAGES:
         return None
-    starts = [False] * len(text)
-    at = 0
-    for token in tokenize(text, language or _NO_LANGUAGE):
+    starts, at = [False] * len(text), 0
+    # For the code of an unknown language, sacremoses uses the rules of English.
+    for token in tokenize(text, language or "und"):
         at += text.startswith(" ", at)
         if not text.startswith(token, at):
             return None

@@ -33,8 +33,6 @@ _CHUNK_BYTES = 1 << 14
 # Errors raised for a damaged archive.
 _DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, lzma.LZMAError)
 _OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE = 200, 206, 416
-# Prefix of a weak ETag, which is not valid in If-Range.
-_WEAK = "W/"
 
 
 class MissingFileError(UsageError):
@@ -91,7 +89,7 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
     start = handle.seek(0, 2) if known else 0
     # Uncompressed transfer, as bytes are counted.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
-    if start and not known.startswith(_WEAK):
+    if start and not known.startswith("W/"):  # a weak ETag is not valid there
         headers["If-Range"] = known
     timeout = patience.connect, patience.silence
     try:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # Key of ``user_data`` with each sentence as CoNLL-U, for the columns that tokens cannot hold.
 USER_DATA = "qsproj.conllu"
 EXTENSION = "arc_probability"
-_SPACES_BEFORE, _SPACES_AFTER = "SpacesBefore", "SpacesAfter"
 _ESCAPES = str.maketrans({" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "|": r"\p", "\\": r"\\"})
 
 
@@ -155,7 +154,7 @@ def _sentence(span: Any, original: str | None, where: str) -> Sentence:
     if known is None or known.forms != forms:
         misc = [_spacing(token) for token in words]
         if leading := "".join(token.text_with_ws for token in span if token.i < words[0].i):
-            misc[0] = {_SPACES_BEFORE: leading.translate(_ESCAPES), **misc[0]}
+            misc[0] = {"SpacesBefore": leading.translate(_ESCAPES), **misc[0]}
         known = Sentence.from_words(forms, misc=misc)
     return _updated(known, words, where)
 
@@ -208,7 +207,7 @@ def _spacing(token: Any) -> dict[str, str | None]:
         at += 1
     if following in ("", " "):
         return {} if following or at == len(token.doc) else dict([NO_SPACE])
-    return {_SPACES_AFTER: following.translate(_ESCAPES)}
+    return {"SpacesAfter": following.translate(_ESCAPES)}
 
 
 def _empty(cell: str) -> str:

@@ -21,12 +21,11 @@ from qsproj.errors import DataError, UsageError, pluralise, unknown_name
 from qsproj.progress import notice
 
 WordTags = Mapping[str, tuple[str, ...]]
-_VERBAL = ("VERB", "AUX")
 # Universal tags of UniMorph's parts of speech and of universal tags.
 PARTS_OF_SPEECH: Mapping[str, tuple[str, ...]] = {
     **{tag: (tag,) for tag in UNIVERSAL_TAGS},
     **{"N": ("NOUN", "PROPN"), "PRO": ("PRON", "DET"), "DET": ("DET", "PRON"), "ART": ("DET",)},
-    **dict.fromkeys(("V", "V.PTCP", "V.CVB", "V.MSDR"), _VERBAL),
+    **dict.fromkeys(("V", "V.PTCP", "V.CVB", "V.MSDR"), ("VERB", "AUX")),
     **{"CONJ": ("CCONJ", "SCONJ"), "COMP": ("SCONJ",), "CLF": ("NOUN",)},
 }
 # Features with the same meaning in all treebanks; other UniMorph features are ignored.
@@ -42,7 +41,6 @@ FEATURES = {
     **{case.upper(): f"Case={case}" for case in ("Nom", "Acc", "Dat", "Gen", "Ins", "Voc", "Abl", "Com")},
     **{case.upper(): f"Case={case}" for case in ("Par", "Ess", "Erg", "Abs")},
 }
-IMPERFECT = "IPFV"
 # A feature in UD format.
 _FEATURE = re.compile(r"[A-Z0-9][A-Za-z0-9]*(\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9,]*")
 # Header of the words suggested by a bootstrap; the first two cells of each line are a lexicon.
@@ -218,7 +216,7 @@ def _universal(features: str) -> tuple[tuple[str, ...], str]:
     parts = _parts(features)
     upos = next((PARTS_OF_SPEECH[part] for part in parts if part in PARTS_OF_SPEECH), ())
     # The imperfect is a tense in some treebanks and an aspect in others.
-    pairs = (FEATURES.get(part, part) for part in parts if part != "PST" or IMPERFECT not in parts)
+    pairs = (FEATURES.get(part, part) for part in parts if part != "PST" or "IPFV" not in parts)
     feats: dict[str, str] = {}
     for pair in filter(_FEATURE.fullmatch, pairs):
         feats.setdefault(pair.partition("=")[0], pair)
