@@ -5,15 +5,12 @@ previous word to the last three letters of this one. Words with similar neighbou
 class, by exchange clustering for a class bigram model. *Source*: Martin, Liermann and Ney (1998).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +19,6 @@ from qsproj.corpus.cells import OUTSIDE
 from qsproj.corpus.characters import lower_case, lower_form, plain_form
 from qsproj.features.hashing import pair_templates, stable_hash
 from qsproj.kernels.tagging.word_classes import exchange_pass
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 LONGEST_AFFIX = 5
 WORD_ATTRIBUTES = (
@@ -221,7 +215,7 @@ def class_sets_of(sentences: Sequence[Sequence[str]], *, lower: int, cased: int 
 
 def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str, int]:
     """Return the class, from 2, of each word that occurs RAREST times; ``n_classes`` is at least 3."""
-    # Imported here and below: it takes a tenth of a second, and tagging does not need it.
+    # Imported here: it takes a tenth of a second, and tagging does not need it.
     from scipy import sparse
 
     counts = Counter(chain.from_iterable(sentences))
@@ -233,31 +227,20 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
     n_words = len(vocabulary) + RESERVED
     cells = np.ones(len(text) - 1, dtype=np.int64), (text[:-1], text[1:])
     bigrams = sparse.coo_array(cells, shape=(n_words, n_words)).tocsr()
-    start = (np.arange(n_words) % (n_classes - RESERVED) + RESERVED).astype(np.int32)
-    start[:RESERVED] = BOUNDARY_CLASS, RARE_CLASS
-    classes = _exchanged(bigrams, start, n_classes)
-    return {word: int(classes[number]) for word, number in numbers.items()}
-
-
-def _exchanged(bigrams: sparse.csr_array, classes: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
-    from scipy import sparse
-
-    n_words = len(classes)
-    cells = np.ones(n_words, dtype=np.int64), (np.arange(n_words), classes)
-    member = sparse.csr_array(cells, shape=(n_words, n_classes))
+    matrices = bigrams, bigrams.T.tocsr()
+    links = [(one.indptr.astype(np.int64), one.indices.astype(np.int32), one.data) for one in matrices]
+    classes = (np.arange(n_words) % (n_classes - RESERVED) + RESERVED).astype(np.int32)
+    classes[:RESERVED] = BOUNDARY_CLASS, RARE_CLASS
+    member_cells = np.ones(n_words, dtype=np.int64), (np.arange(n_words), classes)
+    member = sparse.csr_array(member_cells, shape=(n_words, n_classes))
     class_bigrams = np.ascontiguousarray((member.T @ bigrams @ member).toarray())
     left, right = class_bigrams.sum(axis=1), class_bigrams.sum(axis=0)
-    counts = np.arange(int(bigrams.sum()) + 1, dtype=np.float64)
-    entropy = np.zeros(len(counts))
-    entropy[1:] = counts[1:] * np.log(counts[1:])
-    followers, predecessors = _links(bigrams), _links(bigrams.T.tocsr())
+    sizes = np.arange(int(bigrams.sum()) + 1, dtype=np.float64)
+    entropy = np.zeros(len(sizes))
+    entropy[1:] = sizes[1:] * np.log(sizes[1:])
     order = np.arange(RESERVED, n_words)
     for _ in range(PASSES):
-        moved = exchange_pass(order, followers, predecessors, classes, class_bigrams, left, right, entropy)
+        moved = exchange_pass(order, *links, classes, class_bigrams, left, right, entropy)
         if moved < 0.005 * n_words:
             break
-    return classes
-
-
-def _links(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
+    return {word: int(classes[number]) for word, number in numbers.items()}

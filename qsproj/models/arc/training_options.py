@@ -28,7 +28,7 @@ PENALTIES = ("entropy", "l1", "l2", "unlabelled")
 class ArcObjective:
     """An objective of training.
 
-    ``name``, ``purpose``, ``source``: the name for users, and a line each.
+    ``name``, ``purpose``: the name for users, and a line.
     ``lesson``: maps the gold trees of a sentence to a loss, None to skip it; default: their likelihood.
     ``margin``: of a likelihood, the score added to every wrong arc in training; such an objective can also
         train relations in the tree, second-order factors and tags. None: not a likelihood.
@@ -42,7 +42,6 @@ class ArcObjective:
 
     name: str
     purpose: str
-    source: str
     lesson: Callable[[GoldTrees, TrainingOptions], ArcLoss | None] | None = None
     margin: float | None = None
     plain: bool = False
@@ -59,78 +58,68 @@ class ArcObjective:
 
 
 OBJECTIVES = (
-    ArcObjective(
+    ArcObjective(  # Gimpel and Smith 2010 (softmax-margin); trees summed over as in Smith and Smith 2007
         name="margin",
         purpose="log-likelihood, with a margin for each wrong head; the default",
-        source="Gimpel and Smith 2010 (softmax-margin); trees summed over as in Smith and Smith 2007",
         batch=True,
         margin=MARGIN,
         reads=PENALTIES,
     ),
-    ArcObjective(
+    ArcObjective(  # Koo et al. 2007, McDonald and Satta 2007, Smith and Smith 2007 (log-linear models)
         name="likelihood",
         purpose="conditional log-likelihood: a little less accurate, better probabilities",
-        source="Koo et al. 2007, McDonald and Satta 2007, Smith and Smith 2007 (log-linear models)",
         batch=True,
         margin=0.0,
         reads=PENALTIES,
     ),
-    ArcObjective(
+    ArcObjective(  # Smith and Eisner 2006 (minimum risk annealing); D. A. Smith 2010, 3.2.4 and A.8
         name="risk",
         purpose="minimum risk, annealed from likelihood",
-        source="Smith and Eisner 2006 (minimum risk annealing); D. A. Smith 2010, 3.2.4 and A.8",
         epochs=8,
         lesson=lambda right, options: right.annealed_risk(options.epochs),
         reads=PENALTIES,
     ),
-    ArcObjective(
+    ArcObjective(  # Collins 2002; Koo et al. 2007, 6.2
         name="perceptron",
         purpose="averaged perceptron; the baseline",
-        source="Collins 2002; Koo et al. 2007, 6.2",
         epochs=3,
         scaled=True,
         lesson=lambda right, _: right.mistakes(),
         plain=True,
     ),
-    ArcObjective(
+    ArcObjective(  # Crammer and Singer 2003; McDonald et al. 2006 take --objective mira-kbest --best 1
         name="mira",
         purpose="MIRA on the tree that violates its margin most",
-        source="Crammer and Singer 2003; McDonald, Crammer and Pereira 2006 take --objective "
-        "mira-kbest --best 1",
         scaled=True,
         lesson=lambda right, _: right.margins(k=1, cost=1.0),
         reads=("limit",),
     ),
-    ArcObjective(
+    ArcObjective(  # McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA, Hildreth's algorithm)
         name="mira-kbest",
         purpose="MIRA on the K best trees (--best)",
-        source="McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA, Hildreth's algorithm)",
         scaled=True,
         lesson=lambda right, options: right.margins(k=options.best),
         reads=("best", "limit"),
     ),
-    ArcObjective(
+    ArcObjective(  # McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA, Hildreth's algorithm)
         name="mira-factored",
         purpose="MIRA on each head alone",
-        source="McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA, Hildreth's algorithm)",
         scaled=True,
         lesson=lambda right, _: right.arc_margins(),
         reads=("limit",),
     ),
-    ArcObjective(
+    ArcObjective(  # Bartlett et al. 2004; Koo et al. 2007, 4.2, figure 2
         name="eg",
         purpose="max-margin by exponentiated gradient; a missed margin costs --cost",
-        source="Bartlett et al. 2004; Koo et al. 2007, 4.2, figure 2",
         epochs=20,
         scaled=True,
         lesson=lambda right, _: right.distribution(),
         reads=("cost",),
         whole=True,
     ),
-    ArcObjective(
+    ArcObjective(  # Smith and Smith 2007, 5 (hidden variables); D. A. Smith 2010, 3.2.5
         name="hidden",
         purpose="log-likelihood, each arc in one of --clusters hidden clusters",
-        source="Smith and Smith 2007, 5 (hidden variables); D. A. Smith 2010, 3.2.5",
         l2=60.0,
         reads=("clusters", *PENALTIES),
         clustered=True,

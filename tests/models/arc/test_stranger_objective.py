@@ -37,7 +37,6 @@ class HeadSelection:
 STRANGER = ArcObjective(
     name="heads",
     purpose="each head for itself, a tree only when parsing",
-    source="Zhang, Cheng and Lapata 2017",
     lesson=lambda right, _: HeadSelection(right.heads) if right.whole else None,
     reads=("l2", "cost"),
     epochs=3,
