@@ -51,15 +51,6 @@ class HmmSettings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairTotals:
-    """The number of distinct word pairs of a bitext; their pseudo-counts by source and target word."""
-
-    pairs: int
-    sources: NDArray[np.float64]
-    targets: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Shards:
     """Consecutive sentence pairs in parts, as files, and statistics of all of them together.
 
@@ -71,7 +62,9 @@ class Shards:
 
     files: tuple[encoding.ShardFiles, ...]
     vocabularies: encoding.Vocabularies
-    totals: PairTotals
+    pairs: int  # distinct word pairs of the bitext
+    sources: NDArray[np.float64]  # their pseudo-counts by source word
+    targets: NDArray[np.float64]  # their pseudo-counts by target word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -126,7 +119,8 @@ def write_shards(folder: Path, pairs: Iterable[tuple[Words, Words]], settings: H
         for name, array in {**numbered, "cell_pairs": cell_pairs}.items():
             files.save(name, array)
         shards.append(files)
-    return Shards(tuple(shards), vocabularies, number_in_bitext(shards, vocabularies, settings))
+    totals = (np.zeros(len(words)) for words in vocabularies)
+    return number_in_bitext(Shards(tuple(shards), vocabularies, 0, *totals), settings)
 
 
 def _cells(files: encoding.ShardFiles) -> Cells:
@@ -236,21 +230,17 @@ def token_order(
     return starts, tokens, sentences[tokens]
 
 
-def number_in_bitext(
-    shards: Sequence[encoding.ShardFiles], vocabularies: encoding.Vocabularies, settings: HmmSettings
-) -> PairTotals:
+def number_in_bitext(shards: Shards, settings: HmmSettings) -> Shards:
     """Number the word pairs of all shards: ``pairs`` int32[p], ``prior`` float32[p] of each shard."""
-    sources, targets = map(len, vocabularies)
-    totals = PairTotals(0, np.zeros(sources), np.zeros(targets))
-    of_words = np.zeros(sources, dtype=np.int64)
-    for files in shards:
+    of_words = np.zeros(len(shards.sources), dtype=np.int64)
+    for files in shards.files:
         own = np.diff(files.load("starts"))
         of_words[: len(own)] += own
-    spelt = tuple(map(encoding.letters, vocabularies))
+    spelt = tuple(map(encoding.letters, shards.vocabularies))
     for block in _blocks(of_words):
-        totals = _join_block(shards, block, totals, spelt, settings)
-    numbers, following = np.full(totals.pairs, -1, dtype=np.int32), 0
-    for files in shards:
+        shards = _join_block(shards, block, spelt, settings)
+    numbers, following = np.full(shards.pairs, -1, dtype=np.int32), 0
+    for files in shards.files:
         places = files.load("places")
         pairs = _in_order(files.appended("pairs", np.int32), places)
         # As in each shard, adjacent entries of the counts are read together.
@@ -258,7 +248,7 @@ def number_in_bitext(
         files.save("pairs", pairs)
         files.save("prior", _in_order(files.appended("prior", np.float32), places))
         files.remove("places", "starts", "targets")
-    return totals
+    return shards
 
 
 def _in_order(values: NDArray[Any], places: NDArray[np.int32]) -> NDArray[Any]:
@@ -268,37 +258,36 @@ def _in_order(values: NDArray[Any], places: NDArray[np.int32]) -> NDArray[Any]:
 
 
 def _join_block(
-    shards: Sequence[encoding.ShardFiles],
+    shards: Shards,
     words: tuple[int, int],
-    before: PairTotals,
     spelt: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]],
     settings: HmmSettings,
-) -> PairTotals:
-    """Number the pairs of source words ``words[0]`` to ``words[1] - 1``, from ``before.pairs`` on."""
+) -> Shards:
+    """Number the pairs of source words ``words[0]`` to ``words[1] - 1``, from ``shards.pairs`` on."""
     first, last = words
-    starts = [_starts(files, first, last) for files in shards]
-    parts = [files.part("targets", own[0], own[-1]) for files, own in zip(shards, starts, strict=True)]
+    starts = [_starts(files, first, last) for files in shards.files]
+    parts = [files.part("targets", own[0], own[-1]) for files, own in zip(shards.files, starts, strict=True)]
     begins = encoding.offsets_of([len(part) for part in parts])
     # Each source word of a shard is paired as a sentence of one word with a translation: its targets.
     places = [own[:-1] - own[0] + begin for own, begin in zip(starts, begins, strict=False)]
-    offsets, count = np.concatenate([*places, begins[-1:]]), len(shards) * (last - first)
-    tiled = np.tile(np.arange(last - first, dtype=np.int32), len(shards))
-    each = np.arange(count + 1)
-    where = each, np.concatenate(parts), offsets, offsets, len(before.targets)
+    offsets = np.concatenate([*places, begins[-1:]])
+    tiled = np.tile(np.arange(last - first, dtype=np.int32), len(parts))
+    each = np.arange(len(tiled) + 1)
+    where = each, np.concatenate(parts), offsets, offsets, len(shards.targets)
     pair_starts, targets, numbers = number_pairs(token_order(tiled, each, last - first), *where)
     targets = targets[: pair_starts[-1]]
     (source_letters, source_starts), target_letters = spelt
     spelled = source_letters, source_starts[first : last + 1], *target_letters
     priors = settings.lexical_prior, settings.likeness_prior
     pseudo_counts = pair_pseudo_counts(pair_starts, targets, *spelled, *priors)
-    for files, begin, end in zip(shards, begins, begins[1:], strict=False):
+    for files, begin, end in zip(shards.files, begins, begins[1:], strict=False):
         own_numbers = numbers[begin:end]
-        files.append("pairs", (own_numbers + before.pairs).astype(np.int32))
+        files.append("pairs", (own_numbers + shards.pairs).astype(np.int32))
         files.append("prior", pseudo_counts[own_numbers])
     of_pairs = np.repeat(np.arange(last - first), np.diff(pair_starts))
-    before.sources[first:last] += np.bincount(of_pairs, weights=pseudo_counts, minlength=last - first)
-    before.targets[:] += np.bincount(targets, weights=pseudo_counts, minlength=len(before.targets))
-    return PairTotals(before.pairs + len(targets), before.sources, before.targets)
+    shards.sources[first:last] += np.bincount(of_pairs, weights=pseudo_counts, minlength=last - first)
+    shards.targets[:] += np.bincount(targets, weights=pseudo_counts, minlength=len(shards.targets))
+    return replace(shards, pairs=shards.pairs + len(targets))
 
 
 def _starts(files: encoding.ShardFiles, first: int, last: int) -> NDArray[np.int64]:
@@ -362,7 +351,7 @@ def train_hmm(
 
 def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
     sources, targets = map(len, shards.vocabularies)
-    sizes = (shards.totals.pairs, sources, targets, sources, targets, 2)
+    sizes = (shards.pairs, sources, targets, sources, targets, 2)
     none, counts = (LexicalCounts(*map(np.zeros, sizes)) for _ in range(2))
     for files in shards.files:
         pairs = files.load("pairs")
@@ -372,7 +361,7 @@ def _first_sweep(shards: Shards, settings: HmmSettings) -> Sweep:
     distances = np.arange(-settings.reach - 1, settings.reach + 2, dtype=np.float64)
     of_null = np.full(sources, settings.null_prior), np.full(targets, settings.null_prior)
     null_totals = settings.null_prior * np.array([sources, targets], dtype=np.float64)
-    of_words = shards.totals.sources, shards.totals.targets
+    of_words = shards.sources, shards.targets
     return Sweep(
         counts=counts,
         prior=LexicalCounts(np.zeros(0, dtype=np.float32), *of_words, *of_null, null_totals),

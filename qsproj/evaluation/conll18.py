@@ -5,8 +5,7 @@ score is their harmonic mean, F1. Both files must have the same characters, igno
 the scores of the CoNLL 2018 shared task (universaldependencies.org/conll18/evaluation.html):
 
 - A sentence or token is right when the other file has one with the same first and last character.
-- A word is right when it is aligned with a word of the other file
-  (:mod:`qsproj.evaluation.token_alignment`).
+- A word is right when :mod:`qsproj.evaluation.token_alignment` aligns it with a word of the other file.
 - Columns are compared for aligned words only. A head is right when it is aligned with the gold head, or both
   are the root. Only universal features, and relations without subtypes, are compared. A lemma is right where
   the gold file has none.

@@ -194,12 +194,10 @@ def _stretch(
 def _common(gold: Sequence[str], system: Sequence[str]) -> list[tuple[int, int]]:
     """Return the index pairs of a longest common subsequence, with matches as early as possible."""
     longest = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
-    for i in range(len(gold) - 1, -1, -1):
-        for j in range(len(system) - 1, -1, -1):
-            if gold[i] == system[j]:
-                longest[i][j] = 1 + longest[i + 1][j + 1]
-            else:
-                longest[i][j] = max(longest[i + 1][j], longest[i][j + 1])
+    for i in reversed(range(len(gold))):
+        for j in reversed(range(len(system))):
+            without = max(longest[i + 1][j], longest[i][j + 1])
+            longest[i][j] = 1 + longest[i + 1][j + 1] if gold[i] == system[j] else without
     pairs = []
     i = j = 0
     while i < len(gold) and j < len(system):

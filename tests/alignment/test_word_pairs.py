@@ -30,7 +30,7 @@ def test_a_word_pair_has_one_number_in_the_bitext(tmp_path, monkeypatch, shard, 
         cells = [(e, f) for one, other in pairs[begin : begin + shard] for e in one for f in other]
         for cell, number in zip(cells, own[files.load("cell_pairs")].tolist(), strict=True):
             assert numbers.setdefault(cell, number) == number
-    assert sorted(numbers.values()) == list(range(written.totals.pairs))
+    assert sorted(numbers.values()) == list(range(written.pairs))
     # Numbered as cells have them: what lies side by side in a sentence does so in memory.
     assert list(numbers.values()) == sorted(numbers.values())
 
@@ -41,11 +41,11 @@ def test_blocks_and_shards_do_not_show_in_the_priors(tmp_path, monkeypatch):
     monkeypatch.setattr(hmm, "BLOCK_PAIRS", 3)
     (tmp_path / "parts").mkdir()
     parts = write_shards(tmp_path / "parts", pairs, replace(SETTINGS, shard=4))
-    np.testing.assert_allclose(whole.totals.sources, parts.totals.sources)
-    np.testing.assert_allclose(whole.totals.targets, parts.totals.targets)
+    np.testing.assert_allclose(whole.sources, parts.sources)
+    np.testing.assert_allclose(whole.targets, parts.targets)
     like = whole.files[0].load("prior")[0]
     assert like == pytest.approx(0.51)
-    assert whole.totals.sources.sum() == pytest.approx(whole.files[0].load("prior").sum())
+    assert whole.sources.sum() == pytest.approx(whole.files[0].load("prior").sum())
 
 
 def test_a_folder_without_room_is_named(tmp_path):

@@ -2,10 +2,8 @@
 
 Co-training: the monolingual parser is trained on annotated trees and on the bilingual parser's beliefs about
 unannotated pairs; it then replaces the bilingual parser's target side, and so on. *Source*: thesis 5.3.1,
-but with probabilities of all arcs in place of the best tree.
-
-Noisy channel: the target parser's trees must explain the source trees through a channel learned by the
-bilingual parser. Neither parser needs a translation at test time.
+but with probabilities of all arcs in place of the best tree. Noisy channel: the target parser's trees must
+explain the source trees through a channel learned by the bilingual parser.
 """
 
 from collections import Counter
