@@ -149,11 +149,6 @@ def sequence_places(heads: Words, following: Words, sides: Words, *, inside: Mas
     return (2 * DISTANCE_BINS[distance] + sides).astype(np.uint64)
 
 
-def valence_places(sides: Words, counts: Words) -> Places:
-    """Return the place of each VALENCE score: side and number of dependents, 0..LARGEST_COUNT."""
-    return (2 * counts + sides + 1).astype(np.uint64)
-
-
 def factor_features(
     encoded: EncodedSentence, compiled: CompiledFamily, members: Words, places: Places, *, buckets: int
 ) -> FactorFeatures:

@@ -98,12 +98,6 @@ class TreeOfWords:
         place = self.first[word] - 1
         return self.forms[place - 1] if place > 0 and self.tags[place - 1] == PUNCT else None
 
-    def enclosed_head(self, opening: int, closing: int) -> int | None:
-        """Return the only word between two marks whose head is not; None if there is none, or several."""
-        inside = [word for word in self.words if opening < word < closing]
-        outer = [word for word in inside if not opening < self.heads[word] < closing]
-        return outer[0] if len(outer) == 1 else None
-
 
 def tree_of_words(forms: Sequence[str], tags: Sequence[str], heads: Heads) -> TreeOfWords:
     """Take the marks, words tagged PUNCT, out of a tree int32[n+1]; their dependents rise to their heads."""
@@ -129,9 +123,11 @@ def mark_heads(tree: TreeOfWords, pairs: Sequence[tuple[int, int]]) -> dict[int,
         return {mark: min(mark - 1, 1) for mark in range(1, len(tree.forms) + 1)}
     found = {mark: tree.attachment(mark) for mark, tag in enumerate(tree.tags, start=1) if tag == PUNCT}
     for opening, closing in pairs:
-        head = tree.enclosed_head(opening, closing)
-        if head is not None and opening in found and closing in found:
-            found[opening] = found[closing] = head
+        # The words between two marks with heads outside: to a single one both marks are attached.
+        inside = [word for word in tree.words if opening < word < closing]
+        outer = [word for word in inside if not opening < tree.heads[word] < closing]
+        if len(outer) == 1 and opening in found and closing in found:
+            found[opening] = found[closing] = outer[0]
     return found
 
 

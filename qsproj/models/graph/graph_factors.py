@@ -170,8 +170,8 @@ def _valence(arcs: Arcs) -> FamilyFactors:
     counts = np.tile(np.arange(sizes, dtype=np.int32), size)
     heads, sides = np.repeat(chains.heads, sizes), np.repeat(chains.sides, sizes)
     group = valence(chains.variables, chains.starts, np.zeros((size, sizes)))
-    members, scored = heads[:, None] + np.int32(1), np.arange(len(heads))
-    return FamilyFactors("valence", members, second_order.valence_places(sides, counts), scored, group)
+    members, places = heads[:, None] + np.int32(1), (2 * counts + sides + 1).astype(np.uint64)
+    return FamilyFactors("valence", members, places, np.arange(len(heads)), group)
 
 
 def _nocross(arcs: Arcs) -> FamilyFactors:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus import editing
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures
@@ -143,11 +142,6 @@ class LabelledPosterior:
         probabilities[heads, dependents] = self.marginals[heads, dependents, None] * self.chances
         return probabilities
 
-    def best_relations(self) -> Scores:
-        best = np.empty_like(self.marginals)
-        best_relations(self.marginals, self.scores.heads, self.scores.dependents, self.chances, best)
-        return best
-
     def chances_of(self, heads: Heads) -> Floats:
         # Arcs of the scores are ordered by head, then by dependent.
         size = len(heads)
@@ -228,8 +222,11 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return self.posterior(sentence).labelled()
 
     def heads(self, posterior: LabelledPosterior, *, decode: str = "mbr") -> Heads:
-        values = posterior.scores.maximised() if decode == "map" else posterior.best_relations()
-        return posterior.inference.best(values)
+        scores, best = posterior.scores, np.empty_like(posterior.marginals)
+        if decode == "map":
+            return posterior.inference.best(scores.maximised())
+        best_relations(posterior.marginals, scores.heads, scores.dependents, posterior.chances, best)
+        return posterior.inference.best(best)
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         check_decoder(decode)
@@ -238,15 +235,15 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         scores = self.relation_scores(encoded, posterior, heads)
         names = tuple(self.relations.relations[best] for best in scores.argmax(axis=1).tolist())
         names = names if given is None else given.keep_relations(names)
-        parsed = with_predicted_heads(sentence, heads, names)
+        parsed = editing.with_predicted_heads(sentence, heads, names)
         if not confidence:
             return parsed
         arcs = of_tree(self._tempered(posterior).marginals, heads)
         of_relations = best_chances(scores, temperature=self.relation_temperature)
         if given is not None:
             of_relations[[name != UNSPECIFIED for name in given.relations]] = 1.0
-        parsed = with_probabilities(parsed, editing.ARC_PROBABILITY, arcs)
-        return with_probabilities(parsed, editing.RELATION_PROBABILITY, arcs * of_relations)
+        parsed = editing.with_probabilities(parsed, editing.ARC_PROBABILITY, arcs)
+        return editing.with_probabilities(parsed, editing.RELATION_PROBABILITY, arcs * of_relations)
 
     def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> LabelledParser:
         arcs = ArcParser(self.scorer, self.labeller, self.inference, self.temperature)
@@ -281,7 +278,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         for sentence, start in zip(sentences, block.starts.tolist(), strict=True):
             heads = trees[start : start + len(sentence) + 1] - np.int32(start)
             heads[0] = NO_HEAD
-            parsed.append(with_tree(sentence, heads, tuple(islice(names, len(sentence)))))
+            parsed.append(editing.with_tree(sentence, heads, tuple(islice(names, len(sentence)))))
         return parsed
 
     def _block_trees(self, block: EncodedBlock) -> tuple[Numbers, Floats] | None:
