@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,13 +59,8 @@ class FactorGroup(ABC):
         It is the probability, under the factor's belief, that each score is counted.
         """
 
-    def tempered(self, temperature: float) -> Self:
-        """Return the group with every factor raised to the power 1 / ``temperature``."""
-        own: Any = self
-        tempered: Self = replace(own, scores=self.scores / temperature)
-        return tempered
 
-
+@dataclass(frozen=True, slots=True, eq=False)
 class KernelGroup(FactorGroup):
     """A family of factors computed by two kernels, which are static methods of a subclass.
 
@@ -75,6 +70,7 @@ class KernelGroup(FactorGroup):
     :meth:`expected`.
     """
 
+    edges: Variables
     messages: ClassVar[Callable[..., Any]]
     beliefs: ClassVar[Callable[..., Any]]
 
@@ -82,15 +78,13 @@ class KernelGroup(FactorGroup):
         return incoming, *(getattr(self, name) for name in _tables_of(type(self)))
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        outgoing: Messages = self.messages(*self.given(incoming), maximise).reshape(-1)
-        return outgoing
+        return self.messages(*self.given(incoming), maximise).reshape(-1)
 
     def log_partition(self, incoming: Messages) -> float:
         return float(self.beliefs(*self.given(incoming))[0])
 
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
-        expected: NDArray[np.float64] = self.beliefs(*self.given(incoming))[1]
-        return expected
+        return np.asarray(self.beliefs(*self.given(incoming))[1])
 
 
 @cache
@@ -110,10 +104,6 @@ class HardGroup(KernelGroup):
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
         return self.scores
 
-    def tempered(self, temperature: float) -> Self:
-        """Return the group itself: powers of 0 and 1 are equal to them."""
-        return self
-
 
 def rescored(
     group: FactorGroup, scores: NDArray[np.float64], places: NDArray[np.int64] | None = None
@@ -123,9 +113,7 @@ def rescored(
         laid_out = np.zeros(group.scores.shape)
         laid_out.reshape(-1)[places] = scores
         scores = laid_out
-    own: Any = group
-    made: FactorGroup = replace(own, scores=scores)
-    return made
+    return replace(cast(Any, group), scores=scores)
 
 
 def starts_of(sizes: ArrayLike) -> NDArray[np.int64]:
@@ -174,18 +162,13 @@ class FactorGraph:
     ``states`` int32[V]: number of states of each variable; a boolean has 2, and true is state 1. ``groups``:
     in the order of a sequential schedule. ``starts`` int64[V+1]: the log-ratios of variable v are in the
     slots ``starts[v]:starts[v + 1]``. For each group, ``slots`` int32[M] is the slot of each entry of its
-    messages, and ``edge_starts`` int64[E+1] the first entry of each edge.
+    messages.
     """
 
     states: NDArray[np.int32]
     groups: tuple[FactorGroup, ...]
     starts: NDArray[np.int64]
     slots: tuple[NDArray[np.int32], ...]
-    edge_starts: tuple[NDArray[np.int64], ...]
-
-    @property
-    def n_slots(self) -> int:
-        return int(self.starts[-1])
 
 
 def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGraph:
@@ -195,14 +178,13 @@ def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGrap
         raise ValueError("states must be a list of numbers of at least 1, one a variable")
     counts.flags.writeable = False
     starts = starts_of(counts - 1)
-    slots, edge_starts = [], []
+    slots = []
     for group in groups:
         _check_edges(group, counts)
         begins = starts_of(group.edge_states - 1)
         inside = np.arange(begins[-1]) - np.repeat(begins[:-1], np.diff(begins))
         slots.append((np.repeat(starts[group.edges], np.diff(begins)) + inside).astype(np.int32))
-        edge_starts.append(begins)
-    return FactorGraph(counts, tuple(groups), starts, tuple(slots), tuple(edge_starts))
+    return FactorGraph(counts, tuple(groups), starts, tuple(slots))
 
 
 def _check_edges(group: FactorGroup, states: NDArray[np.int32]) -> None:
@@ -211,7 +193,6 @@ def _check_edges(group: FactorGroup, states: NDArray[np.int32]) -> None:
         raise ValueError(f"{name} names variable {group.edges.max()}, expected 0..{states.size - 1}")
     wrong = np.flatnonzero(states[group.edges] != group.edge_states)
     if wrong.size:
-        edge = wrong[0]
-        variable = group.edges[edge]
-        expected = f"{group.edge_states[edge]} states of variable {variable}"
-        raise ValueError(f"{name} expects {expected}, which has {states[variable]}")
+        variable, expected = group.edges[wrong[0]], group.edge_states[wrong[0]]
+        found = f"{expected} states of variable {variable}, which has {states[variable]}"
+        raise ValueError(f"{name} expects {found}")

@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.graph import FactorGraph, FactorGroup, Messages
+from qsproj.bp.graph import FactorGraph, FactorGroup, Messages, rescored, starts_of
 from qsproj.conventions import Floats
 from qsproj.errors import UsageError, check_name
 from qsproj.kernels.bp import bp_messages
@@ -27,26 +27,25 @@ class MessageState:
     def __init__(
         self, graph: FactorGraph, *, damping: float, maximise: bool, start: Sequence[Messages] | None
     ) -> None:
-        n_groups = len(graph.groups)
-        self.groups: Sequence[FactorGroup] = graph.groups
+        n_groups, n_slots = len(graph.groups), int(graph.starts[-1])
         self.contradiction = False
-        self.finite = np.zeros(graph.n_slots)
-        self._infinite = np.zeros(graph.n_slots, dtype=np.int32)
+        self.finite = np.zeros(n_slots)
+        self._infinite = np.zeros(n_slots, dtype=np.int32)
         self._slots = graph.slots
         self._damping = damping
         self._maximise = maximise
         # Each group's sums are stored separately and totals are recomputed, to avoid accumulating rounding.
-        self._finite_by_group = np.zeros((n_groups, graph.n_slots))
-        self._infinite_by_group = np.zeros((n_groups, graph.n_slots), dtype=np.int32)
+        self._finite_by_group = np.zeros((n_groups, n_slots))
+        self._infinite_by_group = np.zeros((n_groups, n_slots), dtype=np.int32)
         self.outgoing = [np.zeros(slots.size) for slots in graph.slots]
-        self._heard: list[Messages | None] = [None] * n_groups
+        self.use(graph.groups)
         if start is not None:
             self.outgoing = [np.array(messages, dtype=np.float64) for messages in start]
             self.publish(range(n_groups))
 
     def use(self, groups: Sequence[FactorGroup]) -> None:
         self.groups = groups
-        self._heard = [None] * len(groups)
+        self._heard: list[Messages | None] = [None] * len(groups)
 
     def incoming(self, index: int) -> Messages:
         """Return the messages of the variables to group ``index`` (thesis eq. 2.7), read-only."""
@@ -58,9 +57,9 @@ class MessageState:
     def news(self, index: int, incoming: Messages) -> float:
         """Return the largest change of ``incoming`` since the group's last update; inf before the first."""
         heard = self._heard[index]
-        if heard is None or not self.groups[index].needs_incoming:
-            return np.inf if heard is None else 0.0
-        return float(bp_messages.largest_change(heard, incoming))
+        if heard is None:
+            return np.inf
+        return bp_messages.largest_change(heard, incoming) if self.groups[index].needs_incoming else 0.0
 
     def answer(self, index: int, incoming: Messages) -> float:
         needs_incoming = self.groups[index].needs_incoming
@@ -272,9 +271,9 @@ def bethe_log_z(beliefs: Beliefs) -> float:
     graph = beliefs.graph
     degrees = np.zeros(graph.states.size)
     log_z = 0.0
-    for group, incoming, starts in zip(graph.groups, beliefs.incoming, graph.edge_starts):
+    for group, incoming in zip(graph.groups, beliefs.incoming):
         degrees += np.bincount(group.edges, minlength=degrees.size)
-        outgoing = group.propagate(incoming)
+        outgoing, starts = group.propagate(incoming), starts_of(group.edge_states - 1)
         log_z += group.log_partition(incoming) - bp_messages.expected_messages(incoming, outgoing, starts)
     chances = bp_messages.state_probabilities(beliefs.log_ratios, graph.starts)
     return float(log_z - (degrees - 1.0) @ bp_messages.variable_entropies(chances, graph.starts))
@@ -316,7 +315,12 @@ def run(
     contradictions are reported by the status and never raise. Raises UsageError when ``start`` does not fit
     the groups. Exact on acyclic graphs, once the number of iterations reaches their diameter.
     """
-    _check_start(graph, start)
+    if start is not None:
+        sizes, expected = [messages.size for messages in start], [slots.size for slots in graph.slots]
+        if sizes != expected:
+            raise UsageError(f"messages to start from are {sizes} for the groups, expected {expected}")
+        if any(np.isnan(messages).any() for messages in start):
+            raise UsageError("a message to start from is NaN, expected messages of a successful run")
     state = MessageState(graph, damping=passing.damping, maximise=maximise, start=start)
     sweep = SCHEDULES[passing.schedule]
     monitor = Monitor(passing.tolerance)
@@ -324,8 +328,7 @@ def run(
     for iteration in range(passing.max_iterations):
         if iteration < len(passing.temperatures):
             temperature = passing.temperatures[iteration]
-            groups = [group if temperature == 1.0 else group.tempered(temperature) for group in graph.groups]
-            tempered = replace(graph, groups=tuple(groups))
+            tempered = graph if temperature == 1.0 else replace(graph, groups=_tempered(graph, temperature))
             state.use(tempered.groups)
         residual = sweep(state, passing.tolerance)
         monitor.record(residual, state.finite, final=iteration + 1 >= len(passing.temperatures))
@@ -343,11 +346,7 @@ def run(
     )
 
 
-def _check_start(graph: FactorGraph, start: Sequence[Messages] | None) -> None:
-    if start is None:
-        return
-    sizes, expected = [messages.size for messages in start], [slots.size for slots in graph.slots]
-    if sizes != expected:
-        raise UsageError(f"messages to start from are {sizes} for the groups, expected {expected}")
-    if any(np.isnan(messages).any() for messages in start):
-        raise UsageError("a message to start from is NaN, expected messages of a successful run")
+def _tempered(graph: FactorGraph, temperature: float) -> tuple[FactorGroup, ...]:
+    """Return the groups with every factor raised to the power 1 / ``temperature``; hard ones are the same."""
+    groups = graph.groups
+    return tuple(rescored(one, one.scores / temperature) if one.scores.size else one for one in groups)

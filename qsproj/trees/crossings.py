@@ -54,7 +54,13 @@ def projectivise(heads: Heads) -> Heads:
         return heads
     lifted = heads.copy()
     while True:
-        dominates = _domination(lifted)
+        # Whether the row's word is the column's word or an ancestor of it.
+        dominates = np.eye(len(lifted), dtype=np.bool_)
+        dominates[0] = True
+        for word, ancestor in enumerate(lifted.tolist()):
+            while ancestor > 0:
+                dominates[ancestor, word] = True
+                ancestor = int(lifted[ancestor])
         lengths = {
             dependent: abs(dependent - head)
             for dependent, head in enumerate(lifted.tolist())
@@ -77,16 +83,3 @@ def without_crossings(heads: Heads) -> Heads:
 def nearest_projective(heads: Heads) -> Heads:
     """Lift a whole tree (:func:`projectivise`); remove crossing arcs of a partial one."""
     return projectivise(heads) if is_whole(heads) else without_crossings(heads)
-
-
-def _domination(heads: Heads) -> NDArray[np.bool_]:
-    """Return bool[n+1, n+1]: whether the row's word is the column's word or an ancestor of it."""
-    n = len(heads) - 1
-    dominates = np.eye(n + 1, dtype=np.bool_)
-    for word in range(1, n + 1):
-        ancestor = int(heads[word])
-        while ancestor > 0:
-            dominates[ancestor, word] = True
-            ancestor = int(heads[ancestor])
-    dominates[0] = True
-    return dominates

@@ -74,8 +74,8 @@ STEP = 1e-30
 
 def tree_shifts(scores: Scores, heads: Heads) -> NDArray[np.float64]:
     """Return float64[n+1], the score of the arc into each word of a tree; 0 for the root."""
-    shifts = np.zeros(heads.size)
-    shifts[1:] = scores[heads[1:], np.arange(1, heads.size)]
+    shifts = scores[heads, np.arange(heads.size)]
+    shifts[ROOT] = 0.0
     return shifts
 
 

@@ -42,7 +42,6 @@ class AlignHmm(graph.KernelGroup):
     *Source*: thesis 4.7.1.2; Vogel et al. 1996, with the NULL of Och and Ney 2003.
     """
 
-    edges: graph.Variables
     starts: NDArray[np.int64]
     positions: NDArray[np.int32]
     scores: NDArray[np.float64]
@@ -88,15 +87,12 @@ class AlignItg(graph.HardGroup):
     *Source*: thesis 4.7.1.2; Wu 1997; a normal form like that of Huang et al. 2009.
     """
 
-    edges: graph.Variables
     of_source: NDArray[np.int64]
     of_target: NDArray[np.int64]
     shape: tuple[int, int]
 
     def propagate(self, incoming: graph.Messages, *, maximise: bool = False) -> graph.Messages:
-        links, must_source, must_target, possible = self._charted(incoming)
-        semiring = MAXIMUM if maximise else self._semiring(links)
-        weights = np.exp(links) if semiring == PROBABILITY else links
+        weights, must_source, must_target, semiring, possible = self._charted(incoming, maximise=maximise)
         total, without, unlinked = bp_alignment.itg_sums(weights, must_source, must_target, semiring)
         if not possible or total == (0.0 if semiring == PROBABILITY else -np.inf):
             return np.full(incoming.size, np.nan)
@@ -104,19 +100,17 @@ class AlignItg(graph.HardGroup):
         return np.asarray(bp_alignment.itg_messages(*sums, self.of_source, self.of_target, semiring))
 
     def log_partition(self, incoming: graph.Messages) -> float:
-        links, must_source, must_target, possible = self._charted(incoming)
+        weights, must_source, must_target, semiring, possible = self._charted(incoming)
         if not possible:
             return -np.inf
-        semiring = self._semiring(links)
-        weights = np.exp(links) if semiring == PROBABILITY else links
         whole = bp_alignment.itg_inside(weights, must_source, must_target, semiring)[0]
         total = bp_alignment.itg_total(whole, must_source, must_target, semiring)
         return float(np.log(total) if semiring == PROBABILITY else total)
 
     def _charted(
-        self, incoming: graph.Messages
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], bool]:
-        """Return log weights float64[m, n], how many words before each must be linked, and feasibility."""
+        self, incoming: graph.Messages, *, maximise: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int, bool]:
+        """Return weights float64[m, n], how many words before each must be linked, semiring, feasibility."""
         links = np.full(self.shape, -np.inf)
         links[self.of_source, self.of_target] = incoming
         certain = links == np.inf
@@ -125,11 +119,16 @@ class AlignItg(graph.HardGroup):
         links[:, of_target > 0] = -np.inf
         links[certain] = 0.0
         possible = max(of_source.max(initial=0), of_target.max(initial=0)) <= 1
-        return links, graph.starts_of(of_source > 0), graph.starts_of(of_target > 0), bool(possible)
-
-    def _semiring(self, links: NDArray[np.float64]) -> int:
-        largest = np.abs(links[links > -np.inf]).max(initial=0.0)
-        return PROBABILITY if largest * min(self.shape) <= MOST_LOG_WEIGHT else LOG
+        largest = np.abs(links[links > -np.inf]).max(initial=0.0) * min(self.shape)
+        semiring = MAXIMUM if maximise else PROBABILITY if largest <= MOST_LOG_WEIGHT else LOG
+        weights = np.exp(links) if semiring == PROBABILITY else links
+        return (
+            weights,
+            graph.starts_of(of_source > 0),
+            graph.starts_of(of_target > 0),
+            semiring,
+            bool(possible),
+        )
 
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:

@@ -16,7 +16,6 @@ from qsproj.kernels.bp import bp_booleans
 class AllTrue(graph.KernelGroup):
     """Factors that fire if all of their booleans are true; O(d) each."""
 
-    edges: graph.Variables
     scores: NDArray[np.float64]
     degree: int
     messages = staticmethod(bp_booleans.all_true_messages)
@@ -58,7 +57,6 @@ def no2cycle(links: NDArray[np.int32]) -> AllTrue:
 class Link(graph.KernelGroup):
     """Unary soft factors; each fires if its boolean is true (thesis 2.2.5, LINK). O(1) each."""
 
-    edges: graph.Variables
     scores: NDArray[np.float64]
     needs_incoming: ClassVar[bool] = False
     beliefs = staticmethod(bp_booleans.link_beliefs)
@@ -91,7 +89,6 @@ class AnyPair(graph.HardGroup):
     *Source*: thesis 4.7.2.2 (indicator variables and the sum over middle words).
     """
 
-    edges: graph.Variables
     starts: NDArray[np.int64]
     messages = staticmethod(bp_booleans.any_pair_messages)
     beliefs = staticmethod(bp_booleans.any_pair_log_partition)
@@ -116,7 +113,6 @@ class ExactlyOne(graph.HardGroup):
     ``edges`` int32[E]: the booleans, grouped by factor with ``starts`` int64[F+1].
     """
 
-    edges: graph.Variables
     starts: NDArray[np.int64]
     allow_none: bool
     messages = staticmethod(bp_booleans.exactly_one_messages)
@@ -146,7 +142,6 @@ class Synch(graph.HardGroup):
     Where the dependents are linked, exactly two of the other three may not be true.
     """
 
-    edges: graph.Variables
     messages = staticmethod(bp_booleans.synch_messages)
     beliefs = staticmethod(bp_booleans.synch_log_partition)
 

@@ -13,7 +13,6 @@ from qsproj.kernels.bp import bp_chains
 class ChildSequence(graph.KernelGroup):
     """Chains of booleans with bigram scores of the true ones (thesis 2.2.5); O(m^2) a chain."""
 
-    edges: graph.Variables
     starts: NDArray[np.int64]
     scores: NDArray[np.float64]
     score_starts: NDArray[np.int64]
@@ -58,7 +57,6 @@ def step_table(starts: ArrayLike) -> NDArray[np.int32]:
 class Valence(graph.KernelGroup):
     """Families of booleans, scored by the number of true ones (thesis 2.2.5). O(m B) for m booleans."""
 
-    edges: graph.Variables
     starts: NDArray[np.int64]
     scores: NDArray[np.float64]
     messages = staticmethod(bp_chains.valence_messages)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.graph import KernelGroup, Messages, Variables, checked_edges, checked_scores
+from qsproj.bp.graph import KernelGroup, Messages, checked_edges, checked_scores
 from qsproj.kernels.bp import bp_tags
 
 
@@ -14,7 +14,6 @@ from qsproj.kernels.bp import bp_tags
 class Tag(KernelGroup):
     """Unary soft factors on variables of K states each (thesis 2.2.5, TAG). O(K) each."""
 
-    edges: Variables
     scores: NDArray[np.float64]
     beliefs = staticmethod(bp_tags.tag_beliefs)
 
@@ -44,7 +43,6 @@ def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
 class TagLink(KernelGroup):
     """Ternary soft factors, which fire with an arc by both tags (thesis 2.2.5); O(H D) each."""
 
-    edges: Variables
     scores: NDArray[np.float64]
     beliefs = staticmethod(bp_tags.tag_link_beliefs)
 
@@ -84,7 +82,6 @@ def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, s
 class Trigram(KernelGroup):
     """One soft factor over the tags of a sentence (thesis 2.2.5, TRIGRAM). O(n K^3) for K tags."""
 
-    edges: Variables
     scores: NDArray[np.float64]
     messages = staticmethod(bp_tags.trigram_messages)
     beliefs = staticmethod(bp_tags.trigram_beliefs)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.links import arcs_of
-from qsproj.conventions import Scores
 from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
@@ -23,7 +22,6 @@ class Tree(graph.HardGroup):
     ``edges``, ``heads``, ``dependents`` int32[E]: the boolean of each arc and its ends. ``size``: n + 1.
     """
 
-    edges: graph.Variables
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
     size: int
@@ -38,7 +36,10 @@ class Tree(graph.HardGroup):
                 return outgoing
         scores = bp_trees.tree_scores(incoming, self.heads, self.dependents, self.size)
         try:
-            with_arc = self._with_arcs(scores, maximise)
+            if maximise:
+                with_arc = self._trees.max_marginals(scores, single_root=self.single_root)
+            else:
+                with_arc = self._trees.posterior(scores, single_root=self.single_root).log_marginals
         except NoTreeError:
             return np.full(incoming.size, np.nan)
         return np.asarray(bp_trees.tree_messages(incoming, self.heads, self.dependents, with_arc, maximise))
@@ -53,12 +54,6 @@ class Tree(graph.HardGroup):
     @property
     def _trees(self) -> ModuleType:
         return projective if self.projective else nonprojective
-
-    def _with_arcs(self, scores: Scores, maximise: bool) -> Scores:
-        """Return the log weight of the trees with each arc, or of the best one; NoTreeError for none."""
-        if maximise:
-            return self._trees.max_marginals(scores, single_root=self.single_root)
-        return self._trees.posterior(scores, single_root=self.single_root).log_marginals
 
 
 def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
@@ -76,7 +71,6 @@ def projective_tree(links: NDArray[np.int32], *, single_root: bool = False) -> T
 class Forest(graph.HardGroup):
     """PTREE over the arcs of concatenated sentences, ``counts`` and ``sizes`` int64[S], in one call."""
 
-    edges: graph.Variables
     trees: tuple[Tree, ...]
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
@@ -116,7 +110,6 @@ class NoCross(graph.KernelGroup):
     They include EXACTLY1 for both. ``starts`` int64[2 F + 1]: arcs into the first word, then into the second.
     """
 
-    edges: graph.Variables
     heads: NDArray[np.int32]
     starts: NDArray[np.int64]
     dependents: NDArray[np.int32]
