@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -85,10 +85,9 @@ def map_in_order(
     if workers.backend == "processes" and workers.jobs == 1:
         yield from map(function, items)
     else:
-        on_block = partial(_on_block, function)
         by_whom = _on_cluster if workers.backend == "dask" else _on_processes
-        for results in by_whom(on_block, blocks_of(items, block), workers):
-            yield from results
+        blocks = by_whom(partial(_on_block, function), blocks_of(items, block), workers)
+        yield from chain.from_iterable(blocks)
 
 
 def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from functools import cache
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -47,14 +48,7 @@ def progress_bars(shown: bool = True) -> AbstractContextManager[None]:
 
 def notices(say: Say) -> AbstractContextManager[None]:
     """Pass each distinct line of :func:`notice` to ``say`` once inside a ``with`` block."""
-    said: set[str] = set()
-
-    def once(line: str) -> None:
-        if line not in said:
-            said.add(line)
-            say(line)
-
-    return _inside(_NOTICES, once)
+    return _inside(_NOTICES, cache(say))
 
 
 def notice(line: str) -> None:
@@ -80,25 +74,24 @@ def track(
 
     ``total`` may be a function, which is called only where progress is shown.
     """
-    if _hidden() and _LOGGED.get() is None:
+    hidden, logged_to = _hidden(), _LOGGED.get()
+    if hidden and logged_to is None:
         yield from items
         return
     count = total() if callable(total) else total
-    if _hidden():
-        yield from _saying(items, description, count, unit)
-        return
-    yield from _tqdm()(items, desc=description, total=count, unit=unit, delay=2.0, leave=False)
+    if hidden and logged_to is not None:
+        yield from _saying(items, description, count, unit, *logged_to)
+    else:
+        yield from _tqdm()(items, desc=description, total=count, unit=unit, delay=2.0, leave=False)
 
 
 # Time of the last log line, shared by all work: more work does not log more often.
 _LAST_SAID = [0.0]
 
 
-def _saying(items: Iterable[Item], description: str, total: int | None, unit: str) -> Iterator[Item]:
-    """Yield items and log their number at intervals."""
-    logged_to = _LOGGED.get()
-    assert logged_to is not None
-    say, every = logged_to
+def _saying(
+    items: Iterable[Item], description: str, total: int | None, unit: str, say: Say, every: float
+) -> Iterator[Item]:
     _LAST_SAID[0] = _LAST_SAID[0] or monotonic()
     for number, item in enumerate(items):
         if number and monotonic() - _LAST_SAID[0] >= every:
@@ -116,16 +109,8 @@ def bar(
     Yields a function that advances it by one, or by a given number. ``unit``: ``B`` for bytes. ``done``:
     number of units at the start.
     """
-    with _tqdm()(
-        desc=description,
-        total=total,
-        initial=done,
-        unit=unit,
-        unit_scale=unit == "B",
-        disable=_hidden(),
-        delay=2.0,
-        leave=False,
-    ) as moving:
+    how = {"unit": unit, "unit_scale": unit == "B", "disable": _hidden(), "delay": 2.0, "leave": False}
+    with _tqdm()(desc=description, total=total, initial=done, **how) as moving:
         yield moving.update
 
 
