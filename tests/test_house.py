@@ -34,9 +34,9 @@ def imports_of(path):
 
 
 def command_files():
-    """Return the commands that have a file: those that say which arguments they take."""
+    """Return the commands that have a file: those that show examples."""
     files = (PACKAGE / "cli").glob("*.py")
-    written = [path for path in files if "\ndef add_arguments(" in path.read_text(encoding="utf-8")]
+    written = [path for path in files if "\nEXAMPLES = " in path.read_text(encoding="utf-8")]
     return sorted(path.stem.replace("_", "-") for path in written)
 
 

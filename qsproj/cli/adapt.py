@@ -8,16 +8,25 @@ then be omitted, and the parser's own, less accurate trees are used.
 
 import argparse
 
-from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import adding_lines
-from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_pairing, add_seed
+from qsproj.cli.options.shared import PAIRING, SEED, made_by, rng_of
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.errors import UsageError
 from qsproj.progress import notice, track
 
 LEARNS_FROM = ("source", "target")
+OPTIONS = f"""
+--source FILE  trees in the old style, CoNLL-U
+--target FILE  the same sentences with trees in the new style [required]
+-o, --output MODEL  where the model is written [required]
+--parser MODEL  parser of the old style, to adapt to the new style
+--epochs N  passes over the data (default: more for less data)
+--projective  arcs cross only if those of SOURCE do
+| --nonprojective  arcs may cross
+{PAIRING}
+{SEED}
+"""
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
   qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
@@ -26,29 +35,13 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("--source FILE", "trees in the old style, CoNLL-U")
-    parser.option("--target FILE", "the same sentences with trees in the new style", required=True)
-    parser.option("-o, --output MODEL", "where the model is written", required=True)
-    parser.option("--parser MODEL", "parser of the old style, to adapt to the new style")
-    parser.option("--epochs N", "passes over the data (default: more for less data)")
-    shape = parser.add_mutually_exclusive_group()
-    shape.option("--projective", "arcs cross only if those of SOURCE do")
-    shape.option("--nonprojective", "arcs may cross")
-    add_pairing(parser)
-    add_seed(parser)
-
-
 def run(options: argparse.Namespace) -> None:
-    import numpy as np
-
     from qsproj.models.converter.converter import AdaptedParser, ConverterOptions
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.adapt import pair_styles, train_adaptation
 
     projective = True if options.projective else False if options.nonprojective else None
     settings = ConverterOptions(epochs=options.epochs, projective=projective)
-    rng = np.random.default_rng(options.seed)
     parser = load_parser(options.parser) if options.parser else None
     if options.source:
         names = (name_of(options.source), name_of(options.target))
@@ -60,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
             pairs = [(parser.parse(tree), tree) for tree in track(trees, "parsing", unit="sentence")]
     else:
         raise UsageError("without --parser, give --source: the same sentences in the old style")
-    converter, report = train_adaptation(pairs, rng=rng, options=settings)
+    converter, report = train_adaptation(pairs, rng=rng_of(options), options=settings)
     model = converter if parser is None else AdaptedParser(parser, converter)
     model.save(options.output, made=made_by(options))
     notice(report.summary(converter.inference))

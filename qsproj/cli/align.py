@@ -22,11 +22,9 @@ from qsproj.alignment import aligners
 from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
-from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import only_where, only_with
-from qsproj.cli.options.pair_files import add_link_learning, alignment_families
-from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_pairing, add_seed, add_workers, workers_of
+from qsproj.cli.options.pair_files import LINK_LEARNING, alignment_families
+from qsproj.cli.options.shared import PAIRING, SEED, WORKERS, made_by, rng_of, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.alignments import with_links_in_misc, write_alignments
 from qsproj.corpus.conllu import write_conllu
@@ -40,6 +38,29 @@ from qsproj.progress import notice
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_alignment import LinkChooser
 
+_USUAL = "; ".join(f"{name} for {method}" for method, name in aligners.METHODS.items())
+OPTIONS = f"""
+SOURCE  source sentences, or PAIRS (- for standard input)
+[TARGET]  target sentences
+-o, --output FILE  links [default: -]
+--weights  write links with probabilities: i-j:p [with: --method hmm]
+--linked FILE  also write TARGET (CoNLL-U) with the links in MISC (Align=2,4) [writes: target]
+# text
+--tokenize CODE CODE  tokenise raw text by the rules of both languages, as qsproj tokenize does
+--unspaced SIDE  {", ".join(SIDES)}: sides written without spaces; align from parts of words
+{PAIRING}
+# links
+--method NAME  {", ".join(aligners.METHODS)} (default: hmm) [default: hmm]
+--symmetrize NAME  combination of the two directions: {", ".join(aligners.KNOWN)} (default: {_USUAL})
+--threshold P  minimum probability of a link; lower for more recall, less precision (default:
+    {aligners.DEFAULT_THRESHOLD})
+{SEED}
+# links by hand
+{LINK_LEARNING}
+--save-model MODEL  also write the link selection model, for -m [writes] [with: --hand-alignment]
+-m, --model MODEL  select links by a model of --save-model [with: --method hmm]
+{WORKERS}
+"""
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
   qsproj align en.txt de.txt --tokenize en de --weights -o en-de.pharaoh
@@ -49,50 +70,14 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("SOURCE", "source sentences, or PAIRS (- for standard input)")
-    parser.option("[TARGET]", "target sentences")
-    parser.option("-o, --output FILE", "links", default="-")
-    weights = parser.option("--weights", "write links with probabilities: i-j:p")
-    parser.option(
-        "--linked FILE", "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)", writes="target"
-    )
-    text = parser.add_argument_group("text")
-    text.option(
-        "--tokenize",
-        "tokenise raw text by the rules of both languages, as qsproj tokenize does",
-        nargs=2,
-        metavar=("CODE", "CODE"),
-    )
-    text.option(
-        "--unspaced SIDE", f"{', '.join(SIDES)}: sides written without spaces; align from parts of words"
-    )
-    add_pairing(text)
-    links = parser.add_argument_group("links")
-    links.option("--method NAME", f"{', '.join(aligners.METHODS)} (default: hmm)", default="hmm")
-    usual = "; ".join(f"{name} for {method}" for method, name in aligners.METHODS.items())
-    links.option(
-        "--symmetrize NAME",
-        f"combination of the two directions: {', '.join(aligners.KNOWN)} (default: {usual})",
-    )
-    threshold = links.option(
-        "--threshold P",
-        f"minimum probability of a link; lower for more recall, less precision (default: "
-        f"{aligners.DEFAULT_THRESHOLD})",
-    )
-    add_seed(links)
-    by_hand = add_link_learning(parser)
-    hand, *taught = by_hand._group_actions
-    saved = by_hand.option("--save-model MODEL", "also write the link selection model, for -m", writes="")
-    model = by_hand.option("-m, --model MODEL", "select links by a model of --save-model")
-    only_with("hand_alignment", *taught, saved)
-    # These need link probabilities.
-    only_with("method", weights, hand, model, add_workers(parser), among=["hmm"])
-    only_where(f"--symmetrize {aligners.THRESHOLD}", _weighs, threshold, hand, model)
+def add_conditions(parser: argparse.ArgumentParser) -> None:
+    only_with(parser, "--hand-alignment", "alignment_factors")
+    only_with(parser, "--method hmm", "hand_alignment", "jobs", "backend", "scheduler")
 
+    def weighs(options: argparse.Namespace) -> bool:
+        return (options.symmetrize or aligners.METHODS.get(options.method)) == aligners.THRESHOLD
 
-def _weighs(options: argparse.Namespace) -> bool:
-    return (options.symmetrize or aligners.METHODS.get(options.method)) == aligners.THRESHOLD
+    only_where(parser, f"--symmetrize {aligners.THRESHOLD}", weighs, "threshold", "hand_alignment", "model")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -103,15 +88,13 @@ def run(options: argparse.Namespace) -> None:
             raise UsageError(f"--linked needs two files of CoNLL-U; {remedy}")
         check_has_misc(options.linked, "--linked")
     threshold = aligners.DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    by_hand = options.hand_alignment is not None
-    if by_hand and options.model is not None:
+    if options.hand_alignment is not None and options.model is not None:
         raise UsageError("-m selects links by a trained model; leave out --hand-alignment, or -m")
-    select = chosen_links if by_hand or options.model is not None else _aligned
-    alignments = _reported(select(options, threshold))
+    select = _aligned if options.hand_alignment is None and options.model is None else chosen_links
+    alignments: Iterable[Alignment] = _reported(select(options, threshold))
     if options.linked is not None:
-        kept = list(alignments)
-        alignments = iter(kept)
-        write_conllu(_linked(options, kept), options.linked)
+        alignments = list(alignments)
+        write_conllu(_linked(options, alignments), options.linked)
     write_alignments(alignments, options.output, with_weights=options.weights, with_counts=True)
 
 
@@ -154,30 +137,27 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
     from qsproj.models.storage import load_model_of
     from qsproj.pipelines.bilingual.biparse import choose_links, propose_links
 
-    families = alignment_families(options)
     chooser, remedy = None, "train one: qsproj align --hand-alignment"
     if options.model:
         chooser = load_model_of(options.model, LinkChooser, expected="a link chooser", remedy=remedy)
     sides = list(_sides(options))
     sizes = [(len(source or ()), len(target or ())) for source, target in sides]
-    whole = [i for i, size in enumerate(sizes) if all(size)]
     sentences = [(source, target) for source, target in sides if source is not None and target is not None]
-    pairs = propose_links(sentences, unspaced=options.unspaced, workers=workers_of(options))
-    if chooser is not None:
-        chosen = choose_links(chooser, pairs, threshold=threshold)
-    else:
+    pairs: Iterable[SentencePair] = propose_links(
+        sentences, unspaced=options.unspaced, workers=workers_of(options)
+    )
+    if chooser is None:
         format = options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
         hand = read_hand_alignments(options.hand_alignment, format, sizes=sizes)
+        whole = [i for i, size in enumerate(sizes) if all(size)]
         numbered = zip(whole, pairs, strict=True)
         bitext = [replace(pair, hand=hand[i]) if i < len(hand) else pair for i, pair in numbered]
-        chooser = _learned(options, bitext, families)
-        chosen = choose_links(chooser, bitext, threshold=threshold)
+        chooser, pairs = _learned(options, bitext), bitext
+    chosen = choose_links(chooser, pairs, threshold=threshold)
     # Pairs with an empty side get an alignment without links.
-    long = 0
     for size in sizes:
         yield next(chosen) if all(size) else make_alignment(*size, [], weights=[])
-        long += max(size) > MAX_WORDS
-    if long:
+    if long := sum(max(size) > MAX_WORDS for size in sizes):
         side = f"with a side of more than {MAX_WORDS:,} words"
         notice(f"{pluralise(long, 'pair')} {side}: links are those of the aligner")
 
@@ -194,18 +174,14 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
         yield source, target
 
 
-def _learned(
-    options: argparse.Namespace, pairs: list[SentencePair], families: tuple[str, ...]
-) -> LinkChooser:
-    import numpy as np
-
+def _learned(options: argparse.Namespace, pairs: list[SentencePair]) -> LinkChooser:
     from qsproj.pipelines.bilingual.biparse import learn_to_choose
 
-    chooser, counts = learn_to_choose(pairs, rng=np.random.default_rng(options.seed), families=families)
+    chooser, counts = learn_to_choose(pairs, rng=rng_of(options), families=alignment_families(options))
     by_hand = sum(pair.hand is not None for pair in pairs)
     left_out = pluralise(by_hand - counts.pairs, "pair")
     notice(f"{counts.summary()}; left out: {left_out} too long or without candidates")
     if options.save_model is not None:
-        facts = {"hand_aligned": counts.pairs, "pairs": len(pairs)}
-        chooser.save(options.save_model, made=made_by(options, **facts))
+        made = made_by(options, hand_aligned=counts.pairs, pairs=len(pairs))
+        chooser.save(options.save_model, made=made)
     return chooser

@@ -20,24 +20,22 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.files import Output, check_files
-from qsproj.cli.options.shared import add_address, add_reviewing
+from qsproj.cli.options.shared import ADDRESS, REVIEWING
 
+OPTIONS = f"""
+--work DIR  working folder of qsproj bootstrap [required]
+--language CODE  target language, if DIR holds several
+-o, --output MODEL  where each trained model is written [required]
+--lexicon FILE  where tags of words are written (default: in DIR) [writes]
+{REVIEWING}
+{ADDRESS}
+"""
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en.conllu --bitext en.verses wo.verses --paired-by verse \\
       --languages en wo --text wo.txt --work wo.work -o wo.model
   qsproj annotate --work wo.work -o better.wo.model
 """
-
-
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("--work DIR", "working folder of qsproj bootstrap", required=True)
-    parser.option("--language CODE", "target language, if DIR holds several")
-    parser.option("-o, --output MODEL", "where each trained model is written", required=True)
-    parser.option("--lexicon FILE", "where tags of words are written (default: in DIR)", writes="")
-    add_reviewing(parser)
-    add_address(parser)
 
 
 def run(options: argparse.Namespace) -> None:

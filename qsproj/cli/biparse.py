@@ -6,25 +6,29 @@ The probabilities of the joint model are written to MISC (ArcProb=) and as weigh
 trained by `qsproj train-biparser`.
 """
 
-from __future__ import annotations
-
 import argparse
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
-from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.declare import only_with
-from qsproj.cli.options.shared import add_workers, workers_of
+from qsproj.cli.options.shared import WORKERS, workers_of
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import open_output
 from qsproj.progress import notice, track
 
-if TYPE_CHECKING:
-    from qsproj.models.joint.joint_parser import ParsedPair
-
+OPTIONS = f"""
+{pair_files.PAIR_FILES}
+{pair_files.SOURCE_TREE.format(usual="as the model was trained")}
+-m, --model MODEL  from `qsproj train-biparser` [required]
+-o, --output FILE  target trees [default: -] [writes: target]
+--source-output FILE  also write source trees [writes: source]
+--alignment-output FILE  also write links, as i-j:p [writes: alignment]
+--link-threshold P  minimum probability of written links (default: that of training)
+    [with: --alignment-output]
+{WORKERS}
+"""
 EXAMPLES = """examples:
   qsproj biparse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\
@@ -32,23 +36,9 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    pair_files.add_pair_files(parser)
-    pair_files.add_source_tree(parser, usual="as the model was trained")
-    parser.option("-m, --model MODEL", "from `qsproj train-biparser`", required=True)
-    parser.option("-o, --output FILE", "target trees", default="-", writes="target")
-    parser.option("--source-output FILE", "also write source trees", writes="source")
-    parser.option("--alignment-output FILE", "also write links, as i-j:p", writes="alignment")
-    threshold = parser.option(
-        "--link-threshold P", "minimum probability of written links (default: that of training)"
-    )
-    add_workers(parser)
-    only_with("alignment_output", threshold)
-
-
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import LOOKED_AT, warn_unknown_tags
-    from qsproj.models.joint.joint_parser import load_joint_parser
+    from qsproj.models.joint.joint_parser import ParsedPair, load_joint_parser
     from qsproj.pipelines.bilingual.biparse import ParsingCounts, parse_pair_stream
     from qsproj.pipelines.streams import loaded_once
 
@@ -56,15 +46,14 @@ def run(options: argparse.Namespace) -> None:
     model = loaded_once(load_joint_parser, options.model)
     source_tree = options.source_tree or model.options.source_tree
     counts = ParsingCounts()
-    how = {"source_tree": source_tree, "link_threshold": options.link_threshold}
+    how: dict[str, Any] = {"source_tree": source_tree, "link_threshold": options.link_threshold}
     parse = partial(parse_pair_stream, options.model, **how, counts=counts, workers=workers_of(options))
+    first: list[ParsedPair] = []
     with ExitStack() as stack:
-        target = stack.enter_context(open_output(options.output))
-        paths = options.source_output, options.alignment_output
+        paths = options.output, options.source_output, options.alignment_output
         opened = (None if path is None else stack.enter_context(open_output(path)) for path in paths)
-        source, links = opened
+        target, source, links = opened
         parsing = pair_files.located_pairs(files, parse, source_tree=source_tree, model=model)
-        first: list[ParsedPair] = []
         for parsed in track(parsing, "parsing", unit="pair"):
             if len(first) < LOOKED_AT:
                 first.append(parsed)

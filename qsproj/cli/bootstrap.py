@@ -8,30 +8,64 @@ With --work DIR the result of each stage is kept and computed again only if its 
 same command resumes an interrupted run, and another target language reuses the stages of the source.
 """
 
-from __future__ import annotations
-
 import argparse
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from qsproj.cli.command_parser import CommandParser, say
-from qsproj.cli.options.declare import only_with, values_of
+from qsproj.cli.command_parser import say
 from qsproj.cli.options.files import paths_in
-from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_seed, add_workers, workers_of
+from qsproj.cli.options.shared import SEED, WORKERS, made_by, values_of, workers_of
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import copy_to, temporary_folder
 from qsproj.corpus.formats import count_sentences
 from qsproj.errors import UsageError, pluralise
+from qsproj.pipelines.bootstrap.estimate import in_short
+from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
+from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.progress import logged, notice
 
-if TYPE_CHECKING:
-    from qsproj.pipelines.bootstrap.texts import SourceText
-    from qsproj.pipelines.bootstrap.workspace import Workspace
-
+OPTIONS = f"""
+--treebank FILE ...  source trees, CoNLL-U [several] [required]
+--bitext FILE ...  source and target text, or one file of pairs (lines, or TMX) [several] [required]
+--languages SOURCE TARGET  ISO 639 codes: en de; qaa to qtz for a language without a code [several] [required]
+-o, --output MODEL  where the model is written [required]
+--paired-by HOW  line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip
+    [default: line]
+--work DIR  keep the results of stages here, and reuse them
+{SEED}
+# further inputs
+--alignment FILE  links i-j of an external aligner, for --bitext tokenised by qsproj tokenize [several]
+--text FILE ...  raw target text, one sentence a line; include the text to be parsed
+--paragraphs  --text is running text, to be split into sentences [with: --text]
+--also FILE ...  treebanks of other languages, best related ones, for tags and trees
+--tagged FILE ...  target sentences with UPOS, CoNLL-U
+--annotated FILE ...  target sentences with UPOS and trees, at least two
+--parsed-source FILE ...  gold trees of the source side of the bitext
+--lexicon FILE  words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES
+--lemmatizer NAME  simplemma: lemmas of some fifty languages
+# further outputs
+--trees FILE  the target trees used for training [writes]
+--report FILE  HTML page with stages, scores and example pairs [writes]
+--suggest FILE  the most informative sentences to annotate next, parsed [writes]
+--suggest-sentences N  number of sentences; an hour is about 55, plus 100 words [default: 20]
+    [with: --suggest]
+--suggest-words FILE  the most informative words to tag; for --lexicon once unchecked ones are deleted
+    [writes]
+# advanced
+--draws N  passes over the prior's trees, translated anew for each (default: 6)
+--cut [WHEN]  split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)
+    [choices: always never]
+--learn-text WHEN  learn tags from --text: always, never (default: if it has unknown words)
+    [choices: always never] [with: --text]
+--unspaced SIDE  sides written without spaces: source, target or both (default: by language)
+--show-features  show FEATS in --report [former: --features] [with: --report]
+--clean  finally, remove files from --work that this run did not use [with: --work]
+--verbose  log all messages of each stage
+{WORKERS}
+"""
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en-train.conllu --bitext bitext.en.txt bitext.de.txt --languages en de \\
       --work de.work --report de.html -o de.model
@@ -40,125 +74,44 @@ EXAMPLES = """examples:
 """
 
 
+FILES = ("also", "tagged", "annotated", "text", "alignment")
 # Values of --cut and --learn-text; by default the data decide.
 WHEN = {"always": True, "never": False}
 
 
-def add_arguments(parser: CommandParser) -> None:
-    for written, help in (
-        ("--treebank FILE ...", "source trees, CoNLL-U"),
-        ("--bitext FILE ...", "source and target text, or one file of pairs (lines, or TMX)"),
-    ):
-        parser.option(written, help, action="append", required=True)
-    parser.option(
-        "--languages",
-        "ISO 639 codes: en de; qaa to qtz for a language without a code",
-        required=True,
-        action="append",
-        nargs=2,
-        metavar=("SOURCE", "TARGET"),
-    )
-    parser.option("-o, --output MODEL", "where the model is written", required=True)
-    parser.option(
-        "--paired-by HOW",
-        "line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip",
-        default="line",
-    )
-    parser.option("--work DIR", "keep the results of stages here, and reuse them")
-    add_seed(parser)
-    more = parser.add_argument_group("further inputs")
-    more.option(
-        "--alignment FILE",
-        "links i-j of an external aligner, for --bitext tokenised by qsproj tokenize",
-        action="append",
-    )
-    more.option("--text FILE ...", "raw target text, one sentence a line; include the text to be parsed")
-    running = more.option("--paragraphs", "--text is running text, to be split into sentences")
-    more.option("--also FILE ...", "treebanks of other languages, best related ones, for tags and trees")
-    more.option("--tagged FILE ...", "target sentences with UPOS, CoNLL-U")
-    more.option("--annotated FILE ...", "target sentences with UPOS and trees, at least two")
-    more.option("--parsed-source FILE ...", "gold trees of the source side of the bitext")
-    more.option("--lexicon FILE", "words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES")
-    more.option("--lemmatizer NAME", "simplemma: lemmas of some fifty languages")
-    also = parser.add_argument_group("further outputs")
-    also.option("--trees FILE", "the target trees used for training", writes="")
-    also.option("--report FILE", "HTML page with stages, scores and example pairs", writes="")
-    also.option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes="")
-    count = also.option(
-        "--suggest-sentences N", "number of sentences; an hour is about 55, plus 100 words", default=20
-    )
-    also.option(
-        "--suggest-words FILE",
-        "the most informative words to tag; for --lexicon once unchecked ones are deleted",
-        writes="",
-    )
-    advanced = parser.add_argument_group("advanced")
-    advanced.option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)")
-    advanced.option(
-        "--cut WHEN",
-        "split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",
-        nargs="?",
-        choices=list(WHEN),
-        const="always",
-    )
-    learn = advanced.option(
-        "--learn-text WHEN",
-        "learn tags from --text: always, never (default: if it has unknown words)",
-        choices=list(WHEN),
-    )
-    only_with("text", running, learn)
-    only_with("suggest", count)
-    advanced.option(
-        "--unspaced SIDE", "sides written without spaces: source, target or both (default: by language)"
-    )
-    features = advanced.option("--show-features", "show FEATS in --report", former="--features")
-    clean = advanced.option("--clean", "finally, remove files from --work that this run did not use")
-    only_with("report", features)
-    only_with("work", clean)
-    advanced.option("--verbose", "log all messages of each stage")
-    add_workers(parser)
-
-
 def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions, bootstrap
-    from qsproj.pipelines.bootstrap.estimate import in_short
     from qsproj.pipelines.bootstrap.report import write_report
-    from qsproj.pipelines.bootstrap.workspace import Workspace
 
     texts = _texts(options)
-    inputs = [options.treebank, options.bitext, options.also, options.tagged, options.annotated, options.text]
-    if "-" in paths_in([*inputs, options.parsed_source, options.alignment, options.lexicon]):
+    target = texts[0].languages[1]
+    files: dict[str, Any] = {name: tuple(paths) for name, paths in values_of(options, *FILES).items()}
+    inputs = options.treebank, options.bitext, *files.values(), options.parsed_source, options.lexicon
+    if "-" in paths_in(inputs):
         raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
+    single = values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed")
     workers = workers_of(options)
+    examples = options.report or options.suggest or options.suggest_words
     with temporary_folder() as temporary:
-        workspace = Workspace(Path(options.work or temporary), run=_target(options), say=say)
+        workspace = Workspace(Path(options.work or temporary), run=target, say=say)
         if not options.verbose:
             workspace.line_of = in_short
         with _reporting_how_to_resume(workspace, kept=bool(options.work)), logged(say):
-            files = values_of(options, "also", "tagged", "annotated", "text", "alignment")
-            files |= {name: tuple(paths) for name, paths in files.items()}
-            single = values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed")
-            single["learn_text"] = WHEN.get(options.learn_text)
-            call = BootstrapCall(
-                texts, BootstrapOptions(**files, **single, parsed=tuple(options.parsed_source))
-            )
-            examples = bool(options.report or options.suggest or options.suggest_words)
+            learn_text, parsed = WHEN.get(options.learn_text), tuple(options.parsed_source)
+            settings = BootstrapOptions(**files, **single, learn_text=learn_text, parsed=parsed)
             made = bootstrap(
                 texts,
                 workspace=workspace,
-                options=call.options,
+                options=settings,
                 workers=workers,
                 made=made_by(options),
                 say=say if options.verbose else _first_of(say),
                 suggested_sentences=options.suggest_sentences if examples else None,
             )
             if options.work:
-                call.save(workspace.folder)
-        for made_file, path in (
-            (made.model, options.output),
-            (made.suggested, options.suggest),
-            (made.suggested_words, options.suggest_words),
-        ):
+                BootstrapCall(texts, settings).save(workspace.folder)
+        copies = {options.output: made.model, options.suggest: made.suggested}
+        for path, made_file in {**copies, options.suggest_words: made.suggested_words}.items():
             if path:
                 copy_to(made_file or "", path)
         if options.trees:
@@ -167,7 +120,7 @@ def run(options: argparse.Namespace) -> None:
             notice(f"{options.trees}: the trees of {count:,} target sentences, used for training")
         if options.report:
             sources = " and ".join(text.languages[0] for text in texts)
-            title = f"{options.output}: {sources} to {_target(options)}"
+            title = f"{options.output}: {sources} to {target}"
             write_report(options.report, made, workspace, title=title, features=options.show_features)
         if options.work:
             _report_unused(workspace, clean=options.clean)
@@ -215,26 +168,15 @@ def _amount(paths: Sequence[Path]) -> str:
     return f"{pluralise(len(paths), 'file')} ({size / 1e6:.0f} MB)"
 
 
-def _target(options: argparse.Namespace) -> str:
-    return options.languages[0][1]
-
-
 def _texts(options: argparse.Namespace) -> tuple[SourceText, ...]:
-    from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
-
     counts = len(options.treebank), len(options.bitext), len(options.languages)
     if len(set(counts)) > 1:
         found = "{} --treebank, {} --bitext and {} --languages".format(*counts)
         raise UsageError(f"found {found}; give all three once for each source language")
     check_codes(options.languages)
-    given = map(tuple, options.treebank), map(tuple, options.bitext), map(tuple, options.languages)
+    given = (map(tuple, one) for one in (options.treebank, options.bitext, options.languages))
+    how = {"paired_by": options.paired_by, "cut": WHEN.get(options.cut)}
     return tuple(
-        SourceText(
-            treebanks=trees,
-            bitext=files,
-            languages=pair,
-            paired_by=options.paired_by,
-            cut=WHEN.get(options.cut),
-        )
+        SourceText(treebanks=trees, bitext=files, languages=pair, **how)
         for trees, files, pair in zip(*given, strict=True)
     )

@@ -5,14 +5,21 @@ only tags. The parser may use all columns that the tagger fills in: lemmas, XPOS
 treebank has them. Otherwise train it with `--features words`.
 """
 
-import argparse
+from argparse import ArgumentParser, Namespace
 
-from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options.declare import only_where
-from qsproj.cli.options.provenance import made_by
+from qsproj.cli.options.shared import made_by
 from qsproj.errors import UsageError
 from qsproj.progress import notice
 
+OPTIONS = """
+TAGGER  model of qsproj train-tagger
+[PARSER]  model of qsproj train, project, adapt ...
+--take  extract a part of a combined model [choices: tagger parser]
+-o, --output MODEL  where the model is written [required]
+--readings N  for first-order parsers: average over parses with up to N uncertain tags, 1,000 at most; 0 uses
+    the best tags only, 16 is the value of qsproj bootstrap [default: 0] [least: 0]
+"""
 EXAMPLES = """examples:
   qsproj train-tagger corpora/de.conllu --language de -o de.tagger
   qsproj train corpora/de.conllu --features words -o de.parser
@@ -22,41 +29,23 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("TAGGER", "model of qsproj train-tagger")
-    parser.option("[PARSER]", "model of qsproj train, project, adapt ...")
-    parser.option("--take", "extract a part of a combined model", choices=("tagger", "parser"))
-    parser.option("-o, --output MODEL", "where the model is written", required=True)
-    readings = parser.option(
-        "--readings N",
-        "for first-order parsers: average over parses with up to N uncertain tags, 1,000 at most; 0 "
-        "uses the best tags only, 16 is the value of qsproj bootstrap",
-        default=0,
-        least=0,
-    )
-    only_where("TAGGER and PARSER", lambda options: options.take is None, readings)
+def add_conditions(parser: ArgumentParser) -> None:
+    only_where(parser, "TAGGER and PARSER", lambda options: options.take is None, "readings")
 
 
-def _take(options: argparse.Namespace) -> None:
-    from qsproj.models.storage import load_made
-    from qsproj.models.text.text_parser import load_text_parser
-
-    if options.parser is not None:
-        raise UsageError(f"--take takes one model apart, found {options.tagger} and {options.parser}")
-    model = load_text_parser(options.tagger, remedy="give a model of qsproj bootstrap or bundle")
-    part = {"tagger": model.tagger, "parser": model.base}[options.take]
-    part.save(options.output, made=load_made(options.tagger).get(options.take) or made_by(options))
-    notice(f"the {options.take} of {options.tagger}: {options.output}")
-
-
-def run(options: argparse.Namespace) -> None:
+def run(options: Namespace) -> None:
     from qsproj.cli.options.model_warnings import warn_misfit, warn_one_side
     from qsproj.models.parser import load_parser, load_tags
     from qsproj.models.storage import load_made
-    from qsproj.models.text.text_parser import text_parser
+    from qsproj.models.text.text_parser import load_text_parser, text_parser
 
     if options.take is not None:
-        _take(options)
+        if options.parser is not None:
+            raise UsageError(f"--take takes one model apart, found {options.tagger} and {options.parser}")
+        whole = load_text_parser(options.tagger, remedy="give a model of qsproj bootstrap or bundle")
+        part = {"tagger": whole.tagger, "parser": whole.base}[options.take]
+        part.save(options.output, made=load_made(options.tagger).get(options.take) or made_by(options))
+        notice(f"the {options.take} of {options.tagger}: {options.output}")
         return
     if options.parser is None:
         raise UsageError("give a tagger and a parser, or take a part out of one model: --take parser")

@@ -5,15 +5,13 @@ import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from qsproj.cli.options.declare import Options
 from qsproj.errors import truncate, unknown_name
 
 EXIT_BAD_INPUT = 2
-# Names of values that are files, and that of a model.
-_KINDS = ("FILE", "MODEL", "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT")
-_ROLES = ("GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER")
-FILES = frozenset((*_KINDS, *_ROLES))
 MODEL = "MODEL"
+# Names of values that are files.
+FILES = frozenset(("FILE", MODEL, "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT"))
+FILES |= {"GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER"}
 # Width of the help, that of the command descriptions.
 _WIDTH = 110
 
@@ -30,25 +28,6 @@ def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-class CommandParser(Options, argparse.ArgumentParser):
-    """An argument parser whose errors are one line and exit code 2."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {truncate(message)}; see {self.prog} --help\n")
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if isinstance(value, str) and action.choices and value not in action.choices:
-            raise unknown_name("/".join(action.option_strings) or str(action.metavar), value, action.choices)
-        super()._check_value(action, value)
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help through ``open_output``: argparse ignores write errors such as a full disk."""
-        if file is not sys.stdout:
-            super()._print_message(message, file)
-            return
-        print_lines(message.splitlines())
-
-
 class CommandHelp(argparse.RawDescriptionHelpFormatter):
     """Compact help: the usage line lists required arguments only, each option shows its value once."""
 
@@ -59,11 +38,10 @@ class CommandHelp(argparse.RawDescriptionHelpFormatter):
         self, usage: str | None, actions: Iterable[argparse.Action], groups: Any, prefix: str | None
     ) -> str:
         actions = list(actions)
-        must = [one for one in actions if one.option_strings and one.required]
-        given = [one for one in actions if not one.option_strings]
-        options = " [options]" if len(actions) > len(must) + len(given) else ""
-        line = super()._format_usage(usage, [*must, *given], [], prefix)
-        return f"{line.rstrip()}{options}\n\n"
+        shown = [one for one in actions if one.option_strings and one.required]
+        shown += [one for one in actions if not one.option_strings]
+        line = super()._format_usage(usage, shown, [], prefix)
+        return f"{line.rstrip()}{' [options]' if len(actions) > len(shown) else ''}\n\n"
 
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
         if action.nargs in ("+", "*"):
@@ -78,10 +56,23 @@ class CommandHelp(argparse.RawDescriptionHelpFormatter):
         return f"{', '.join(action.option_strings)} {value}"
 
 
-def add_action(
-    actions: "argparse._SubParsersAction[CommandParser]", name: str, description: str, examples: str
-) -> CommandParser:
-    first = description.partition("\n")[0].rstrip(".")
-    return actions.add_parser(
-        name, help=first, description=description, epilog=examples, formatter_class=CommandHelp
-    )
+class CommandParser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line and exit code 2."""
+
+    def __init__(self, *, formatter_class: Any = CommandHelp, **more: Any) -> None:
+        super().__init__(formatter_class=formatter_class, **more)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {truncate(message)}; see {self.prog} --help\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(value, str) and action.choices and value not in action.choices:
+            raise unknown_name("/".join(action.option_strings) or str(action.metavar), value, action.choices)
+        super()._check_value(action, value)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help through ``open_output``: argparse ignores write errors such as a full disk."""
+        if file is sys.stdout:
+            print_lines(message.splitlines())
+        else:
+            super()._print_message(message, file)

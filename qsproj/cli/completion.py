@@ -6,30 +6,21 @@ The script is generated once and never runs qsproj, so it does not slow down com
 """
 
 import argparse
-from collections.abc import Iterator
-from typing import Any
 
 import shtab
 
 from qsproj.cli.command_parser import FILES
-from qsproj.cli.main import COMMANDS, build_parser
-
-_FOLDERS = frozenset({"DIR", "FOLDER"})
+from qsproj.cli.main import COMMANDS, build_parser, children
 
 
 def parser() -> argparse.ArgumentParser:
     whole = build_parser(*(name for name, _ in COMMANDS))
-    for action in _actions(whole):
-        if action.metavar in FILES:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-        elif action.metavar in _FOLDERS:
-            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    parsers = [whole]
+    for one in parsers:
+        parsers += children(one).values()
+        for action in one._actions:
+            if action.metavar in FILES:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+            elif action.metavar in ("DIR", "FOLDER"):
+                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
     return whole
-
-
-def _actions(parent: Any) -> Iterator[argparse.Action]:
-    for action in parent._actions:
-        yield action
-        if isinstance(action, argparse._SubParsersAction):
-            for child in action.choices.values():
-                yield from _actions(child)

@@ -13,17 +13,29 @@ import argparse
 from collections.abc import Iterator
 from functools import partial
 
-from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import only_with
 from qsproj.cli.options.files import adding_lines
-from qsproj.cli.styles import add_source_style, read_styles
+from qsproj.cli.styles import SOURCE_STYLE, read_styles
 from qsproj.corpus.editing import warn_emptied
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.progress import track
+from qsproj.styles.convert import convert_all
 
+OPTIONS = f"""
+[INPUT]  trees, CoNLL-U (default: standard input)
+-m, --model MODEL  convert by a model of qsproj adapt [required]
+| --to STYLE  convert by rules to this style
+-o, --output FILE  CoNLL-U [default: -] [writes: input given_input]
+--source FILE  [hidden] [dest: given_input]
+# by rules (--to) [with: --to]
+{SOURCE_STYLE}
+# by a converter (-m) [with: -m]
+--confidence  add ArcProb=, the probability of each arc, to MISC
+--least-sure FILE  also write the converted trees for manual checking, least confident first, with ArcProb=
+    and the expected number of wrong heads [writes]
+"""
 EXAMPLES = """examples:
   qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
   qsproj convert -m sud.converter treebank.ud.conllu --least-sure check.conllu -o treebank.sud.conllu
@@ -32,42 +44,15 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("[INPUT]", "trees, CoNLL-U (default: standard input)")
-    way = parser.add_mutually_exclusive_group(required=True)
-    way.option("-m, --model MODEL", "convert by a model of qsproj adapt")
-    way.option("--to STYLE", "convert by rules to this style")
-    parser.option("-o, --output FILE", "CoNLL-U", default="-", writes="input given_input")
-    parser.add_argument("--source", dest="given_input", metavar="FILE", help=argparse.SUPPRESS)
-    rules = parser.add_argument_group("by rules (--to)")
-    add_source_style(rules)
-    group = parser.add_argument_group("by a converter (-m)")
-    group.option("--confidence", "add ArcProb=, the probability of each arc, to MISC")
-    group.option(
-        "--least-sure FILE",
-        "also write the converted trees for manual checking, least confident first, with ArcProb= "
-        "and the expected number of wrong heads",
-        writes="",
-    )
-    only_with("to", rules)
-    only_with("model", group, text="-m")
-
-
 def run(options: argparse.Namespace) -> None:
     if options.input is not None and options.given_input is not None:
         raise UsageError(f"found {options.input} and {options.given_input}, expected one file to convert")
     options.input = options.input or options.given_input or "-"
     if options.confidence:
         check_has_misc(options.output, "--confidence")
-    if options.model is None:
-        _convert_by_rules(options)
-    else:
+    if options.model is not None:
         _convert_by_model(options)
-
-
-def _convert_by_rules(options: argparse.Namespace) -> None:
-    from qsproj.styles.convert import convert_all
-
+        return
     sentences, source, target = read_styles(options.input, to=options.to, source=options.from_style)
     tracked = track(sentences, "converting", unit="sentence")
     to_style = partial(convert_all, target=target, source=source)

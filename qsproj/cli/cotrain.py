@@ -8,19 +8,32 @@ train-biparser`.
 import argparse
 from dataclasses import replace
 
-from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.declare import only_with
-from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_jobs, add_seed
+from qsproj.cli.options.shared import JOBS, SEED, made_by, rng_of
 from qsproj.conventions import is_whole
 from qsproj.corpus.formats import read_all
 from qsproj.errors import DataError, UsageError
 from qsproj.progress import notice
 
-METHODS = ("co-training", "noisy-channel")
-
 LEARNS_FROM = ("source", "target", "alignment")
+USUAL = "as the model was trained; a noisy channel uses best instead of joint"
+OPTIONS = f"""
+{pair_files.PAIR_FILES}
+{pair_files.SOURCE_TREE.format(usual=USUAL)}
+-m, --model MODEL  from `qsproj train-biparser` [required]
+--annotated FILE  target sentences with trees, ideally the training data of the joint model [required]
+    [former: --trees]
+-o, --output MODEL  for `qsproj parse` [required]
+--method NAME  co-training (default): train on target trees predicted by the joint model; noisy-channel: train
+    on target trees that explain the source trees [choices: co-training noisy-channel] [default: co-training]
+--source-forest NAME  source trees that the channel of --method noisy-channel generates: best: the source
+    parser's best tree (default); agreement: all, weighted by probability [choices: best agreement]
+    [default: best] [with: --method noisy-channel]
+--rounds N  rounds of co-training, each training the parser and updating the joint model [default: 1]
+    [with: --method co-training]
+{JOBS.format(what="processes that parse pairs for co-training")} [with: --method co-training]
+{SEED}
+"""
 EXAMPLES = """examples:
   qsproj cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted --annotated corpora/de.conllu -o de.model
@@ -29,47 +42,7 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    pair_files.add_pair_files(parser)
-    pair_files.add_source_tree(
-        parser, usual="as the model was trained; a noisy channel uses best instead of joint"
-    )
-    parser.option("-m, --model MODEL", "from `qsproj train-biparser`", required=True)
-    parser.option(
-        "--annotated FILE",
-        "target sentences with trees, ideally the training data of the joint model",
-        required=True,
-        former="--trees",
-    )
-    parser.option("-o, --output MODEL", "for `qsproj parse`", required=True)
-    parser.option(
-        "--method NAME",
-        "co-training (default): train on target trees predicted by the joint model; "
-        "noisy-channel: train on target trees that explain the source trees",
-        choices=METHODS,
-        default=METHODS[0],
-    )
-    forest = parser.option(
-        "--source-forest NAME",
-        "source trees that the channel of --method noisy-channel generates: best: the source parser's "
-        "best tree (default); agreement: all, weighted by probability",
-        choices=("best", "agreement"),
-        default="best",
-    )
-    rounds = parser.option(
-        "--rounds N",
-        "rounds of co-training, each training the parser and updating the joint model",
-        default=1,
-    )
-    jobs = add_jobs(parser, "processes that parse pairs for co-training")
-    add_seed(parser)
-    only_with("method", rounds, jobs, among=["co-training"])
-    only_with("method", forest, among=["noisy-channel"])
-
-
 def run(options: argparse.Namespace) -> None:
-    import numpy as np
-
     from qsproj.models.joint.joint_parser import load_joint_parser
     from qsproj.parallel import Workers
     from qsproj.pipelines.bilingual.cotrain import NoisyChannelOptions, cotrain, train_noisy_channel
@@ -84,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
     if not any(is_whole(sentence.heads) for sentence in trees):
         raise DataError(options.annotated, None, "no whole tree", "trees of the target", "annotate some")
     pairs = list(pair_files.tagged_pairs(files, source_tree=joint.options.source_tree, model=joint))
-    rng = np.random.default_rng(options.seed)
+    rng = rng_of(options)
     if options.method == "co-training":
         workers = Workers(jobs=options.jobs)
         parser, report = cotrain(joint, trees, pairs, rng=rng, rounds=options.rounds, workers=workers)

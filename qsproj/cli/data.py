@@ -6,20 +6,15 @@ first download. Proxies are taken from the environment (HTTPS_PROXY, NO_PROXY). 
 'qsproj[data]'.
 """
 
-from __future__ import annotations
-
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import CommandParser, add_action, print_lines
+from qsproj.cli.command_parser import print_lines
+from qsproj.datasets.catalogue import Dataset, dataset, names
+from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
 from qsproj.errors import UsageError
 from qsproj.progress import notice
-
-if TYPE_CHECKING:
-    from qsproj.datasets.catalogue import Dataset
-    from qsproj.datasets.store import Store
 
 EXAMPLES = """examples:
   qsproj data list german
@@ -40,21 +35,21 @@ cached files, and reports URL and path of missing ones.
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    add_action(actions, "list", _LIST, EXAMPLES).option("[TEXT]", "part of a name (default: all)", default="")
-    group = add_action(actions, "get", _GET, EXAMPLES)
-    group.option("NAME ...", "ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]", dest="names")
-    group.option(
-        "--part",
-        "parts of treebanks to fetch; may be given several times (default: all)",
-        action="append",
-        choices=("train", "dev", "test"),
-    )
-    group.option("-o, --output FOLDER", "also copy the files there")
-    group.option("--cache FOLDER", "cache folder")
-    group.option("--mirror URL", "fetch from a mirror with the layout of the original site")
-    group.option("--offline", "download nothing; list the missing files")
+ACTIONS = {
+    "list": (_LIST, "[TEXT]  part of a name (default: all) [default: ]"),
+    "get": (
+        _GET,
+        """
+NAME ...  ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION] [dest: names]
+--part  parts of treebanks to fetch; may be given several times (default: all)
+    [several] [choices: train dev test]
+-o, --output FOLDER  also copy the files there
+--cache FOLDER  cache folder
+--mirror URL  fetch from a mirror with the layout of the original site
+--offline  download nothing; list the missing files
+""",
+    ),
+}
 
 
 def run(options: argparse.Namespace) -> None:
@@ -62,24 +57,19 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from qsproj.datasets.catalogue import names
-
-    rows = list(names(options.text))
+    rows = dict(names(options.text))
     if not rows:
         raise UsageError(f"found no treebank or bitext with {options.text!r}; `qsproj data list` shows all")
-    width = max(len(name) for name, _ in rows)
-    print_lines(f"{name:<{width}}  {description}" for name, description in rows)
+    width = max(map(len, rows))
+    print_lines(f"{name:<{width}}  {description}" for name, description in rows.items())
 
 
 def _get(options: argparse.Namespace) -> None:
-    from qsproj.datasets.catalogue import dataset
-    from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
-
     # Check all names before the first download.
     wanted = [dataset(name, mirror=options.mirror) for name in options.names]
     store = Store(Path(options.cache) if options.cache else default_folder())
     if options.offline:
-        print_lines(map(str, _found_here(wanted, store, tuple(options.part))))
+        print_lines(map(str, list(_found_here(wanted, store, options.part))))
         return
     for data in wanted:
         paths = fetched(data, store, tuple(options.part))
@@ -88,16 +78,15 @@ def _get(options: argparse.Namespace) -> None:
         print_lines(map(str, paths if options.output is None else copied(paths, Path(options.output))))
 
 
-def _found_here(wanted: Iterable[Dataset], store: Store, parts: tuple[str, ...]) -> list[Path]:
-    here: list[Path] = []
+def _found_here(wanted: Iterable[Dataset], store: Store, parts: Sequence[str]) -> Iterator[Path]:
+    """Yield the cached files, and report the missing ones."""
     for data in wanted:
         for file in data.files:
             if parts and file.part and file.part not in parts:
                 continue
             if store.has(file):
-                here += store.places(file)
+                yield from store.places(file)
             else:
-                places = ", ".join(str(place) for place in store.places(file))
+                places = ", ".join(map(str, store.places(file)))
                 perhaps = "" if file.certain else ", if there is one"
                 notice(f"{data.name}: would fetch {file.url} to {places}{perhaps}")
-    return here

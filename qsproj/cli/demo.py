@@ -6,29 +6,21 @@ other thirty. No German tree is used for training. The sample is tiny; see docs/
 on real data.
 """
 
-from __future__ import annotations
-
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import qsproj
-from qsproj.cli.command_parser import CommandParser, print_lines
-from qsproj.cli.options.shared import add_seed
+from qsproj.cli.command_parser import print_lines
+from qsproj.cli.options.shared import SEED
 
-if TYPE_CHECKING:
-    from qsproj.pipelines.demo import DemoResult
-
+OPTIONS = f"""
+--corpora DIR  folder of the sample (default: that of the installation)
+{SEED}
+"""
 EXAMPLES = """examples:
   qsproj demo
   qsproj demo --corpora corpora --seed 7
 """
-
-
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("--corpora DIR", "folder of the sample (default: that of the installation)", type=Path)
-    add_seed(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -38,21 +30,20 @@ def run(options: argparse.Namespace) -> None:
     package = Path(qsproj.__file__).parent
     installed = package / "sample"
     sample = installed if installed.is_dir() else package.parent / "corpora"
-    result = run_demo(options.corpora or sample, seed=options.seed)
-    print_lines(_story(result))
-
-
-def _story(result: DemoResult) -> Iterator[str]:
+    result = run_demo(Path(options.corpora or sample), seed=options.seed)
     links, counts = result.alignment, result.projection
-    yield f"word alignment, learned only from {links.sentences} sentence pairs:"
-    yield f"  alignment error rate {links.error_rate:.1f}% against the hand-made links\n"
-    yield f"projection of {counts.pairs} English trees through the hand-made links:"
-    yield f"  {counts.arcs} arcs for {counts.words} German words, {counts.whole} complete trees"
-    yield f"  precision {counts.precision:.1f}%, recall {counts.recall:.1f}% against the German trees\n"
     sentences = next(iter(result.scores.values())).sentences
-    yield f"parsing {sentences} German sentences, a third held out at a time:"
+    lines = [
+        f"word alignment, learned only from {links.sentences} sentence pairs:",
+        f"  alignment error rate {links.error_rate:.1f}% against the hand-made links\n",
+        f"projection of {counts.pairs} English trees through the hand-made links:",
+        f"  {counts.arcs} arcs for {counts.words} German words, {counts.whole} complete trees",
+        f"  precision {counts.precision:.1f}%, recall {counts.recall:.1f}% against the German trees\n",
+        f"parsing {sentences} German sentences, a third held out at a time:",
+    ]
     for name, scores in result.scores.items():
         relations = "" if name.startswith("every") else f"   LAS {scores.las:5.1f}%"
-        yield f"  {name:<34} UAS {scores.uas:5.1f}%{relations}"
-    yield "\nSoft projection, the default of qsproj project, adjusts an English parser by projected arcs;"
-    yield "hard projection trains a parser on projected trees. Neither uses German trees."
+        lines.append(f"  {name:<34} UAS {scores.uas:5.1f}%{relations}")
+    soft = "Soft projection, the default of qsproj project, adjusts an English parser by projected arcs;"
+    hard = "hard projection trains a parser on projected trees. Neither uses German trees."
+    print_lines([*lines, "", soft, hard])

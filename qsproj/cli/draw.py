@@ -10,18 +10,14 @@ A page can be searched for words, relations and improbable arcs, and describes t
 image shows several sentences one below the other; a document has one page per sentence.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.shared import add_pairing
+from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT
+from qsproj.cli.options.shared import PAIRING
 from qsproj.corpus.editing import lines_before, lines_in
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
@@ -30,11 +26,30 @@ from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError, SentenceError, UsageError
+from qsproj.evaluation.token_alignment import aligned_words, laid_out
 from qsproj.progress import notice
+from qsproj.viz.arcs import tree_arcs
+from qsproj.viz.drawing import Drawing, check_format, format_of, save_drawings
+from qsproj.viz.trees import LINE_WIDTH, draw_pair, draw_tree, draw_versus, with_features_shown
 
-if TYPE_CHECKING:
-    from qsproj.viz.drawing import Drawing
-
+OPTIONS = f"""
+[FILE]  CoNLL-U, .gz or .xz [default: -]
+--target FILE  translations, CoNLL-U
+--alignment FILE  word links between FILE and the translations
+{ALIGNMENT_FORMAT}
+--versus FILE  other trees of the same text; different arcs and tags are highlighted
+--show-features  show the values of FEATS beside each tag [former: --features]
+--width PIXELS  width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)
+    [least: 0]
+--format NAME  html, svg, png or pdf (default: by the extension of the output, else html)
+{PAIRING}
+-o, --output FILE  page, image or document [default: -]
+# sentences: which are drawn (default: all)
+--sentence ID  only this sentence, by sent_id or, if it has none, by number; may be given several times
+    [several]
+--relation NAME  only sentences with this relation: nsubj:pass, or nsubj including its subtypes
+--below P  only sentences with an arc less probable than P
+"""
 EXAMPLES = """examples:
   qsproj draw corpora/en.conllu -o trees.html
   qsproj draw corpora/en.conllu --sentence sample-001 -o tree.svg
@@ -46,38 +61,7 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("[FILE]", "CoNLL-U, .gz or .xz", default="-")
-    parser.option("--target FILE", "translations, CoNLL-U")
-    parser.option("--alignment FILE", "word links between FILE and the translations")
-    add_alignment_format(parser)
-    parser.option("--versus FILE", "other trees of the same text; different arcs and tags are highlighted")
-    parser.option("--show-features", "show the values of FEATS beside each tag", former="--features")
-    chosen = parser.add_argument_group("sentences", "which are drawn (default: all)")
-    chosen.option(
-        "--sentence ID",
-        "only this sentence, by sent_id or, if it has none, by number; may be given several times",
-        action="append",
-    )
-    chosen.option(
-        "--relation NAME", "only sentences with this relation: nsubj:pass, or nsubj including its subtypes"
-    )
-    chosen.option("--below P", "only sentences with an arc less probable than P")
-    parser.option(
-        "--width PIXELS",
-        "width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)",
-        least=0,
-    )
-    parser.option(
-        "--format NAME", "html, svg, png or pdf (default: by the extension of the output, else html)"
-    )
-    add_pairing(parser)
-    parser.option("-o, --output FILE", "page, image or document", default="-")
-
-
 def run(options: argparse.Namespace) -> None:
-    from qsproj.viz.drawing import check_format, format_of, save_drawings
-
     chosen_format = options.format or format_of(options.output)
     check_format(chosen_format, options.output)
     if (options.target is None) != (options.alignment is None):
@@ -95,8 +79,7 @@ def run(options: argparse.Namespace) -> None:
     about = ""
     if options.versus:
         about = f"above the words: {options.file}; below, where it differs: {options.versus}"
-    fit = options.width is None
-    save_drawings(options.output, chosen_format, name, drawings, about=about, fit=fit)
+    save_drawings(options.output, chosen_format, name, drawings, about=about, fit=options.width is None)
 
 
 def _warn_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterator[tuple[str, Drawing]]:
@@ -110,7 +93,6 @@ def _warn_no_tree(drawings: Iterable[tuple[str, Drawing]], name: str) -> Iterato
 
 def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     """Yield the name and drawing of each selected sentence or pair; UsageError if a named one is missing."""
-    from qsproj.viz.trees import LINE_WIDTH, draw_pair, draw_tree, with_features_shown
 
     def shown(sentence: Sentence) -> Sentence:
         return with_features_shown(sentence) if options.show_features else sentence
@@ -119,9 +101,8 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     items: Iterable[tuple[Sentence, Callable[[], Drawing]]]
     if options.versus is not None:
         versus = pair_files(options.file, options.versus, pairing=options.pair)
-        items = (
-            (one, partial(_versus, shown(one), shown(other), width, options.versus)) for one, other in versus
-        )
+        draw_both = partial(_versus, width=width, path=options.versus)
+        items = ((one, partial(draw_both, shown(one), shown(other))) for one, other in versus)
     elif options.target is not None:
         form, how = options.alignment_format, options.pair
         pairs = AlignedFiles(options.file, options.target, options.alignment, form, how)
@@ -136,25 +117,19 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
             is_named = not options.sentence or name in options.sentence
             drawn = draw() if is_named and _has_such_arc(sentence, options) else None
         except SentenceError as error:
-            # For a pair, the error may be on either side.
-            at: int | None = line + lines_before(sentence, error.word)
-            place = options.file, at
-            if options.target is not None:
-                place = f"{options.file}, {options.target}", None
-            raise error.at(*place) from error
+            if options.target is not None:  # the error may be on either side
+                raise error.at(f"{options.file}, {options.target}", None) from error
+            raise error.at(options.file, line + lines_before(sentence, error.word)) from error
         missing.pop(name, None)
         if drawn is not None:
             yield name, drawn
         line += lines_in(sentence)
     if missing:
-        raise UsageError(
-            f"{name_of(options.file)}: found no sentence {next(iter(missing))!r}; check its sent_id"
-        )
+        first = next(iter(missing))
+        raise UsageError(f"{name_of(options.file)}: found no sentence {first!r}; check its sent_id")
 
 
 def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
-    from qsproj.viz.arcs import tree_arcs
-
     if options.relation is None and options.below is None:
         return True
     wanted = options.relation
@@ -165,11 +140,8 @@ def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:
     )
 
 
-def _versus(sentence: Sentence, other: Sentence, width: float | None, path: str) -> Drawing:
+def _versus(sentence: Sentence, other: Sentence, *, width: float | None, path: str) -> Drawing:
     """Draw two trees of one text, one below the other if their words differ; ``path``: the second file."""
-    from qsproj.evaluation.token_alignment import aligned_words, laid_out
-    from qsproj.viz.trees import draw_pair, draw_versus
-
     if sentence.forms == other.forms:
         return draw_versus(sentence, other, width=width)
     texts = laid_out([sentence]), laid_out([other])

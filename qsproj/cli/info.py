@@ -10,9 +10,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from qsproj.cli.command_parser import CommandParser, print_lines
+from qsproj.cli.command_parser import print_lines
 from qsproj.models.storage import KINDS, described, model_from, opened_model
 
+OPTIONS = """
+MODEL  a model written by qsproj
+--json  print JSON instead of text
+"""
 EXAMPLES = """examples:
   qsproj info de.model
   qsproj info de.model --json
@@ -24,11 +28,6 @@ _SHOWN = 20
 _EXPLAINED = {
     "languages": "languages that the text may be in, with the share of its words that are common in each"
 }
-
-
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("MODEL", "a model written by qsproj")
-    parser.option("--json", "print JSON instead of text")
 
 
 def run(options: argparse.Namespace) -> None:

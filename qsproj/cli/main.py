@@ -14,13 +14,14 @@ from importlib import import_module
 from itertools import takewhile
 
 from qsproj import __version__, interrupts
-from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandHelp, CommandParser, say
-from qsproj.cli.options.declare import check_conditions
+from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandParser, say
+from qsproj.cli.options.declare import add_options, check_conditions
 from qsproj.errors import NothingToLearnError, QsprojError, UsageError, truncate
 from qsproj.progress import notices
 
-# Command and one-line help. The module qsproj/cli/<command>.py (_ for -) defines add_arguments(parser) and
-# run(arguments), and LEARNS_FROM, the options of its training files, if any.
+# Command and one-line help. The module qsproj/cli/<command>.py (_ for -) defines OPTIONS, or ACTIONS with the
+# description and options of each, EXAMPLES and run(options); perhaps add_conditions(parser), and LEARNS_FROM,
+# the options of its training files.
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("bootstrap", "train a tagger and parser for a language without a treebank, from a bitext"),
     ("train", "train a dependency parser on treebanks"),
@@ -58,7 +59,6 @@ FORMER = {
     **dict.fromkeys((("adapt", "-m"), ("adapt", "--model"), ("styles", "convert")), "convert"),
 }
 
-EXIT_DONE, EXIT_BUG = 0, 1
 ALLOCATIONS_BEFORE_COLLECTION = 100_000
 
 
@@ -71,7 +71,6 @@ def build_parser(*wanted: str) -> argparse.ArgumentParser:
     parser = CommandParser(
         prog="qsproj",
         description="Carry dependency syntax across languages and annotation styles.",
-        formatter_class=CommandHelp,
         epilog="Each command explains itself: qsproj help COMMAND. Start with: qsproj demo",
     )
     parser.add_argument("--version", action="version", version=f"qsproj {__version__}")
@@ -81,12 +80,17 @@ def build_parser(*wanted: str) -> argparse.ArgumentParser:
             commands.add_parser(name, help=summary, add_help=False)
             continue
         module = import_module(module_of(name))
-        description = module.__doc__
-        subparser = commands.add_parser(
-            name, help=summary, description=description, epilog=module.EXAMPLES, formatter_class=CommandHelp
-        )
-        module.add_arguments(subparser)
-        subparser.set_defaults(module=module, own_parser=subparser)
+        own = commands.add_parser(name, help=summary, description=module.__doc__, epilog=module.EXAMPLES)
+        own.set_defaults(module=module, own_parser=own)
+        add_options(own, getattr(module, "OPTIONS", ""))
+        if hasattr(module, "ACTIONS"):
+            actions = own.add_subparsers(dest="action", metavar="ACTION", required=True)
+            for action, (about, text) in module.ACTIONS.items():
+                line = about.partition("\n")[0].rstrip(".")
+                child = actions.add_parser(action, help=line, description=about, epilog=module.EXAMPLES)
+                add_options(child, text)
+        if hasattr(module, "add_conditions"):
+            module.add_conditions(own)
     return parser
 
 
@@ -113,8 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         # Without arguments, show the help, as git does.
         parser = build_parser(*(name for name in known if name == command))
-        if command is not None and command == words[0] and (unknown := _unknown_options(command, words)):
-            raise UsageError(_unknown_arguments(command, unknown))
+        if command is not None and command == words[0]:
+            _check_known(command, words)
         options, extra = parser.parse_known_args(words or ["--help"])
         if extra:
             raise UsageError(f"found {extra[0]}, expected no more arguments; see qsproj help {command}")
@@ -122,39 +126,37 @@ def main(arguments: list[str] | None = None) -> int:
             from qsproj.cli.options.files import check_files_of
 
             check_conditions(options.own_parser, options)
-            check_files_of(options.own_parser, options)
+            check_files_of(options)
             _check_languages(options)
             options.module.run(options)
     except QsprojError as error:
         learned_from = _training_files(options) if isinstance(error, NothingToLearnError) else ""
-        return _failed(f"{name}: {learned_from}{error}")
+        say(f"{name}: {learned_from}{error}")
     except MemoryError:
-        return _failed(f"{name}: out of memory; give fewer sentences at a time, or fewer --jobs")
+        say(f"{name}: out of memory; give fewer sentences at a time, or fewer --jobs")
     except BrokenPipeError:
         # The reader of the output (head, less) has exited: not an error.
         _drop_unwritten()
+        return 0
     except KeyboardInterrupt:
         word, code = interrupts.exit_status()
         say(f"{name}: {word}")
         return code
-    return EXIT_DONE
+    else:
+        return 0
+    _drop_unwritten()
+    return EXIT_BAD_INPUT
 
 
 def _check_languages(options: argparse.Namespace) -> None:
-    codes = (action for action in options.own_parser._actions if action.metavar == "CODE")
+    codes = [action for action in options.own_parser._actions if action.metavar == "CODE"]
     own = ((getattr(options, action.dest), action.default) for action in codes)
-    given = [value for value, default in own if value != default]
-    if given or getattr(options, "tokenize", None):
+    if given := [value for value, default in own if value != default]:
+        from qsproj.cli.options.files import paths_in
         from qsproj.corpus.language.recognition import check_known_language
 
-        for code in (*given, *(getattr(options, "tokenize", None) or ())):
+        for code in paths_in(given):
             check_known_language(code)
-
-
-def _failed(message: str) -> int:
-    say(message)
-    _drop_unwritten()
-    return EXIT_BAD_INPUT
 
 
 def _training_files(options: argparse.Namespace) -> str:
@@ -166,33 +168,27 @@ def _training_files(options: argparse.Namespace) -> str:
     return f"{names}: " if names else ""
 
 
-def _unknown_options(command: str, words: Sequence[str]) -> list[str]:
-    """Return the unknown long options, for which argparse reports required arguments as missing."""
+def _check_known(command: str, words: Sequence[str]) -> None:
+    """Raise UsageError for an unknown long option, where argparse reports required arguments as missing."""
     known = _options_of(command)
-    given = takewhile("--".__ne__, words)
-    names = [word.partition("=")[0] for word in given if word.startswith("--")]
-    return [name for name in names if " " not in name and not any(one.startswith(name) for one in known)]
-
-
-def _unknown_arguments(command: str, unknown: Sequence[str]) -> str:
-    options, hint = {name: _options_of(name) for name, _ in COMMANDS}, ""
-    others = [name for name, known in options.items() if unknown[0] in known]
-    if near := get_close_matches(unknown[0], options[command], n=1, cutoff=0.75):
-        hint = f"did you mean {near[0]}? "
-    elif others:
-        hint = f"it is an option of {', '.join(others)}; "
-    return f"found {unknown[0]}, which it does not know; {hint}see qsproj help {command}"
+    for word in takewhile("--".__ne__, words):
+        option = word.partition("=")[0]
+        if not word.startswith("--") or " " in option or any(one.startswith(option) for one in known):
+            continue
+        hint = ""
+        if near := get_close_matches(option, known, n=1, cutoff=0.75):
+            hint = f"did you mean {near[0]}? "
+        elif others := [name for name, _ in COMMANDS if option in _options_of(name)]:
+            hint = f"it is an option of {', '.join(others)}; "
+        raise UsageError(f"found {option}, which it does not know; {hint}see qsproj help {command}")
 
 
 def _options_of(command: str) -> set[str]:
-    found, parsers = set[str](), [_subparsers(build_parser(command))[command]]
-    for parser in parsers:
-        found.update(parser._option_string_actions)
-        parsers += _subparsers(parser).values()
-    return found
+    own = children(build_parser(command))[command]
+    return {name for parser in (own, *children(own).values()) for name in parser._option_string_actions}
 
 
-def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     found = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     return {name: child for action in found for name, child in action.choices.items()}
 

@@ -15,10 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import values_of
 from qsproj.cli.options.files import check_keeps
-from qsproj.cli.options.shared import add_text_reading, add_workers, check_no_text_options, workers_of
+from qsproj.cli.options.shared import TEXT_READING, WORKERS, check_no_text_options, values_of, workers_of
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import Source, check_has_misc, count_sentences, open_source, write_sentences
 from qsproj.corpus.language.sentence_ends import numbered_by_line, rule_starts
@@ -30,6 +28,21 @@ from qsproj.progress import notice, track
 if TYPE_CHECKING:
     from qsproj.models.parser import Parser
 
+OPTIONS = f"""
+-m, --model MODEL  parser, or tagger and parser, trained by qsproj [required]
+[INPUT]  CoNLL-U or text [default: -]
+-o, --output FILE  CoNLL-U [default: -] [writes: input]
+--decode NAME  mbr: tree with the highest expected number of correct heads (default); map: most probable tree;
+    max-z: most probable tree together with its hidden clusters, for models that have them
+    [choices: mbr map max-z] [default: mbr]
+--confidence  add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also that
+    of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=)
+--retag  replace the UPOS of the input by the model's own tags
+--fixed  keep the heads and relations of the input and infer the missing ones (_) given these; with Span=3-7
+    in MISC, one of words 3 to 7 is the head of the others
+{TEXT_READING}
+{WORKERS}
+"""
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
   qsproj parse -m de.model text.txt -o parsed.conllu          # plain text, where the model tags as well
@@ -41,32 +54,6 @@ EXAMPLES = """examples:
 
 # Number of lines checked for one sentence per line, and the share of lines with several that refutes it.
 _LINES_LOOKED_AT, _SEVERAL = 100, 0.2
-
-
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("-m, --model MODEL", "parser, or tagger and parser, trained by qsproj", required=True)
-    parser.option("[INPUT]", "CoNLL-U or text", default="-")
-    parser.option("-o, --output FILE", "CoNLL-U", default="-", writes="input")
-    parser.option(
-        "--decode NAME",
-        "mbr: tree with the highest expected number of correct heads (default); map: most probable "
-        "tree; max-z: most probable tree together with its hidden clusters, for models that have them",
-        choices=("mbr", "map", "max-z"),
-        default="mbr",
-    )
-    parser.option(
-        "--confidence",
-        "add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also "
-        "that of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=)",
-    )
-    parser.option("--retag", "replace the UPOS of the input by the model's own tags")
-    parser.option(
-        "--fixed",
-        "keep the heads and relations of the input and infer the missing ones (_) given these; with "
-        "Span=3-7 in MISC, one of words 3 to 7 is the head of the others",
-    )
-    add_text_reading(parser)
-    add_workers(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -84,16 +71,9 @@ def run(options: argparse.Namespace) -> None:
     total = partial(count_sentences, options.input)
     with open_source(options.input) as source:
         sentences = track(_sentences(options, source, parser), "parsing", total=total, unit="sentence")
-        parsed = parse_stream(
-            options.model,
-            sentences,
-            decode=options.decode,
-            confidence=options.confidence,
-            retag=options.retag,
-            fixed=options.fixed,
-            origin=InputSource(name=source.name, is_text=source.is_text),
-            workers=workers,
-        )
+        how = values_of(options, "decode", "confidence", "retag", "fixed")
+        origin = InputSource(name=source.name, is_text=source.is_text)
+        parsed = parse_stream(options.model, sentences, **how, origin=origin, workers=workers)
         # Not before: notices and errors name lines of the file.
         write_sentences(numbered_by_line(parsed) if source.is_text else parsed, options.output)
 
@@ -103,13 +83,10 @@ def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> I
 
     if not source.is_text:
         check_no_text_options(options, "language", "paragraphs", "segmentations")
-        sentences = source.sentences()
-        sentences = refusing_untagged(sentences, parser, path=options.model, name=source.name)
-        name = name_of(source.name)
-        sentences = warn_unknown(
-            sentences, None if options.retag else parser, parser.word_tagger, path=options.model, name=name
-        )
-        return warn_ignored(sentences, parser, path=options.model, name=name)
+        read = refusing_untagged(source.sentences(), parser, path=options.model, name=source.name)
+        names = {"path": options.model, "name": name_of(source.name)}
+        known = warn_unknown(read, None if options.retag else parser, parser.word_tagger, **names)
+        return warn_ignored(known, parser, **names)
     check_keeps(options.output, [options.input])
     if options.fixed:
         raise UsageError("--fixed is for CoNLL-U with some heads, found plain text; leave it out")

@@ -10,11 +10,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import shared
-from qsproj.cli.options.declare import add_fields, only_with
-from qsproj.cli.options.pair_files import add_alignment_format, files_of_sources
-from qsproj.cli.options.provenance import languages_of, made_by
+from qsproj.cli.options.declare import of_fields, only_with
+from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT, files_of_sources
 from qsproj.corpus.editing import warn_emptied
 from qsproj.corpus.formats import read_all, read_sentences, write_sentences
 from qsproj.corpus.pairs.aligned import AlignedFiles, TargetAlone
@@ -38,71 +36,8 @@ EXAMPLES = """examples:
 """
 
 
-# The only method without a source.
-TARGET_ALONE = "em"
 # Default options of EM, by method.
 _EM = {"em": methods.EM_FROM_TAGS, "hard-em": methods.EM_FROM_ARCS, "qg": QgOptions()}
-
-
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("--source FILE", "source trees, CoNLL-U; optional for --method em", action="append")
-    parser.option("--target FILE", "target sentences with UPOS, CoNLL-U", required=True, action="append")
-    parser.option("--alignment FILE", "word links, one file for each --source", action="append")
-    add_alignment_format(parser)
-    shared.add_pairing(parser)
-    parser.option("-o, --output MODEL", "where the parser is written", required=True)
-    parser.option("--trees FILE", "also write the target sentences with their projected trees", writes="")
-    parser.option("--enhanced", "also project enhanced dependencies (DEPS)")
-    summaries = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
-    parser.option(
-        "--method NAME", f"{summaries} (default: {DEFAULT_METHOD})", choices=METHODS, default=DEFAULT_METHOD
-    )
-    shared.add_seed(parser)
-    soft = parser.add_argument_group("--method soft")
-    soft.option(
-        "--prior MODEL",
-        "a parser trained with --features delexicalised; several vote (default: none)",
-        action="append",
-    )
-    soft.option(
-        "--treebank FILE ...",
-        "gold trees of the source language to train the prior on, for each --source",
-        action="append",
-    )
-    soft.option(
-        "--also FILE ...", "with --treebank: treebanks of other languages, best related ones, vote too"
-    )
-    soft.option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)")
-    soft.option(
-        "--annotated FILE ...", "two or more target trees in the style of the source, to fine-tune the parser"
-    )
-    add_fields(soft, methods.SoftProjectionOptions(), "sentences", "share")
-    hard = parser.add_argument_group("--method hard")
-    hard.option(
-        "--completion NAME",
-        "none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
-        choices=("none", "hwa"),
-        default=methods.HardProjectionOptions().completion,
-    )
-    hard.option("--nonprojective", "arcs may cross (default: no); also for --method soft")
-    hard.option("--epochs N", "passes over the trees", default=methods.HARD_EPOCHS)
-    em = parser.add_argument_group("--method em, hard-em, qg")
-    em.option("--iterations N", f"iterations of EM ({_defaults('iterations')})", least=0)
-    em.option(
-        "--start NAME",
-        f"initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform "
-        f"({_defaults('start')})",
-    )
-    em.option(
-        "--punctuation NAME",
-        f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
-        choices=("keep", "strip"),
-    )
-    shared.add_checkpoint(em, kept="the state of EM after each iteration")
-    for group in (soft, hard, em, shared.add_workers(parser)):
-        for action in group._group_actions:
-            known = [name for name, method in METHODS.items() if action.dest in method.reads]
-            only_with("method", action, among=known)
 
 
 def _defaults(field: str) -> str:
@@ -112,28 +47,68 @@ def _defaults(field: str) -> str:
     return f"default: {', '.join(f'{method} {value}' for method, value in by_method.items())}"
 
 
-def run(options: argparse.Namespace) -> None:
-    import numpy as np
+_METHODS = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
+OPTIONS = f"""
+--source FILE  source trees, CoNLL-U; optional for --method em [several]
+--target FILE  target sentences with UPOS, CoNLL-U [required] [several]
+--alignment FILE  word links, one file for each --source [several]
+{ALIGNMENT_FORMAT}
+{shared.PAIRING}
+-o, --output MODEL  where the parser is written [required]
+--trees FILE  also write the target sentences with their projected trees [writes]
+--enhanced  also project enhanced dependencies (DEPS)
+--method NAME  {_METHODS} (default: {DEFAULT_METHOD}) [choices: {" ".join(METHODS)}]
+    [default: {DEFAULT_METHOD}]
+{shared.SEED}
+# --method soft
+--prior MODEL  a parser trained with --features delexicalised; several vote (default: none) [several]
+--treebank FILE ...  gold trees of the source language to train the prior on, for each --source [several]
+--also FILE ...  with --treebank: treebanks of other languages, best related ones, vote too
+--draws N  passes over the prior's trees, translated anew for each (default: 6)
+--annotated FILE ...  two or more target trees in the style of the source, to fine-tune the parser
+{of_fields(methods.SoftProjectionOptions(), "sentences", "share")}
+# --method hard
+--completion NAME  none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.
+    [choices: none hwa] [default: {methods.HardProjectionOptions().completion}]
+--nonprojective  arcs may cross (default: no); also for --method soft
+--epochs N  passes over the trees [default: {methods.HARD_EPOCHS}]
+# --method em, hard-em, qg
+--iterations N  iterations of EM ({_defaults("iterations")}) [least: 0]
+--start NAME  initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform
+    ({_defaults("start")})
+--punctuation NAME  strip: attach punctuation by rule; keep: treat it as any word ({_defaults("punctuation")})
+    [choices: keep strip]
+{shared.CHECKPOINT.format(kept="the state of EM after each iteration")}
+{shared.WORKERS}
+"""
 
+
+def add_conditions(parser: argparse.ArgumentParser) -> None:
+    for group in parser._action_groups[2:]:  # after those of argparse itself
+        for action in group._group_actions:
+            readers = ", ".join(name for name, method in METHODS.items() if action.dest in method.reads)
+            only_with(parser, f"--method {readers}", action.dest)
+
+
+def run(options: argparse.Namespace) -> None:
     from qsproj.models.checkpoint import EMRun
     from qsproj.models.enhanced.enhancer import check_enhanced
     from qsproj.pipelines.projection.projected_graphs import project_graphs
 
     method, sources = METHODS[options.method], _sources(options)
-    given = {
-        name: getattr(options, name) for name in method.reads if name not in RUN and hasattr(options, name)
-    }
+    given = shared.values_of(options, *(one for one in method.reads if one not in RUN and one in options))
     if "checkpoint" in method.reads:
         checkpoint = shared.checkpoint_of(options)
         if checkpoint is not None and options.iterations == 0:
-            found = "--checkpoint keeps iterations of EM, found --iterations 0"
-            raise UsageError(f"{found}; leave one of them out")
+            raise UsageError(
+                "--checkpoint keeps iterations of EM, found --iterations 0; leave one of them out"
+            )
         given["run"] = EMRun(workers=shared.workers_of(options), checkpoint=checkpoint)
     if "treebank" in given:
         given["treebank"] = [read_treebanks(paths) for paths in options.treebank]
         given["also"] = read_treebanks(options.also)
         given["annotated"] = list(read_all(options.annotated))
-    rng = np.random.default_rng(options.seed)
+    rng = shared.rng_of(options)
     if options.enhanced:
         check_enhanced(pair.source for source in sources for pair in source)
     result = method.project(sources, rng=rng, **given)
@@ -148,7 +123,7 @@ def run(options: argparse.Namespace) -> None:
         targets = chain.from_iterable(map(read_sentences, options.target))
         write_sentences(warn_emptied(trees, targets, options.target[0]), options.trees)
     target = () if options.target[0] == "-" else read_sentences(options.target[0])
-    result.parser.save(options.output, made=made_by(options, languages=languages_of(target)))
+    result.parser.save(options.output, made=shared.made_by(options, languages=shared.languages_of(target)))
     for line in result.report:
         notice(line)
 
@@ -159,12 +134,12 @@ def _sources(options: argparse.Namespace) -> Sources:
     if "-" in (*sources, *targets, *alignments) and again:
         several = "--method soft, --trees and --enhanced read everything several times"
         raise UsageError(f"{several}; name files in place of -")
-    if not sources and not alignments and options.method == TARGET_ALONE and len(targets) == 1:
+    if not sources and not alignments and options.method == "em" and len(targets) == 1:
         return (TargetAlone(targets[0]),)
     if not sources or not alignments:
         missing = "--source" if not sources else "--alignment"
         expected = "source trees and their links to the target; name them (--source, --alignment)"
-        alone = f"leave both out and learn from the tags of one target: --method {TARGET_ALONE}"
+        alone = "leave both out and learn from the tags of one target: --method em"
         raise UsageError(f"found no {missing}, expected {expected}, or {alone}")
     rows = files_of_sources(options)
     if options.treebank and (options.prior or len(options.treebank) != len(sources)):

@@ -13,17 +13,38 @@ sentences or a --lemmatizer; without these the column stays empty.
 
 import argparse
 
-from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import only_with, values_of
-from qsproj.cli.options.pair_files import add_alignment_format, files_of_sources
-from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_columns, add_language, add_lemmatizer, add_seed
+from qsproj.cli.options import shared
+from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT, files_of_sources
 from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
 from qsproj.errors import UsageError
 from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 LEARNS_FROM = ("source", "target", "alignment")
+COLUMNS = shared.COLUMNS.format(
+    use="learn", names="upos, feats, lemma", usual="sources; upos is always learned"
+)
+OPTIONS = f"""
+--source FILE  translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each,
+    that with the largest treebank first: it decides which tags frequent words may have [required] [several]
+--target FILE  CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space; one for
+    all sources, or one for each [required] [several]
+--alignment FILE  links of --source and --target, best with weights [required] [several]
+{ALIGNMENT_FORMAT}
+-o, --output MODEL  where the tagger is written [required]
+{shared.LANGUAGE.format(of="target language")}
+--tagged FILE ...  target sentences with UPOS; few are enough
+--lexicon FILE  target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB
+    features, for lemmas and features
+{shared.LEMMATIZER.format(others="tagged sentences and lexicon")}
+--text FILE ...  raw target text, one sentence per line, ideally including the text to tag; improves tags of
+    words that are rare in the target
+--also FILE ...  treebanks of related languages: their tags vote on the target's words if they agree with the
+    tagger
+--paragraphs  --text is running text, to be split into sentences [with: --text]
+{COLUMNS}
+{shared.SEED}
+"""
 EXAMPLES = """examples:
   qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.15 -o en-de.pharaoh
   qsproj project-tags --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger
@@ -33,55 +54,7 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option(
-        "--source FILE",
-        "translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each, "
-        "that with the largest treebank first: it decides which tags frequent words may have",
-        required=True,
-        action="append",
-    )
-    parser.option(
-        "--target FILE",
-        "CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space; one for all "
-        "sources, or one for each",
-        required=True,
-        action="append",
-    )
-    parser.option(
-        "--alignment FILE",
-        "links of --source and --target, best with weights",
-        required=True,
-        action="append",
-    )
-    add_alignment_format(parser)
-    parser.option("-o, --output MODEL", "where the tagger is written", required=True)
-    add_language(parser, "target language")
-    parser.option("--tagged FILE ...", "target sentences with UPOS; few are enough")
-    parser.option(
-        "--lexicon FILE",
-        "target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB "
-        "features, for lemmas and features",
-    )
-    add_lemmatizer(parser, others="tagged sentences and lexicon")
-    parser.option(
-        "--text FILE ...",
-        "raw target text, one sentence per line, ideally including the text to tag; improves tags of "
-        "words that are rare in the target",
-    )
-    parser.option(
-        "--also FILE ...",
-        "treebanks of related languages: their tags vote on the target's words if they agree with the tagger",
-    )
-    running = parser.option("--paragraphs", "--text is running text, to be split into sentences")
-    only_with("text", running)
-    add_columns(parser, "learn", "upos, feats, lemma", usual="sources; upos is always learned")
-    add_seed(parser)
-
-
 def run(options: argparse.Namespace) -> None:
-    import numpy as np
-
     from qsproj.alignment.reading import is_conllu
     from qsproj.corpus.language.lexicon import lexicon_of
     from qsproj.corpus.pairs.translations import join_same_targets
@@ -122,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
     )
     projected = project_tags(
         join_same_targets(corpora),
-        rng=np.random.default_rng(options.seed),
+        rng=shared.rng_of(options),
         columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
         tagged=few,
         lexicon=lexicon,
@@ -130,7 +103,9 @@ def run(options: argparse.Namespace) -> None:
         raw=[sentence.forms for sentence in raw],
         language=options.language,
     )
-    tagger = with_target_words(projected.tagger, few, shown=shown, **values_of(options, "language", "seed"))
-    tagger.save(options.output, made=made_by(options))
+    tagger = with_target_words(
+        projected.tagger, few, shown=shown, language=options.language, seed=options.seed
+    )
+    tagger.save(options.output, made=shared.made_by(options))
     for line in projected.report:
         notice(line)

@@ -16,9 +16,17 @@ sentence, the word's number, and its context with the word in brackets.
 
 import argparse
 
-from qsproj.cli.command_parser import CommandParser
+from qsproj.corpus.files import open_output
+from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, pluralise
+from qsproj.serve.review.search import compiled, in_context
 
+OPTIONS = """
+PATTERN  conditions, in quotes
+[FILE ...]  CoNLL-U (default: standard input) [dest: files]
+--totals  print the number of matching words and sentences of each file [former: --count]
+-o, --output FILE  write the matching sentences as CoNLL-U instead of printing lines
+"""
 EXAMPLES = """examples:
   qsproj search 'upos=NOUN head.deprel=root' de.conllu
   qsproj search 'deprel=obj child.deprel=case' de.conllu sv.conllu --totals
@@ -26,20 +34,7 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("PATTERN", "conditions, in quotes")
-    parser.option("[FILE ...]", "CoNLL-U (default: standard input)", dest="files")
-    parser.option(
-        "--totals", "print the number of matching words and sentences of each file", former="--count"
-    )
-    parser.option("-o, --output FILE", "write the matching sentences as CoNLL-U instead of printing lines")
-
-
 def run(options: argparse.Namespace) -> None:
-    from qsproj.corpus.files import open_output
-    from qsproj.corpus.formats import read_sentences, write_sentences
-    from qsproj.serve.review.search import compiled, in_context
-
     paths = options.files or ["-"]
     if options.totals and options.output is not None:
         raise UsageError("found --totals and -o, expected one of them")

@@ -15,23 +15,45 @@ unless --host is given.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
+from argparse import ArgumentParser, Namespace
 from functools import partial
+from socket import socket
 from typing import TYPE_CHECKING
 
-from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import only_where, only_with
-from qsproj.cli.options.pair_files import add_alignment_format
-from qsproj.cli.options.shared import add_address, add_pairing, add_reviewing, add_seed
+from qsproj.cli.options.declare import only_where
+from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT
+from qsproj.cli.options.shared import ADDRESS, PAIRING, REVIEWING, SEED
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import UsageError
+from qsproj.serve.listening import address_of, check_installed, listen, serve_until_stopped
 
 if TYPE_CHECKING:
-    from socket import socket
-
     from qsproj.serve.review.app import Review
 
+OPTIONS = f"""
+-m, --model [NAME=]MODEL  model to serve under NAME (default: the file name); several may be given [several]
+--review FILE  serve a page to correct the trees of FILE
+{ADDRESS}
+# models: for -m without --review
+--jobs N  number of processes; they share the models [default: 1]
+--megabytes M  maximum size of a request [default: 4] [least: 0.001]
+--waiting N  maximum number of queued requests; further ones are rejected for retry [default: 64] [least: 0]
+# review: for --review [with: --review]
+--source FILE  translations, CoNLL-U
+--alignment FILE  word links between --source and FILE
+--pairs FILE FILE  [hidden]
+{ALIGNMENT_FORMAT}
+{PAIRING}
+-o, --output MODEL  where a parser trained by the page is written
+{REVIEWING}
+--first  order of sentences: least confident, most informative (see qsproj suggest), as in the file, or
+    different from --versus first [choices: unsure worth file differing] [default: unsure] [former: --order]
+--versus FILE  the same sentences by another annotator, shown for comparison [former: --beside]
+--words FILE  words to tag, as written by qsproj bootstrap --suggest-words
+--lexicon FILE  where tags of --words are written [writes]
+{SEED}
+"""
 EXAMPLES = """examples:
   qsproj serve -m de.model
   qsproj serve -m de=german.model -m en=english.model --port 8001 --jobs 4
@@ -42,48 +64,11 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option(
-        "-m, --model [NAME=]MODEL",
-        "model to serve under NAME (default: the file name); several may be given",
-        action="append",
-    )
-    parser.option("--review FILE", "serve a page to correct the trees of FILE")
-    add_address(parser)
-    models = parser.add_argument_group("models", "for -m without --review")
-    models.option("--jobs N", "number of processes; they share the models", default=1)
-    models.option("--megabytes M", "maximum size of a request", default=4, least=0.001)
-    waiting = "maximum number of queued requests; further ones are rejected for retry"
-    models.option("--waiting N", waiting, default=64, least=0)
-    review = parser.add_argument_group("review", "for --review")
-    review.option("--source FILE", "translations, CoNLL-U")
-    review.option("--alignment FILE", "word links between --source and FILE")
-    review.add_argument("--pairs", metavar="FILE", nargs=2, help=argparse.SUPPRESS)
-    add_alignment_format(review)
-    add_pairing(review)
-    review.option("-o, --output MODEL", "where a parser trained by the page is written")
-    add_reviewing(review)
-    review.option(
-        "--first",
-        "order of sentences: least confident, most informative (see qsproj suggest), as in the file, or "
-        "different from --versus first",
-        choices=("unsure", "worth", "file", "differing"),
-        default="unsure",
-        former="--order",
-    )
-    review.option(
-        "--versus FILE", "the same sentences by another annotator, shown for comparison", former="--beside"
-    )
-    review.option("--words FILE", "words to tag, as written by qsproj bootstrap --suggest-words")
-    review.option("--lexicon FILE", "where tags of --words are written", writes="")
-    add_seed(review)
-    only_where("-m alone", lambda options: options.review is None, models)
-    only_with("review", review)
+def add_conditions(parser: ArgumentParser) -> None:
+    only_where(parser, "-m alone", lambda options: options.review is None, "jobs", "megabytes", "waiting")
 
 
-def run(options: argparse.Namespace) -> None:
-    from qsproj.serve.listening import check_installed, listen
-
+def run(options: Namespace) -> None:
     check_installed()
     if options.review is None and not options.model:
         raise UsageError("found nothing to serve; name a model: -m MODEL, or a file to review: --review FILE")
@@ -97,10 +82,9 @@ def run(options: argparse.Namespace) -> None:
             serve_review(_review(options, folder), listening, host=options.host, seconds=options.seconds)
 
 
-def _serve_models(options: argparse.Namespace, listening: socket) -> None:
+def _serve_models(options: Namespace, listening: socket) -> None:
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.inception import PATH, inception_routes, work_on
-    from qsproj.serve.listening import address_of, serve_until_stopped
     from qsproj.serve.requests import Limits, with_access_log
     from qsproj.serve.udpipe import HEADERS, PATHS, load_served, udpipe_app
 
@@ -114,7 +98,7 @@ def _serve_models(options: argparse.Namespace, listening: socket) -> None:
     serve_until_stopped(app, listening, seconds=options.seconds, said=said, pools=[pool])
 
 
-def _review(options: argparse.Namespace, folder: str) -> Review:
+def _review(options: Namespace, folder: str) -> Review:
     from qsproj.models.parser import load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.app import Review
@@ -142,21 +126,20 @@ def _review(options: argparse.Namespace, folder: str) -> Review:
     )
     if len(options.model) > 1:
         raise UsageError(f"found {len(options.model)} models, expected the one parser that made the file")
-    if not options.model:
-        if options.output is not None:
-            raise UsageError("-o is where the model of -m is written once it was trained; give -m MODEL")
-        return Review(session=session, words=words)
-    parser = load_parser(options.model[0])
-    session.features = features_of(parser)
-    why = parser.refuses_training
-    if why is not None and options.output is not None:
-        raise UsageError(f"-m {options.model[0]} is not trained again: {why}; leave -o out")
-    inference = ComputePool(Inference(parser), processes=1)
-    if why is not None:
-        session.train_after, session.summary = None, {"error": f"This model is not trained again: {why}."}
-        return Review(session=session, inference=inference, words=words)
-    retraining = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
-    session.parts = retraining.progress
-    session.learns_links = parser.parses_pairs
-    training = ComputePool(retraining, processes=1)
+    if not options.model and options.output is not None:
+        raise UsageError("-o is where the model of -m is written once it was trained; give -m MODEL")
+    inference = training = None
+    if options.model:
+        parser = load_parser(options.model[0])
+        session.features = features_of(parser)
+        why = parser.refuses_training
+        if why is not None and options.output is not None:
+            raise UsageError(f"-m {options.model[0]} is not trained again: {why}; leave -o out")
+        inference = ComputePool(Inference(parser), processes=1)
+        if why is None:
+            retraining = Retraining(parser, options.output or f"{folder}/trained.model", options.seed)
+            session.parts, session.learns_links = retraining.progress, parser.parses_pairs
+            training = ComputePool(retraining, processes=1)
+        else:
+            session.train_after, session.summary = None, {"error": f"This model is not trained again: {why}."}
     return Review(session=session, training=training, inference=inference, words=words)

@@ -7,20 +7,18 @@ earlier ones: prague,determiners=head. Dimensions that are not named keep the ch
 `qsproj convert --to STYLE` converts.
 """
 
-from __future__ import annotations
-
 import argparse
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from itertools import islice
 
-from qsproj.cli.command_parser import CommandParser, add_action, print_lines
-from qsproj.cli.options.declare import Options
-
-if TYPE_CHECKING:
-    from qsproj.corpus.sentence import Sentence
-    from qsproj.styles.convert import RoundTrip
-    from qsproj.styles.detect import DetectedStyle
-    from qsproj.styles.style import Style
+from qsproj.cli.command_parser import print_lines
+from qsproj.corpus.files import name_of
+from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.sentence import Sentence
+from qsproj.progress import track
+from qsproj.styles.convert import measure_round_trip
+from qsproj.styles.detect import checked_relations, detect_style
+from qsproj.styles.style import DIMENSIONS, PRESETS, Style, parse_style
 
 EXAMPLES = """examples:
   qsproj styles list
@@ -35,82 +33,33 @@ The command counts the places that are evidence for a dimension, and those that 
 _ROUND_TRIP = """Convert a treebank to another style and back, and count the lost heads and relations."""
 _LIST = """List the dimensions with their choices, those of Universal Dependencies first, and the presets."""
 _SHOWN_RELATIONS = 5
-
-
-def add_arguments(parser: CommandParser) -> None:
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    detect = add_action(actions, "detect", _DETECT, EXAMPLES)
-    round_trip = add_action(actions, "roundtrip", _ROUND_TRIP, EXAMPLES)
-    round_trip.option("--to STYLE", "the style to convert to and back", required=True)
-    add_source_style(round_trip)
-    for action in (detect, round_trip):
-        action.option("[TREEBANK]", "CoNLL-U", default="-")
-    add_action(actions, "list", _LIST, EXAMPLES)
-
-
-def add_source_style(parser: Options) -> None:
-    parser.option(
-        "--from STYLE",
-        "style of the input; auto: detect it, reading the whole input into memory (default: ud)",
-        dest="from_style",
-    )
+SOURCE_STYLE = """--from STYLE  style of the input; auto: detect it, reading the whole input into memory
+    (default: ud) [dest: from_style]"""
+_TREEBANK = "[TREEBANK]  CoNLL-U [default: -]"
+_TO = "--to STYLE  the style to convert to and back [required]"
+ACTIONS = {
+    "detect": (_DETECT, _TREEBANK),
+    "roundtrip": (_ROUND_TRIP, f"{_TO}\n{SOURCE_STYLE}\n{_TREEBANK}"),
+    "list": (_LIST, ""),
+}
 
 
 def read_styles(path: str, *, to: str, source: str | None) -> tuple[Iterable[Sentence], Style, Style]:
-    from qsproj.corpus.files import name_of
-    from qsproj.corpus.formats import read_sentences
-    from qsproj.styles.detect import checked_relations, detect_style
-    from qsproj.styles.style import parse_style
-
     parse_style(to)
-    sentences = checked_relations(read_sentences(path), name_of(path))
+    sentences: Iterable[Sentence] = checked_relations(read_sentences(path), name_of(path))
     if source == "auto":
-        kept = list(sentences)
-        found = detect_style(kept).style
-        return kept, found, parse_style(to, base=found)
-    style = parse_style(source or "ud")
+        sentences = list(sentences)
+    style = detect_style(sentences).style if source == "auto" else parse_style(source or "ud")
     return sentences, style, parse_style(to, base=style)
 
 
 def run(options: argparse.Namespace) -> None:
-    {"detect": _detect, "roundtrip": _round_trip, "list": _list}[options.action](options)
+    print_lines({"detect": _detect, "roundtrip": _round_trip, "list": _list}[options.action](options))
 
 
-def _detect(options: argparse.Namespace) -> None:
-    from qsproj.corpus.files import name_of
-    from qsproj.corpus.formats import read_sentences
-    from qsproj.progress import track
-    from qsproj.styles.detect import checked_relations, detect_style
-
+def _detect(options: argparse.Namespace) -> list[str]:
     read = track(read_sentences(options.treebank), "reading", unit="sentence")
-    sentences = checked_relations(read, name_of(options.treebank), refuse=False)
-    print_lines(_detected_lines(detect_style(sentences)))
-
-
-def _round_trip(options: argparse.Namespace) -> None:
-    from qsproj.progress import track
-    from qsproj.styles.convert import measure_round_trip
-
-    sentences, source, target = read_styles(options.treebank, to=options.to, source=options.from_style)
-    found = measure_round_trip(track(sentences, "converting", unit="sentence"), target, source=source)
-    print_lines([f"from  {source}", f"to    {target}", *_round_trip_lines(found)])
-
-
-def _list(options: argparse.Namespace) -> None:
-    from qsproj.styles.style import DIMENSIONS, PRESETS
-
-    dimensions = [(name, " | ".join(choices)) for name, choices in DIMENSIONS.items()]
-    named = {name: [f"{one}={own[one]}" for one in DIMENSIONS if one in own] for name, own in PRESETS.items()}
-    presets = [(name, ",".join(choices)) for name, choices in named.items()]
-    print_lines(["dimensions", *_columns(dimensions), "", "presets", *_columns(presets)])
-
-
-def _columns(rows: Sequence[tuple[str, str]]) -> list[str]:
-    width = max(len(name) for name, _ in rows)
-    return [f"  {name:<{width}}  {text}" for name, text in rows]
-
-
-def _detected_lines(found: DetectedStyle) -> list[str]:
+    found = detect_style(checked_relations(read, name_of(options.treebank), refuse=False))
     is_clear = any(entry.choice for entry in found.evidence)
     without = "no evidence: no conjuncts, and no function words with relations of UD"
     style = str(found.style) if is_clear else without
@@ -124,23 +73,41 @@ def _detected_lines(found: DetectedStyle) -> list[str]:
         counts = sorted(entry.counts.items(), key=lambda item: -item[1])
         others = [f"{choice} {count:,}" for choice, count in counts if choice != entry.choice and count]
         seen = f"{entry.places:>8,} {entry.counts[entry.choice]:>8,} {100 * entry.share:>6.1f}%"
-        line = f"{entry.dimension:<13} {entry.choice:<15} {seen}  {', '.join(others)}"
-        lines.append(line.rstrip())
+        lines.append(f"{entry.dimension:<13} {entry.choice:<15} {seen}  {', '.join(others)}".rstrip())
     return lines
 
 
-def _round_trip_lines(found: RoundTrip) -> list[str]:
+def _round_trip(options: argparse.Namespace) -> list[str]:
     def line(label: str, count: int, total: int, noun: str) -> str:
         share = f"{100 * count / total:.2f}%" if total else "-"
         return f"{label:<22} {count:>8,} {share:>8} of {total:,} {noun}"
 
-    lines = [
+    sentences, source, target = read_styles(options.treebank, to=options.to, source=options.from_style)
+    found = measure_round_trip(track(sentences, "converting", unit="sentence"), target, source=source)
+    return [
+        f"from  {source}",
+        f"to    {target}",
         "",
         line("heads that changed", found.changed_heads, found.words, "words"),
         line("heads lost", found.lost_heads, found.words, "words"),
         line("relations lost", found.lost_relations, found.words, "words"),
         line("sentences with losses", found.lost_sentences, found.sentences, "sentences"),
+        *(
+            line(f"  heads lost of {relation}", count, found.lost_heads, "lost heads")
+            for relation, count in islice(found.lost_by_relation.items(), _SHOWN_RELATIONS)
+        ),
     ]
-    for relation, count in list(found.lost_by_relation.items())[:_SHOWN_RELATIONS]:
-        lines.append(line(f"  heads lost of {relation}", count, found.lost_heads, "lost heads"))
-    return lines
+
+
+def _list(_: argparse.Namespace) -> list[str]:
+    dimensions = {name: " | ".join(choices) for name, choices in DIMENSIONS.items()}
+    presets = {
+        name: ",".join(f"{one}={own[one]}" for one in DIMENSIONS if one in own)
+        for name, own in PRESETS.items()
+    }
+    return ["dimensions", *_columns(dimensions), "", "presets", *_columns(presets)]
+
+
+def _columns(rows: Mapping[str, str]) -> list[str]:
+    width = max(map(len, rows))
+    return [f"  {name:<{width}}  {text}" for name, text in rows.items()]

@@ -4,33 +4,24 @@ Treebanks are CoNLL-U (plain, .gz, .xz). Trees may be partial: training sums ove
 (HEAD is _).
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import add_fields, only_where, only_with, values_of
-from qsproj.cli.options.provenance import languages_of, made_by
-from qsproj.cli.options.shared import add_order, add_seed, warn_trained_on_dev
+from qsproj.cli.options.declare import of_fields, only_where, only_with
+from qsproj.cli.options.shared import SEED, languages_of, made_by, rng_of, values_of, warn_trained_on_dev
 from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import at_lines
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.corpus.sentence import Sentence, has_tree
+from qsproj.corpus.sentence import has_tree
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.arc import training_options as known
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.pipelines.treebanks import read_tagged
+from qsproj.pipelines.treebanks import Treebank, read_tagged, treebank_weights
 from qsproj.progress import notice
-
-if TYPE_CHECKING:
-    from qsproj.models.parser import Parser
-    from qsproj.pipelines.treebanks import Treebank
-
 
 # Default number of steps of batch optimisers.
 BATCH_STEPS = 60
@@ -41,10 +32,9 @@ FIELDS = ("optimizer", "best", "clusters", "cost", "cutoff", "l2")
 
 def _defaults(field: str) -> str:
     usual = getattr(known.OBJECTIVES[0], field)
-    others = sorted(
-        (getattr(one, field), one.name) for one in known.OBJECTIVES if getattr(one, field) != usual
-    )
-    return f"(default: {usual:g}; {', '.join(f'{name} {value:g}' for value, name in others)})"
+    values = sorted((getattr(one, field), one.name) for one in known.OBJECTIVES)
+    others = ", ".join(f"{name} {value:g}" for value, name in values if value != usual)
+    return f"(default: {usual:g}; {others})"
 
 
 def training_options(options: argparse.Namespace) -> TrainingOptions:
@@ -52,10 +42,9 @@ def training_options(options: argparse.Namespace) -> TrainingOptions:
     given = values_of(options, "objective", *FIELDS)
     given["epochs"] = options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS)
     given["l2"] = objective.l2 if options.l2 is None else options.l2
-    template_set = options.features
-    projective = _choice(yes=options.projective, no=options.nonprojective)
-    single_root = _choice(yes=options.single_root, no=options.multi_root)
-    return TrainingOptions(**given, template_set=template_set, projective=projective, single_root=single_root)
+    given["projective"] = _choice(yes=options.projective, no=options.nonprojective)
+    given["single_root"] = _choice(yes=options.single_root, no=options.multi_root)
+    return TrainingOptions(**given, template_set=options.features)
 
 
 def _choice(*, yes: bool, no: bool) -> bool | None:
@@ -63,6 +52,33 @@ def _choice(*, yes: bool, no: bool) -> bool | None:
 
 
 LEARNS_FROM = ("treebanks",)
+_BY_OBJECTIVE = {name: _defaults(name) for name in ("epochs", "l2")}
+OPTIONS = f"""
+TREEBANK ...  CoNLL-U files [dest: treebanks]
+-o, --output MODEL  where the model is written [required]
+--dev FILE  early stopping by UAS on this treebank
+{SEED}
+# the parser
+--order  1: score single arcs (default); 2: also pairs and sequences of arcs [choices: 1 2] [default: 1]
+--projective  arcs may not cross
+| --nonprojective  arcs may cross (default: as in the treebanks)
+--single-root  the root has exactly one child
+| --multi-root  the root may have several children (default: as in the treebanks)
+--features NAME  features of words: delexicalised (UPOS only, to parse another language), words, or morphology
+    (also lemmas, XPOS and FEATS; default if the treebanks have any) [choices: delexicalised words morphology]
+--labels  predict relations after the tree (default) or with it: more accurate, RelProb=
+    [choices: after joint] [default: after]
+--enhanced  also learn enhanced dependencies (DEPS)
+--joint-tags  read only word forms; infer UPOS and tree jointly
+# advanced
+{of_fields(TrainingOptions(), "objective", "epochs", *FIELDS, by_way=_BY_OBJECTIVE)}
+--factors NAMES  second-order factors: grand, childseq, valence, nocross, with commas between them (default:
+    the first three, and nocross if arcs may cross) [with: --order 2]
+--bp-iterations N  iterations of belief propagation, with --order 2 or --joint-tags (default: 5)
+    [dest: iterations] [former: --iterations]
+--unlabelled FILE  CoNLL-U without trees, for training by entropy regularisation
+--like TAGGED  for --features delexicalised: weight treebanks by similarity of UPOS to this file
+"""
 EXAMPLES = f"""objectives:
 {known.objectives_explained()}
 
@@ -75,81 +91,28 @@ examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    parser.option("TREEBANK ...", "CoNLL-U files", dest="treebanks")
-    parser.option("-o, --output MODEL", "where the model is written", required=True)
-    parser.option("--dev FILE", "early stopping by UAS on this treebank")
-    add_seed(parser)
-    group = parser.add_argument_group("the parser")
-    add_order(group, "1: score single arcs (default); 2: also pairs and sequences of arcs")
-    shape = group.add_mutually_exclusive_group()
-    shape.option("--projective", "arcs may not cross")
-    shape.option("--nonprojective", "arcs may cross (default: as in the treebanks)")
-    roots = group.add_mutually_exclusive_group()
-    roots.option("--single-root", "the root has exactly one child")
-    roots.option("--multi-root", "the root may have several children (default: as in the treebanks)")
-    group.option(
-        "--features NAME",
-        "features of words: delexicalised (UPOS only, to parse another language), words, or "
-        "morphology (also lemmas, XPOS and FEATS; default if the treebanks have any)",
-        choices=("delexicalised", "words", "morphology"),  # as in arc_templates, which imports numba
-    )
-    labels = group.option(
-        "--labels",
-        "predict relations after the tree (default) or with it: more accurate, RelProb=",
-        choices=("after", "joint"),
-        default="after",
-    )
-    group.option("--enhanced", "also learn enhanced dependencies (DEPS)")
-    group.option("--joint-tags", "read only word forms; infer UPOS and tree jointly")
-    usual, advanced = TrainingOptions(), parser.add_argument_group("advanced")
-    add_fields(advanced, usual, "objective")
-    by_objective = {name: _defaults(name) for name in ("epochs", "l2")}
-    add_fields(advanced, usual, "epochs", by_way=by_objective)
-    fields = dict(zip(FIELDS, add_fields(advanced, usual, *FIELDS, by_way=by_objective), strict=True))
-    factors = advanced.option(
-        "--factors NAMES",
-        "second-order factors: grand, childseq, valence, nocross, with commas between them (default: the "
-        "first three, and nocross if arcs may cross)",
-    )
-    iterations = advanced.option(
-        "--bp-iterations N",
-        "iterations of belief propagation, with --order 2 or --joint-tags (default: 5)",
-        dest="iterations",
-        former="--iterations",
-    )
-    unlabelled = advanced.option(
-        "--unlabelled FILE", "CoNLL-U without trees, for training by entropy regularisation"
-    )
-    like = advanced.option(
-        "--like TAGGED", "for --features delexicalised: weight treebanks by similarity of UPOS to this file"
-    )
-    first_order = (labels, like, unlabelled, *(fields[name] for name in ("clusters", "cutoff", "optimizer")))
-    only_where("--order 1", lambda options: options.order == 1 and not options.joint_tags, *first_order)
-    only_with("order", factors, among=[2])
-    only_where(
-        "--order 2, --joint-tags", lambda options: options.order == 2 or options.joint_tags, iterations
-    )
-    for name, action in {**fields, "unlabelled": unlabelled}.items():
-        read_by = [one.name for one in known.OBJECTIVES if name in one.reads]
-        if read_by:
-            only_with("objective", action, among=read_by)
-    only_with("objective", labels, among=known.names_of(lambda one: one.margin is not None))
-    only_with("labels", fields["optimizer"], unlabelled, among=["after"])
+def add_conditions(parser: argparse.ArgumentParser) -> None:
+    def by_propagation(options: argparse.Namespace) -> bool:
+        return options.joint_tags or options.order == 2
+
+    first_order = "labels", "like", "unlabelled", "clusters", "cutoff", "optimizer"
+    only_where(parser, "--order 1", lambda options: not by_propagation(options), *first_order)
+    only_where(parser, "--order 2, --joint-tags", by_propagation, "iterations")
+    for name in (*FIELDS, "unlabelled"):
+        if read_by := [one.name for one in known.OBJECTIVES if name in one.reads]:
+            only_with(parser, f"--objective {', '.join(read_by)}", name)
+    with_margin = ", ".join(known.names_of(lambda one: one.margin is not None))
+    only_with(parser, f"--objective {with_margin}", "labels")
+    only_with(parser, "--labels after", "optimizer", "unlabelled")
 
 
 def run(options: argparse.Namespace) -> None:
-    import numpy as np
-
     from qsproj.models.enhanced.enhancer import EnhancedParser, check_enhanced, train_enhancer
     from qsproj.models.tree_decoder import has_several_roots
-    from qsproj.pipelines.treebanks import Treebank
     from qsproj.trees.crossings import has_crossings
 
-    settings = training_options(options)
-    _check_kind(options)
+    settings, train = training_options(options), _training(options)
     warn_trained_on_dev(options)
-    train = _training(options)
     dev = list(read_all([options.dev])) if options.dev else []
     if options.dev and not any(map(has_tree, dev)):
         advice = "name a treebank, or leave --dev out"
@@ -159,15 +122,29 @@ def run(options: argparse.Namespace) -> None:
     if options.unlabelled:
         train = partial(train, unlabelled=list(read_all([options.unlabelled])))
     if options.like:
-        train = partial(train, weights=_weights(treebanks, options.like))
+        target = read_sentences(options.like)
+        likenesses = treebank_weights(treebanks, target, target_name=name_of(options.like))
+        for likeness in likenesses:
+            notice(str(likeness))
+        weights = [likeness.weight for likeness in likenesses for _ in range(likeness.sentences)]
+        train = partial(train, weights=weights)
     sentences = [sentence for treebank in treebanks for sentence in treebank.sentences]
     if options.enhanced:
         check_enhanced(sentences)
     if options.features != "delexicalised":  # Delexicalised training raises an error without tags.
-        _warn_untagged(sentences)
-    rng = np.random.default_rng(options.seed)
+        # A parser trained without tags ignores them when parsing.
+        words, untagged = sum(map(len, sentences)), sum(one.upos.count(UNSPECIFIED) for one in sentences)
+        share = "no word has" if untagged == words else f"{untagged:,} of {pluralise(words, 'word')} have no"
+        if untagged:
+            notice(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)")
+    rng = rng_of(options)
     parser, report = train(sentences, dev=dev, rng=rng, options=settings)
-    made = _made(options, sentences, parser)
+    tags_read = {"upos", "xpos"}.intersection(parser.layers()[-1].reads)
+    columns = [
+        one for one in sorted(tags_read) if any({*getattr(s, one)} != {UNSPECIFIED} for s in sentences)
+    ]
+    counts = {"sentences": len(sentences), "words": sum(map(len, sentences))}
+    made = made_by(options, columns=columns, languages=languages_of(sentences), **counts)
     saved = EnhancedParser(parser, train_enhancer(sentences, rng=rng)) if options.enhanced else parser
     saved.save(options.output, made=made)
     notice(report.summary(parser.inference))
@@ -180,43 +157,18 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:
-    odd, first = 0, ""
-    for treebank in treebanks:
-        for line, sentence in at_lines(treebank.sentences):
-            if is_odd(sentence.heads):
-                odd, first = odd + 1, first or f"{treebank.name}:{line}"
-    if odd:
-        count = sum(len(treebank.sentences) for treebank in treebanks)
-        notice(f"{first}: {what}, as in {odd:,} of {pluralise(count, 'sentence')}: {remedy}")
+    read = ((one.name, line, tree) for one in treebanks for line, tree in at_lines(one.sentences))
+    if odd := [f"{name}:{line}" for name, line, tree in read if is_odd(tree.heads)]:
+        count = pluralise(sum(len(one.sentences) for one in treebanks), "sentence")
+        notice(f"{odd[0]}: {what}, as in {len(odd):,} of {count}: {remedy}")
 
 
-def _made(options: argparse.Namespace, sentences: Sequence[Sentence], parser: Parser) -> dict[str, object]:
-    read = [name for name in ("upos", "xpos") if name in parser.layers()[-1].reads]
-    columns = [name for name in read if any(set(getattr(one, name)) != {UNSPECIFIED} for one in sentences)]
-    words = sum(map(len, sentences))
-    facts = {"columns": columns, "languages": languages_of(sentences)}
-    return made_by(options, **facts, sentences=len(sentences), words=words)
+def _training(options: argparse.Namespace) -> Callable[..., tuple[Any, TrainingReport]]:
+    """Return the function that trains the kind of parser; UsageError for options of different kinds."""
+    from qsproj.models.arc.arc_training import train_arc_parser
+    from qsproj.models.clusters.cluster_parser import train_cluster_parser
+    from qsproj.models.labelled.labelled_training import train_labelled_parser
 
-
-def _warn_untagged(sentences: Sequence[Sentence]) -> None:
-    """Report how many words have no UPOS: a parser trained without tags ignores them when parsing."""
-    words = sum(map(len, sentences))
-    untagged = sum(sentence.upos.count(UNSPECIFIED) for sentence in sentences)
-    if untagged:
-        share = "no word has" if untagged == words else f"{untagged:,} of {pluralise(words, 'word')} have no"
-        notice(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)")
-
-
-def _weights(treebanks: Sequence[Treebank], like: str) -> list[float]:
-    from qsproj.pipelines.treebanks import treebank_weights
-
-    likenesses = treebank_weights(treebanks, read_sentences(like), target_name=name_of(like))
-    for likeness in likenesses:
-        notice(str(likeness))
-    return [likeness.weight for likeness in likenesses for _ in range(likeness.sentences)]
-
-
-def _check_kind(options: argparse.Namespace) -> None:
     if options.joint_tags and options.order == 2:
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
     clustered = known.objective_named(options.objective).clustered
@@ -224,14 +176,7 @@ def _check_kind(options: argparse.Namespace) -> None:
         raise UsageError(f"--objective {options.objective} belongs to --order 1; leave one of them out")
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
-
-
-def _training(options: argparse.Namespace) -> Callable[..., tuple[Any, TrainingReport]]:
-    from qsproj.models.arc.arc_training import train_arc_parser
-    from qsproj.models.clusters.cluster_parser import train_cluster_parser
-    from qsproj.models.labelled.labelled_training import train_labelled_parser
-
-    if known.objective_named(options.objective).clustered:
+    if clustered:
         return train_cluster_parser
     given = {"iterations": options.iterations} if options.iterations else {}
     if options.order == 2:

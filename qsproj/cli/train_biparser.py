@@ -6,13 +6,11 @@ A few dozen to a few hundred sentences need target trees; the source needs a par
 Without target trees, use `qsproj join-biparser`, which reuses a joint model of another language pair.
 """
 
-import argparse
+from argparse import ArgumentParser, Namespace
 
-from qsproj.cli.command_parser import CommandParser
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.declare import add_fields, only_where, only_with
-from qsproj.cli.options.provenance import made_by
-from qsproj.cli.options.shared import add_checkpoint, add_order, add_seed, checkpoint_of
+from qsproj.cli.options.declare import of_fields, only_where
+from qsproj.cli.options.shared import CHECKPOINT, SEED, checkpoint_of, made_by, rng_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.features.arc_templates import TEMPLATE_SETS
@@ -24,6 +22,32 @@ from qsproj.progress import notice
 
 # Factors of two trees by the values of --factors; only SYNCH has no weights to learn.
 FACTORS = {"all": FAMILIES, "mono": ("MONO",), "synch": (joint_options.SYNCH,)}
+OPTIONS = f"""
+{pair_files.PAIR_FILES}
+--source-model MODEL  source parser, of order 1 or 2 [required]
+--target-model MODEL  target parser not trained on these trees (default: train one on them)
+-o, --output MODEL  where the model is written [required]
+{SEED}
+# the model
+--factors NAME  all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint
+    [choices: {" ".join(FACTORS)}] [default: all]
+--labels NAME  joint (default): target relations also depend on those of the source; after: on the target tree
+    only, which is faster [choices: {" ".join(joint_options.LABELS)}] [default: joint]
+    [with: --factors all, mono]
+--target-tags NAME  given (default): the target has UPOS; links: the model tags it, using tags of linked
+    words; joint: also infers uncertain tags jointly with trees and links
+    [choices: {" ".join(joint_options.TAGS)}] [default: given] [former: --tags]
+--order  of the target parser: 2 adds grandparents and sequences (default: 1) [choices: 1 2] [default: 1]
+--features NAME  features of words of the target parser, as in qsproj train
+    [choices: {" ".join(TEMPLATE_SETS)}]
+# links by hand [with: --factors all, mono]
+{pair_files.LINK_LEARNING}
+# advanced
+{pair_files.SOURCE_TREE.format(usual="joint")}
+{of_fields(JointTrainingOptions(), "epochs")} [with: --factors all, mono]
+{of_fields(JointOptions(), "link_threshold")}
+{CHECKPOINT.format(kept="the target parser, and the state of training after each epoch")}
+"""
 
 LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:
@@ -36,55 +60,12 @@ EXAMPLES = """examples:
 """
 
 
-def add_arguments(parser: CommandParser) -> None:
-    pair_files.add_pair_files(parser)
-    parser.option("--source-model MODEL", "source parser, of order 1 or 2", required=True)
-    parser.option(
-        "--target-model MODEL", "target parser not trained on these trees (default: train one on them)"
-    )
-    parser.option("-o, --output MODEL", "where the model is written", required=True)
-    add_seed(parser)
-    group = parser.add_argument_group("the model")
-    group.option(
-        "--factors NAME",
-        "all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint",
-        choices=FACTORS,
-        default="all",
-    )
-    labels = group.option(
-        "--labels NAME",
-        "joint (default): target relations also depend on those of the source; after: on the target "
-        "tree only, which is faster",
-        choices=joint_options.LABELS,
-        default="joint",
-    )
-    group.option(
-        "--target-tags NAME",
-        "given (default): the target has UPOS; links: the model tags it, using tags of linked words; "
-        "joint: also infers uncertain tags jointly with trees and links",
-        choices=joint_options.TAGS,
-        default="given",
-        former="--tags",
-    )
-    order = add_order(group, "of the target parser: 2 adds grandparents and sequences (default: 1)")
-    features = group.option(
-        "--features NAME", "features of words of the target parser, as in qsproj train", choices=TEMPLATE_SETS
-    )
-    only_where(
-        "a target parser that is trained", lambda options: options.target_model is None, order, features
-    )
-    hand = pair_files.add_link_learning(parser)
-    advanced = parser.add_argument_group("advanced")
-    pair_files.add_source_tree(advanced, usual="joint")
-    (epochs,) = add_fields(advanced, JointTrainingOptions(), "epochs")
-    add_fields(advanced, JointOptions(), "link_threshold")
-    add_checkpoint(advanced, kept="the target parser, and the state of training after each epoch")
-    only_with("factors", labels, epochs, hand, among=[name for name in FACTORS if name != "synch"])
+def add_conditions(parser: ArgumentParser) -> None:
+    text = "a target parser that is trained"
+    only_where(parser, text, lambda options: options.target_model is None, "order", "features")
 
 
-def run(options: argparse.Namespace) -> None:
-    import numpy as np
-
+def run(options: Namespace) -> None:
     from qsproj.models.joint.joint_trees import load_tree_parser
     from qsproj.pipelines.bilingual.biparse import train_joint_parser
 
@@ -117,7 +98,7 @@ def run(options: argparse.Namespace) -> None:
         pairs,
         source_parser,
         target=target_parser,
-        rng=np.random.default_rng(options.seed),
+        rng=rng_of(options),
         options=training,
         checkpoint=checkpoint,
     )

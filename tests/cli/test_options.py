@@ -9,7 +9,7 @@ import pytest
 
 from qsproj.cli.command_parser import CommandHelp
 from qsproj.cli.main import COMMANDS, build_parser
-from qsproj.cli.options.declare import check_conditions, number, only_where, only_with, whole_number
+from qsproj.cli.options.declare import add_options, check_conditions, number, only_where
 from qsproj.errors import UsageError
 
 MOST_LINES = 60
@@ -91,13 +91,18 @@ def test_what_nobody_would_turn_is_not_offered():
 def conditional():
     """Return a parser of which ``--deep`` is read by one method only, and ``--fast`` with ``--model``."""
     parser = argparse.ArgumentParser(prog="t")
-    parser.add_argument("--method", default="a")
-    parser.add_argument("--model")
-    only_with("method", parser.add_argument("--deep", type=int, default=3), among=["b", "c"])
-    group = parser.add_argument_group("more")
-    group.add_argument("--fast", action="store_true")
-    only_with("model", group, text="-m")
-    only_where("an even number", lambda options: options.deep % 2 == 0, parser.add_argument("--half"))
+    add_options(
+        parser,
+        """
+--method NAME  how [default: a]
+-m, --model MODEL  what
+--deep N  how deep [default: 3] [with: --method b, c]
+--half X  half of it
+# more [with: -m]
+--fast  faster
+""",
+    )
+    only_where(parser, "an even number", lambda options: options.deep % 2 == 0, "half")
     return parser
 
 
@@ -127,8 +132,8 @@ def test_options_are_refused_where_they_are_not_read(words, refused):
 @pytest.mark.parametrize(
     ("read", "good", "bad"),
     [
-        (whole_number(least=1), {"1": 1, "20": 20}, ["0", "x", "1.5", "-1", "9" * 30]),
-        (whole_number(least=1, most=5), {"5": 5}, ["6", "0"]),
+        (number(least=1, whole=True), {"1": 1, "20": 20}, ["0", "x", "1.5", "-1", "9" * 30]),
+        (number(least=1, most=5, whole=True), {"5": 5}, ["6", "0"]),
         (number(least=0.0, most=1.0), {"0.5": 0.5, "1": 1.0}, ["1.1", "-1", "nan", "inf", "x"]),
     ],
 )

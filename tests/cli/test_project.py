@@ -196,8 +196,8 @@ def test_every_option_is_read_by_some_method():
     """Those of all methods have no condition; what a condition names is a method that reads the option."""
     (commands,) = (one for one in build_parser("project")._actions if one.dest == "command")
     for action in commands.choices["project"]._actions:
-        for condition in getattr(action, "conditions", ()):
-            names = condition.text.removeprefix("--method ").split(", ")
+        for text, _ in getattr(action, "conditions", ()):
+            names = text.removeprefix("--method ").split(", ")
             assert names == [name for name, method in METHODS.items() if action.dest in method.reads] != []
 
 

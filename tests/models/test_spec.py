@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 import pytest
 
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import add_fields, values_of
+from qsproj.cli.options.declare import add_options, of_fields
+from qsproj.cli.options.shared import values_of
 from qsproj.errors import UsageError
 from qsproj.models.spec import check, option_field, restored
 
@@ -37,7 +38,7 @@ class Cooking:
 
 def test_options_of_a_command_are_made_of_it(capsys):
     parser = CommandParser(prog="cook")
-    add_fields(parser, Cooking(eggs=2), "eggs", "salt")
+    add_options(parser, of_fields(Cooking(eggs=2), "eggs", "salt"))
     said = " ".join(parser.format_help().split())
     assert "--eggs N how many are boiled (default: 2)" in said
     assert "--salt P share of a spoon, 0 to 1 (default: 0.25)" in said

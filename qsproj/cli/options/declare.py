@@ -1,148 +1,166 @@
-"""Declaration of options: as the help shows them, from fields of a dataclass, and under a condition."""
+"""Options of a command, declared by a text that reads like its help.
+
+A line is an option, ``-o, --output FILE``, or an argument, ``FILE ...`` or ``[FILE]``, then two spaces and
+its help; indented lines continue it. ``# links: about them`` begins a group, ``| --to STYLE`` is an
+alternative to the line above. N, K and PIXELS are whole numbers, P is a probability, NAME,... are columns.
+The help is completed by a default that is a number, or ``-``, the standard input or output. Notes end a line:
+
+- ``[required]``, ``[default: X]``, ``[choices: a b]``, ``[several]``: it may be given several times
+- ``[least: 1]``, ``[most: 5]``: its range; any number is read if the least has a point
+- ``[with: --text]``: it, or its group, is read only if --text is given; ``[with: --method a, b]``: with these
+  values of --method
+- ``[writes: input]``: it is an output, as ``-o`` always is, and may replace these inputs
+- ``[former: --old]``: an old name, not shown; ``[dest: name]``: its name in the namespace
+- ``[hidden]``: not in the help; ``[alone]``: with it, arguments are not required
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
 from qsproj.errors import UsageError
 
-# Maximum that numpy converts; Python also rejects thousands of digits.
-_MOST_DIGITS = 18
 COLUMNS = ("upos", "xpos", "feats", "lemma")
+_NOTE = re.compile(
+    r" \[(alone|choices|default|dest|former|hidden|least|most|required|several|with|writes)(?:: ([^]]*))?]$"
+)
 
 
-class Options(argparse._ActionsContainer):
-    """A parser or a group of options, which are written as in the help."""
+def add_options(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add the options of a text to a parser."""
+    group: Any = parser
+    either: Any = None
+    before: Any = None
+    of_group = list[str]()
+    for line in filter(None, re.sub(r"\n +", " ", text).split("\n")):
+        notes, conditions = dict[str, str](), list[str]()
+        while found := _NOTE.search(line):
+            line = line[: found.start()]
+            if found[1] == "with":
+                conditions.insert(0, found[2])
+            else:
+                notes[found[1]] = found[2] or ""
+        if line.startswith("# "):
+            title, _, about = line[2:].partition(": ")
+            group, of_group = parser.add_argument_group(title, about or None), conditions
+            continue
+        written, _, help = line.removeprefix("| ").partition("  ")
+        if not line.startswith("| "):
+            either = None
+        elif either is None:
+            either = group.add_mutually_exclusive_group(required=before.required)
+            either._group_actions.append(before)
+            before.required = False
+        before = _add_option(either or group, written, help, notes)
+        for condition in (*conditions, *of_group):
+            only_with(parser, condition, before.dest)
 
-    def option(
-        self,
-        written: str,
-        help: str,
-        *,
-        least: int | float = 1,
-        most: int | float | None = None,
-        former: str | None = None,
-        writes: str | None = None,
-        **more: Any,
-    ) -> argparse.Action:
-        """Add an option, written as in the help: ``-o, --output FILE``, ``--text FILE ...``, ``--weights``.
 
-        Arguments without a name are written ``FILE ...``, or ``[FILE]`` where they may be left out. The help
-        ends with a default that is a number, or ``-``, the standard input or output. N, K and PIXELS are
-        whole numbers of at least ``least``, P is a probability, any value with a float as ``least`` a number.
-        ``former``: an old name, still accepted; help and messages show the present one. ``writes``: it is an
-        output, as always for ``-o``, and may replace those of the named options, if any. ``more``: as for
-        ``add_argument``.
-        """
-        words = [word.removesuffix(",") for word in re.sub(r"^\[(.*)]$", r"\1", written).split()]
-        names, value = [word for word in words if word[0] == "-"], [word for word in words if word[0] != "-"]
-        if value:
-            more.setdefault("metavar", value[0])
-        elif not {"choices", "metavar", "nargs"} & more.keys():
-            more.setdefault("action", "store_true")
-        if not names and written.endswith("]"):
-            more["nargs"] = "*" if value[1:] else "?"
-        elif value[1:] == ["..."]:
-            more["nargs"] = "+"
-        default = more.get("default")
+def _add_option(container: Any, written: str, help: str, notes: Mapping[str, str]) -> argparse.Action:
+    words = [word.removesuffix(",") for word in re.sub(r"^\[(.*)]$", r"\1", written).split()]
+    names, value = [word for word in words if word[0] == "-"], [word for word in words if word[0] != "-"]
+    more: dict[str, Any] = {"choices": notes["choices"].split()} if "choices" in notes else {}
+    if value:
+        more["metavar"] = (
+            re.sub(r"^\[(\w*)]$", r"\1", value[0]) if len({*value, "..."}) <= 2 else tuple(value)
+        )
+        more["type"] = _type_of(value[0], notes)
+    elif more and more["choices"][0].isdecimal():
+        more |= {"choices": list(map(int, more["choices"])), "type": number(least=1, whole=True)}
+    if not names and written.endswith("]"):
+        more["nargs"] = "*" if value[1:] else "?"
+    elif value[1:]:
+        more["nargs"] = "+" if value[1] == "..." else len(value)
+    elif value and value[0] != more["metavar"]:
+        more |= {"nargs": "?", "const": more["choices"][0]}
+    if "several" in notes or "..." in value:
+        more["default"] = []
+    if "several" in notes or "alone" in notes:
+        more["action"] = "append" if "several" in notes else _Alone
+    elif not value and "choices" not in more:
+        more["action"] = "store_true"
+    if "default" in notes:
+        default = more["default"] = notes["default"]
         if default == "-":
             help = f"{help} (default: standard {'output' if names else 'input'})"
-        elif value and isinstance(default, int | float):
-            help = f"{help} (default: {default:g})"
-        if value[1:] or more.get("action") == "append":
-            more.setdefault("default", [])
-        if value[:1] == ["P"]:
-            more["type"] = number(least=0.0, most=1.0)
-        elif isinstance(least, float):
-            more["type"] = number(least=least, most=math.inf if most is None else most)
-        elif value[:1] in (["N"], ["K"], ["PIXELS"]):
-            more["type"] = whole_number(least=least, most=None if most is None else int(most))
-        names = names or [more.pop("dest", value[0].lower())]
-        action = self.add_argument(*names, help=help, **more)
-        if writes is not None or "-o" in names:
-            action.writes = writes or ""  # type: ignore[attr-defined]
-        if former is not None:
-            self._option_string_actions[former] = action
-        return action
-
-    def add_argument_group(self, *args: Any, **more: Any) -> OptionGroup:
-        group = OptionGroup(self, *args, **more)
-        self._action_groups.append(group)
-        return group
-
-    def add_mutually_exclusive_group(self, **more: Any) -> ExclusiveOptions:
-        group = ExclusiveOptions(self, **more)
-        self._mutually_exclusive_groups.append(group)
-        return group
+        elif more.get("type") is not None:
+            more["default"] = int(default) if default.isdecimal() else float(default)
+            help = f"{help} (default: {more['default']:g})" if value else help
+    if names:
+        more |= {"required": "required" in notes} | ({"dest": notes["dest"]} if "dest" in notes else {})
+    shown = argparse.SUPPRESS if "hidden" in notes else help
+    action = container.add_argument(*(names or [notes.get("dest", value[0].lower())]), help=shown, **more)
+    if "writes" in notes or "-o" in names:
+        action.writes = notes.get("writes", "")
+    if "former" in notes:
+        container._option_string_actions[notes["former"]] = action
+    return action
 
 
-class OptionGroup(Options, argparse._ArgumentGroup):
-    """A group of options with a heading."""
+def _type_of(value: str, notes: Mapping[str, str]) -> Callable[[str], Any] | None:
+    least, most = notes.get("least", "1"), float(notes.get("most", "inf"))
+    if value == "P":
+        return number(least=0.0, most=1.0)
+    if not least.removeprefix("-").isdecimal():
+        return number(least=float(least), most=most)
+    if value in ("N", "K", "PIXELS"):
+        return number(least=int(least), most=most, whole=True)
+    return column_names if value == "NAME,..." else None
 
 
-class ExclusiveOptions(Options, argparse._MutuallyExclusiveGroup):
-    """Options of which one may be given."""
+class _Alone(argparse.Action):
+    """Stores a value and makes the arguments without a name optional."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, options: argparse.Namespace, value: Any, *_: Any
+    ) -> None:
+        setattr(options, self.dest, value)
+        for action in parser._actions:
+            if not action.option_strings:
+                action.required = False
 
 
-def add_fields(
-    group: Options, usual: object, *names: str, by_way: Mapping[str, str] = MappingProxyType({})
-) -> list[argparse.Action]:
-    """Add an option for each named field of a dataclass: ``--max-sentences`` for ``max_sentences``.
+def of_fields(usual: object, *names: str, by_way: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the options of fields of a dataclass as a text: ``--max-sentences`` for ``max_sentences``.
 
     Range and help are taken from the field (:mod:`qsproj.models.spec`), the default from ``usual``.
     ``by_way``: fields that default to None, with the text of their default in the help.
     """
     from qsproj.models.spec import specs_of
 
-    added = []
+    lines = []
     for field in names:
-        spec, usual_value = specs_of(type(usual))[field], getattr(usual, field)
-        default = None if field in by_way else usual_value
+        spec, default = specs_of(type(usual))[field], getattr(usual, field)
         span = "" if math.isinf(spec.most) else f", {spec.least:,.9g} to {spec.most:,.9g}"
-        name, help = f"--{field.replace('_', '-')}", f"{spec.help}{span} {by_way.get(field, '')}".strip()
-        value, bounds = "X", dict[str, Any](least=float(spec.least), most=spec.most)
-        if isinstance(usual_value, str):
-            value, bounds = "NAME", {"choices": spec.known[1]} if spec.known else {}
-        elif isinstance(usual_value, int) or isinstance(spec.least, int):
-            value, bounds = "N", {"least": int(spec.least)}
-        added.append(group.option(f"{name} {spec.metavar or value}", help, default=default, **bounds))
-    return added
+        value, notes = "X", f" [least: {float(spec.least)}] [most: {spec.most}]"
+        if isinstance(default, str):
+            value, notes = "NAME", f" [choices: {' '.join(spec.known[1])}]" if spec.known else ""
+        elif isinstance(default, int) or isinstance(spec.least, int):
+            value, notes = "N", f" [least: {spec.least}]"
+        if default is not None and field not in by_way:
+            notes += f" [default: {default}]"
+        name, help = field.replace("_", "-"), f"{spec.help}{span} {by_way.get(field, '')}".strip()
+        lines.append(f"--{name} {spec.metavar or value}  {help}{notes}")
+    return "\n".join(lines)
 
 
-def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    return {name: getattr(options, name) for name in names}
-
-
-def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]:
-    bounds = f"{least} or more" if most is None else f"from {least} to {most}"
-
-    def read(text: str) -> int:
-        if len(text) <= _MOST_DIGITS and text.removeprefix("-").isdecimal():
-            value = int(text)
-            if value >= least and (most is None or value <= most):
-                return value
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, {bounds}")
-
-    return read
-
-
-def number(*, least: float, most: float = math.inf) -> Callable[[str], float]:
+def number(*, least: float, most: float = math.inf, whole: bool = False) -> Callable[[str], Any]:
+    """Return a function that reads a number in this range; a whole one has 18 digits at most, for numpy."""
     bounds = f"{least:g} or more" if math.isinf(most) else f"from {least:g} to {most:g}"
+    expected = f"a whole number, {bounds}" if whole else f"a number, {bounds}"
 
     def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if math.isfinite(value) and least <= value <= most:
-            return value
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number, {bounds}")
+        with suppress(ValueError):
+            value = float(text) if not whole else int(text) if re.fullmatch(r"-?\d{1,18}", text) else math.nan
+            if math.isfinite(value) and least <= value <= most:
+                return value
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
 
     return read
 
@@ -155,53 +173,35 @@ def column_names(text: str) -> tuple[str, ...]:
     return names
 
 
-@dataclass(frozen=True)
-class Condition:
-    """A condition under which an option is read: its text in messages and its test."""
-
-    text: str
-    holds: Callable[[argparse.Namespace], bool]
-
-
-def only_with(
-    option: str,
-    *declared: argparse.Action | argparse._ArgumentGroup,
-    among: Collection[object] = (),
-    text: str = "",
-) -> None:
-    """Declare that options, or the present options of groups, need another option.
-
-    ``option``: name of the other option in the namespace. ``among``: its required values. ``text``: the
-    condition in messages, by default ``--option values``.
-    """
-    written = f"--{option.replace('_', '-')} {', '.join(map(str, among))}".strip()
+def only_with(parser: argparse.ArgumentParser, condition: str, *names: str) -> None:
+    """Declare that options are read as by the note ``[with: condition]``."""
+    flag, _, among = condition.partition(" ")
 
     def holds(options: argparse.Namespace) -> bool:
-        value = getattr(options, option)
-        return value in among if among else value not in (None, False, [])
+        value = getattr(options, parser._option_string_actions[flag].dest)
+        return str(value) in among.split(", ") if among else value not in (None, False, [])
 
-    only_where(text or written, holds, *declared)
+    only_where(parser, condition, holds, *names)
 
 
 def only_where(
-    text: str,
-    holds: Callable[[argparse.Namespace], bool],
-    *declared: argparse.Action | argparse._ArgumentGroup,
+    parser: argparse.ArgumentParser, text: str, holds: Callable[[argparse.Namespace], bool], *names: str
 ) -> None:
-    for one in declared:
-        for action in one._group_actions if isinstance(one, argparse._ArgumentGroup) else [one]:
-            before = getattr(action, "conditions", ())
-            action.conditions = (*before, Condition(text, holds))  # type: ignore[attr-defined]
+    """Declare that the named options are read only where ``holds``; ``text`` says so in messages."""
+    for action in parser._actions:
+        if action.dest in names:
+            before: Sequence[Any] = getattr(action, "conditions", ())
+            action.conditions = (*before, (text, holds))  # type: ignore[attr-defined]
 
 
 def check_conditions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Raise UsageError for the first given option that is not read; list all in ``options.unread``."""
     options.unread = []
     for action in parser._actions:
-        unmet = [one for one in getattr(action, "conditions", ()) if not one.holds(options)]
+        unmet = [text for text, holds in getattr(action, "conditions", ()) if not holds(options)]
         if not unmet:
             continue
         options.unread.append(action.dest)
         if getattr(options, action.dest) != action.default:
             written = action.option_strings[-1] if action.option_strings else action.metavar
-            raise UsageError(f"{written} belongs to {unmet[0].text}; leave it out")
+            raise UsageError(f"{written} belongs to {unmet[0]}; leave it out")

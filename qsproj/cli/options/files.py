@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,30 +26,28 @@ class Output(NamedTuple):
     model_option: str = ""
 
 
-def check_files_of(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    inputs, outputs, folders = list[str](), list[Output](), list[str]()
-    for action in parser._actions:
-        writes, paths = getattr(action, "writes", None), paths_in(getattr(options, action.dest, None))
+def check_files_of(options: argparse.Namespace) -> None:
+    inputs, outputs, folders = list[str](), list[Output](), list[Path]()
+    for action in options.own_parser._actions:
+        writes: Any = getattr(action, "writes", None)
+        paths = paths_in(getattr(options, action.dest, None))
         if action.metavar == "DIR":
-            folders += paths
-        if action.metavar not in FILES:
-            continue
-        if writes is None:
+            folders += map(resolved, paths)
+        elif action.metavar in FILES and writes is None:
             inputs += paths
-            continue
-        option = action.option_strings[0] if action.metavar == MODEL else ""
-        replaced = tuple(paths_in([getattr(options, name) for name in writes.split()]))
-        outputs += [Output(path, replaced, option) for path in paths]
-    check_files(inputs, outputs, kind=getattr(options, "kind_of_inputs", "file"))
-    for folder, output in product(map(resolved, folders), outputs):
+        elif action.metavar in FILES:
+            option = action.option_strings[0] if action.metavar == MODEL else ""
+            replaced = tuple(paths_in([getattr(options, name) for name in writes.split()]))
+            outputs += [Output(path, replaced, option) for path in paths]
+    check_files(inputs, outputs, kind=getattr(options.module, "KIND_OF_INPUTS", "file"))
+    for folder, output in product(folders, outputs):
         if resolved(output.path) in (folder, *folder.parents):
             raise UsageError(f"found {output.path} as a folder and as a file to write; name another")
 
 
 def paths_in(value: Any) -> Iterator[str]:
     if isinstance(value, list | tuple):
-        for one in value:
-            yield from paths_in(one)
+        yield from chain.from_iterable(map(paths_in, value))
     elif value is not None:
         yield str(value)
 

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
 # Minimum number of words for a warning.
 FEWEST_WORDS = 50
-
-
-def share_of_known_words(tagger: Tagger, sentences: Sequence[Sentence]) -> float | None:
-    known = total = 0
-    for one in sentences:
-        words = np.array([form.isalpha() for form in one.forms], dtype=bool)
-        known += int((tagger.knows(one.forms) & words).sum())
-        total += int(words.sum())
-    return known / total if total >= FEWEST_WORDS else None
-
-
 # Number of sentences checked, and the shares of known words and of known tags below which a warning is given.
 # Five trees contain more than three quarters of the tags of other treebanks, even of another language.
 LOOKED_AT, _FEW, _FEW_TAGS = 100, 0.1, 0.5
@@ -73,11 +62,13 @@ def warn_unknown(
     first = list(islice(sentences, LOOKED_AT))
     if parser is not None:
         warn_unknown_tags(first, parser, path=path, name=name)
-    words = share_of_known_words(tagger, first) if tagger is not None else None
-    if words is not None and words < _FEW:
-        notice(
-            f"{path} knows {100 * words:.0f}% of the words of {name}, which seems to be in another language"
-        )
+    if tagger is not None:
+        words = [np.array([form.isalpha() for form in one.forms], dtype=bool) for one in first]
+        total = sum(int(one.sum()) for one in words)
+        known = sum(int((tagger.knows(one.forms) & own).sum()) for one, own in zip(first, words))
+        if total >= FEWEST_WORDS and known / total < _FEW:
+            share = f"{100 * known / total:.0f}% of the words"
+            notice(f"{path} knows {share} of {name}, which seems to be in another language")
     if parser is not None and tagger is None and "forms" in parser.layers()[-1].reads:
         _warn_language(first, load_made(path).get("languages"), path=path, name=name)
     yield from chain(first, sentences)
@@ -122,20 +113,14 @@ def warn_misfit(
     if "upos" in parser.ignored:
         remedy = "tag its treebank (qsproj tag -m), then train it again"
         notice(f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; {remedy}")
-    other = _other_language(tagger, parser, made)
-    if other is not None:
+    if tagger.language is None or "forms" not in parser.layers()[-1].reads:
+        return
+    other = None if parser.word_tagger is None else parser.word_tagger.language
+    if other is None and isinstance(languages := made.get("languages"), dict):
+        other = other_than(tagger.language, languages)
+    if other not in (None, tagger.language):
         remedy = "give a tagger and a parser of one language"
         notice(f"{path} was trained on text in {other}, and {tagger_path} tags {tagger.language}; {remedy}")
-
-
-def _other_language(tagger: Tagger, parser: Parser, made: Mapping[str, Any]) -> str | None:
-    if tagger.language is None or "forms" not in parser.layers()[-1].reads:
-        return None
-    own = None if parser.word_tagger is None else parser.word_tagger.language
-    if own is not None:
-        return None if own == tagger.language else own
-    languages = made.get("languages")
-    return other_than(tagger.language, languages) if isinstance(languages, dict) else None
 
 
 # A file is treated as untagged if none of its first 1,000 sentences has a tag.

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qsproj.cli.options.declare import OptionGroup, Options, only_with
-from qsproj.cli.options.shared import add_pairing
+from qsproj.cli.options.shared import PAIRING
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import at_lines, lines_before
@@ -30,35 +29,25 @@ SIDES = ("source", "target")
 _LOOKED_AT = 1000
 
 
-def add_pair_files(parser: Options) -> None:
-    parser.option("--source FILE", "source sentences, CoNLL-U", required=True)
-    parser.option("--target FILE", "target sentences, CoNLL-U", required=True)
-    parser.option(
-        "--alignment FILE",
-        "candidate links (default: the two sides are one text in two annotation styles, with each word "
-        "linked to itself)",
-    )
-    add_alignment_format(parser)
-    add_pairing(parser)
-
-
-def add_alignment_format(parser: Options) -> argparse.Action:
-    return parser.option(
-        "--alignment-format NAME",
-        f"{', '.join(names_of(ALIGNMENTS))} (default: {DEFAULT_ALIGNMENT_FORMAT}); pharaoh:tokens: "
-        "links of tokens, applied to all their words",
-        default=DEFAULT_ALIGNMENT_FORMAT,
-    )
-
-
-def add_source_tree(parser: Options, *, usual: str) -> None:
-    # Named here, too: the module that has the names imports numba, and help should not wait for it.
-    parser.option(
-        "--source-tree NAME",
-        f"joint: inferred together with the target tree; best: predicted by the source parser, faster; "
-        f"observed: read from the file (default: {usual})",
-        choices=("joint", "best", "observed"),
-    )
+_FORMATS = names_of(ALIGNMENTS)
+ALIGNMENT_FORMAT = f"""--alignment-format NAME  {", ".join(_FORMATS)} (default: {DEFAULT_ALIGNMENT_FORMAT});
+    pharaoh:tokens: links of tokens, applied to all their words [default: {DEFAULT_ALIGNMENT_FORMAT}]"""
+PAIR_FILES = f"""--source FILE  source sentences, CoNLL-U [required]
+--target FILE  target sentences, CoNLL-U [required]
+--alignment FILE  candidate links (default: the two sides are one text in two annotation styles, with each
+    word linked to itself)
+{ALIGNMENT_FORMAT}
+{PAIRING}"""
+SOURCE_TREE = """--source-tree NAME  joint: inferred together with the target tree; best: predicted by the
+    source parser, faster; observed: read from the file (default: {usual}) [choices: joint best observed]"""
+# Values of --alignment-factors, with the factors added to ALIGN, SOURCEFERT and TARGETFERT.
+FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",), "itg": ("ITG",)}
+LINK_LEARNING = f"""--hand-alignment FILE  hand-made links of the first pairs, as many as the file has: sure
+    links are positive, possible ones hidden, others negative
+--hand-alignment-format NAME  as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})
+    [choices: {" ".join(_FORMATS)}] [with: --hand-alignment]
+--alignment-factors NAME  fertility (default): number of links of a word; target-hmm, source-hmm: also jumps
+    between links of adjacent words; itg: bracketing (ITG) [choices: {" ".join(FACTORS)}]"""
 
 
 def files_of_sources(options: argparse.Namespace) -> list[tuple[str, str, str]]:
@@ -147,32 +136,6 @@ def _line_of(sentence: Sentence, path: str) -> int | None:
         return None
     lines = at_lines(read_sentences(path))
     return next((line for line, other in lines if other.layout == sentence.layout), None)
-
-
-# Values of --alignment-factors, with the factors added to ALIGN, SOURCEFERT and TARGETFERT.
-FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",), "itg": ("ITG",)}
-
-
-def add_link_learning(parser: Options) -> OptionGroup:
-    group = parser.add_argument_group("links by hand")
-    group.option(
-        "--hand-alignment FILE",
-        "hand-made links of the first pairs, as many as the file has: sure links are positive, possible "
-        "ones hidden, others negative",
-    )
-    format = group.option(
-        "--hand-alignment-format NAME",
-        f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})",
-        choices=tuple(names_of(ALIGNMENTS)),
-    )
-    only_with("hand_alignment", format)
-    group.option(
-        "--alignment-factors NAME",
-        "fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between "
-        "links of adjacent words; itg: bracketing (ITG)",
-        choices=FACTORS,
-    )
-    return group
 
 
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:

@@ -1,13 +1,20 @@
-"""Options of several commands, with the same meaning and help in each."""
+"""Options of several commands, as texts for :mod:`qsproj.cli.options.declare`, and what they stand for."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from qsproj.cli.options.declare import OptionGroup, Options, column_names, whole_number
+import numpy as np
+
+from qsproj import __version__
+from qsproj.corpus.files import PACKED
+from qsproj.corpus.language.recognition import recognise
 from qsproj.corpus.pairs.pairing import PAIRINGS
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.parallel import BACKENDS, Workers
 from qsproj.progress import notice
@@ -15,33 +22,51 @@ from qsproj.progress import notice
 if TYPE_CHECKING:
     from qsproj.models.checkpoint import Checkpoint
 
+SEED = "--seed N  random seed; the same seed gives the same bytes [default: 1] [least: 0]"
+PAIRING = f"""--pair HOW  pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order
+    [choices: {" ".join(PAIRINGS)}] [default: {PAIRINGS[0]}]"""
+LANGUAGE = """--language CODE  {of}, two or three letters; languages without sacremoses rules are tokenised
+    like English"""
+LEMMATIZER = """--lemmatizer NAME  simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages,
+    for words missing from {others}"""
+COLUMNS = """--columns NAME,...  columns to {use}: {names}, with commas between them (default: all columns of
+    the {usual})"""
+TEXT_READING = """--language CODE  language of plain text, two or three letters (default: the model's
+    language)
+--paragraphs  split running text into sentences, by the tagger if it was trained to, else by rules
+--segmentations K  write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2
+    ... for line 7, with their probabilities in a comment; needs a model with a trained tokenizer"""
+JOBS = "--jobs N  {what}; -1: one per core [default: 1] [least: -1]"
+WORKERS = f"""# parallelism; does not change results
+{JOBS.format(what="processes")}
+--backend NAME  processes on this machine (default), or dask: a cluster [choices: {" ".join(BACKENDS)}]
+    [default: {BACKENDS[0]}]
+--scheduler ADDRESS  address of the Dask cluster: tcp://host:8786"""
+CHECKPOINT = """--checkpoint DIR  keep {kept}
+--resume  resume from the state in --checkpoint DIR, if there is one"""
+ADDRESS = """--host ADDRESS  address of the server (default: 127.0.0.1) [default: 127.0.0.1]
+--port N  port of the server; 0: any free port [default: 8001] [least: 0]
+--seconds S  time limit of a request [default: 60] [least: 0.01]"""
+REVIEWING = """--train-after N  number of reviewed sentences needed for training [default: 10]
+--reviewer NAME  add the comment "# reviewed_by = NAME" to confirmed sentences [former: --by]"""
 
-def add_seed(parser: Options) -> None:
-    parser.option("--seed N", "random seed; the same seed gives the same bytes", default=1, least=0)
+# Options without effect on the model in any command, beside outputs; and what a command adds to them.
+_WITHOUT_EFFECT = {"jobs", "backend", "scheduler", "checkpoint", "resume", "work", "clean", "verbose"}
+_WITHOUT_EFFECT |= {"suggest_sentences", "weights", "module", "own_parser", "unread", "command"}
+# Number of sentences used to identify the language.
+_LOOKED_AT = 1000
 
 
-def add_pairing(parser: Options) -> None:
-    parser.option(
-        "--pair HOW",
-        "pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order",
-        choices=PAIRINGS,
-        default=PAIRINGS[0],
-    )
+def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in names}
 
 
-def add_language(parser: Options, of: str) -> None:
-    parser.option(
-        "--language CODE",
-        f"{of}, two or three letters; languages without sacremoses rules are tokenised like English",
-    )
+def rng_of(options: argparse.Namespace) -> np.random.Generator:
+    return np.random.default_rng(options.seed)
 
 
-def add_lemmatizer(parser: Options, *, others: str) -> None:
-    parser.option(
-        "--lemmatizer NAME",
-        "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages, for words missing "
-        f"from {others}",
-    )
+def workers_of(options: argparse.Namespace) -> Workers:
+    return Workers(**values_of(options, "jobs", "backend", "scheduler"))
 
 
 def warn_trained_on_dev(options: argparse.Namespace) -> None:
@@ -49,60 +74,10 @@ def warn_trained_on_dev(options: argparse.Namespace) -> None:
         notice(f"{options.dev} is trained on; --dev needs other sentences, else training stops too late")
 
 
-def add_columns(parser: Options, use: str, names: str, *, usual: str) -> None:
-    help = f"columns to {use}: {names}, with commas between them (default: all columns of the {usual})"
-    parser.option("--columns NAME,...", help, type=column_names)
-
-
-def add_text_reading(parser: Options) -> None:
-    parser.option(
-        "--language CODE", "language of plain text, two or three letters (default: the model's language)"
-    )
-    parser.option(
-        "--paragraphs", "split running text into sentences, by the tagger if it was trained to, else by rules"
-    )
-    parser.option(
-        "--segmentations K",
-        "write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... "
-        "for line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
-    )
-
-
 def check_no_text_options(options: argparse.Namespace, *names: str) -> None:
-    for name in names:
-        if getattr(options, name) not in (None, False):
-            flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} is for plain text, found CoNLL-U; leave it out")
-
-
-def add_order(options: Options, help: str) -> argparse.Action:
-    return options.option("--order", help, choices=(1, 2), default=1, type=whole_number(least=1))
-
-
-def add_jobs(options: Options, what: str = "processes") -> argparse.Action:
-    return options.option("--jobs N", f"{what}; -1: one per core", default=1, least=-1)
-
-
-def add_workers(parser: Options) -> OptionGroup:
-    group = parser.add_argument_group("parallelism; does not change results")
-    add_jobs(group)
-    group.option(
-        "--backend NAME",
-        "processes on this machine (default), or dask: a cluster",
-        choices=BACKENDS,
-        default=BACKENDS[0],
-    )
-    group.option("--scheduler ADDRESS", "address of the Dask cluster: tcp://host:8786")
-    return group
-
-
-def workers_of(options: argparse.Namespace) -> Workers:
-    return Workers(jobs=options.jobs, backend=options.backend, scheduler=options.scheduler)
-
-
-def add_checkpoint(parser: Options, *, kept: str) -> None:
-    parser.option("--checkpoint DIR", f"keep {kept}", type=Path)
-    parser.option("--resume", "resume from the state in --checkpoint DIR, if there is one")
+    for name, value in values_of(options, *names).items():
+        if value not in (None, False):
+            raise UsageError(f"--{name.replace('_', '-')} is for plain text, found CoNLL-U; leave it out")
 
 
 def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
@@ -112,25 +87,34 @@ def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
         if options.resume:
             raise UsageError("--resume needs the folder of the run to go on from; add --checkpoint DIR")
         return None
-    checkpoint = Checkpoint(folder=options.checkpoint, resume=options.resume)
+    checkpoint = Checkpoint(folder=Path(options.checkpoint), resume=options.resume)
     found = checkpoint.stages()
     if found and not options.resume:
         state = f"the state of an earlier run ({', '.join(found)}), which would be replaced"
         remedy = "go on from it with --resume, or name another folder"
-        raise UsageError(f"{options.checkpoint}: found {state}; {remedy}")
+        raise UsageError(f"{checkpoint.folder}: found {state}; {remedy}")
     if options.resume and not found:
-        notice(f"{options.checkpoint}: found no state to resume from; starting from the beginning")
+        notice(f"{checkpoint.folder}: found no state to resume from; starting from the beginning")
     return checkpoint
 
 
-def add_address(parser: Options) -> None:
-    parser.option("--host ADDRESS", "address of the server (default: 127.0.0.1)", default="127.0.0.1")
-    parser.option("--port N", "port of the server; 0: any free port", default=8001, least=0)
-    parser.option("--seconds S", "time limit of a request", default=60, least=0.01)
+def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
+    """Return the reproducible provenance of a model: command, version, options with an effect, ``facts``."""
+    outputs = {action.dest for action in options.own_parser._actions if hasattr(action, "writes")}
+    without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()), outputs)
+    own = ((name, value) for name, value in sorted(vars(options).items()) if name not in without_effect)
+    kept = {name: _plain(value) for name, value in own if value not in (None, False, [])}
+    return {"command": options.command, "version": __version__, "options": kept, **facts}
 
 
-def add_reviewing(group: Options) -> None:
-    group.option("--train-after N", "number of reviewed sentences needed for training", default=10)
-    group.option(
-        "--reviewer NAME", 'add the comment "# reviewed_by = NAME" to confirmed sentences', former="--by"
-    )
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str) and ("/" in value or "\\" in value or value.endswith(PACKED)):
+        path = Path(value)
+        return path.stem if path.suffix in PACKED else path.name
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def languages_of(sentences: Iterable[Sentence]) -> dict[str, float]:
+    return recognise(" ".join(sentence.forms) for sentence in islice(sentences, _LOOKED_AT)).likely()

@@ -33,7 +33,8 @@ from typing import Any
 
 from qsproj.cli.bootstrap import WHEN
 from qsproj.cli.command_parser import CommandParser
-from qsproj.cli.options.declare import add_fields, values_of
+from qsproj.cli.options.declare import add_options, of_fields
+from qsproj.cli.options.shared import values_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, pluralise
 from qsproj.models.parser import load_tags
@@ -121,7 +122,7 @@ class Way:
         add("--sources", nargs="+", default=[ENGLISH], choices=list(TREEBANKS))
         add("--also", nargs="+", default=[], choices=list(TREEBANKS))
         add("--without", nargs=1, action="extend", default=[], choices=list(ABLATIONS))
-        add_fields(parser, SoftProjectionOptions(), *FIELDS)
+        add_options(parser, of_fields(SoftProjectionOptions(), *FIELDS))
         found = parser.parse_args(_words(text))
         return cls(
             found.draws,
