@@ -4,9 +4,11 @@ A schedule runs one iteration on a :class:`MessageState` and returns its residua
 message; it stops early at a contradiction. This module does not depend on the kinds of factors.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -155,9 +157,8 @@ SCHEDULES: dict[str, Sweep] = {
     "residual": residual_priority,
 }
 
-
-REVERSALS = 4
-STANDSTILL = 0.5
+# Messages oscillate if this many steps in a row reverse the one before, and shrink by less than half.
+REVERSALS, STANDSTILL = 4, 0.5
 
 
 class Status(Enum):
@@ -176,36 +177,6 @@ class Status(Enum):
 
     def __str__(self) -> str:
         return self.value
-
-
-class Monitor:
-    """Watches residuals, each the largest change of a message in an iteration, and beliefs."""
-
-    def __init__(self, tolerance: float) -> None:
-        self.residuals: list[float] = []
-        self.converged = False
-        self._tolerance = tolerance
-        self._beliefs: NDArray[np.float64] | None = None
-        self._step: NDArray[np.float64] | None = None
-        self._reversals = 0
-
-    def record(self, residual: float, beliefs: NDArray[np.float64], *, final: bool) -> None:
-        """Record one iteration; ``final``: the temperature will not change any more."""
-        self.residuals.append(residual)
-        self.converged = final and residual <= self._tolerance
-        if self._beliefs is not None:
-            step = beliefs - self._beliefs
-            if self._step is not None:
-                self._reversals = self._reversals + 1 if step @ self._step < 0.0 else 0
-            self._step = step
-        self._beliefs = beliefs.copy()
-
-    def status(self) -> Status:
-        if self.converged:
-            return Status.CONVERGED
-        if self._reversals >= REVERSALS and self.residuals[-1] > STANDSTILL * self.residuals[-1 - REVERSALS]:
-            return Status.OSCILLATING
-        return Status.LIMIT
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -323,27 +294,38 @@ def run(
             raise UsageError("a message to start from is NaN, expected messages of a successful run")
     state = MessageState(graph, damping=passing.damping, maximise=maximise, start=start)
     sweep = SCHEDULES[passing.schedule]
-    monitor = Monitor(passing.tolerance)
-    tempered = graph
+    tempered, residuals, settled = graph, list[float](), False
+    recent = deque[NDArray[np.float64]](maxlen=REVERSALS + 2)
     for iteration in range(passing.max_iterations):
         if iteration < len(passing.temperatures):
             temperature = passing.temperatures[iteration]
             tempered = graph if temperature == 1.0 else replace(graph, groups=_tempered(graph, temperature))
             state.use(tempered.groups)
-        residual = sweep(state, passing.tolerance)
-        monitor.record(residual, state.finite, final=iteration + 1 >= len(passing.temperatures))
-        if state.contradiction or monitor.converged:
+        residuals.append(sweep(state, passing.tolerance))
+        recent.append(state.finite.copy())
+        # The temperature must not change any more.
+        settled = residuals[-1] <= passing.tolerance and iteration + 1 >= len(passing.temperatures)
+        if state.contradiction or settled:
             break
-    status = Status.CONTRADICTION if state.contradiction else monitor.status()
+    status = Status.CONTRADICTION if state.contradiction else Status.CONVERGED
+    if not (state.contradiction or settled):
+        status = Status.OSCILLATING if _oscillate(residuals, recent) else Status.LIMIT
     return Beliefs(
         graph=tempered,
         status=status,
-        residuals=np.array(monitor.residuals),
+        residuals=np.array(residuals),
         log_ratios=state.log_ratios(),
         incoming=tuple(map(state.incoming, range(len(graph.groups)))),
         outgoing=tuple(state.outgoing),
         maximised=maximise,
     )
+
+
+def _oscillate(residuals: Sequence[float], recent: Sequence[NDArray[np.float64]]) -> bool:
+    """Return whether the last steps of the beliefs reverse each other and hardly become smaller."""
+    steps = [after - before for before, after in pairwise(recent)]
+    reversals = sum(step @ before < 0.0 for before, step in pairwise(steps))
+    return reversals == REVERSALS and residuals[-1] > STANDSTILL * residuals[-1 - REVERSALS]
 
 
 def _tempered(graph: FactorGraph, temperature: float) -> tuple[FactorGroup, ...]:
