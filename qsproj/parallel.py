@@ -111,13 +111,7 @@ def start_task(function: Callable[[Item], Result], item: Item) -> Callable[[], R
 
     if cpu_count() == 1:
         return partial(function, item)
-    started = _started(1).submit(function, item)
-
-    def result() -> Result:
-        with _reporting_deaths():
-            return started.result()
-
-    return result
+    return _reporting_deaths()(_started(1).submit(function, item).result)
 
 
 def _on_processes(
@@ -126,9 +120,8 @@ def _on_processes(
     from joblib import cpu_count
 
     processes = cpu_count() if workers.jobs == -1 else workers.jobs
-    executor = _started(processes)
     with _reporting_deaths():
-        yield from _results(executor, function, items, ahead=AHEAD * processes)
+        yield from _results(_started(processes), function, items, ahead=AHEAD * processes)
 
 
 def _started(processes: int) -> Executor:

@@ -11,12 +11,9 @@ hand-made links come first: --hand-alignment trains a model on them that selects
 and --save-model writes it for use with -m.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from qsproj.alignment import aligners
 from qsproj.alignment.encoding import MAX_CELLS
@@ -24,7 +21,7 @@ from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.declare import only_where, only_with
 from qsproj.cli.options.pair_files import LINK_LEARNING, alignment_families
-from qsproj.cli.options.shared import PAIRING, SEED, WORKERS, made_by, rng_of, workers_of
+from qsproj.cli.options.shared import PAIRING, SEED, WORKERS, made_by, rng_of, values_of, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.alignments import with_links_in_misc, write_alignments
 from qsproj.corpus.conllu import write_conllu
@@ -34,9 +31,6 @@ from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError, pluralise
 from qsproj.progress import notice
-
-if TYPE_CHECKING:
-    from qsproj.models.joint.joint_alignment import LinkChooser
 
 _USUAL = "; ".join(f"{name} for {method}" for method, name in aligners.METHODS.items())
 OPTIONS = f"""
@@ -108,14 +102,8 @@ def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Ite
 def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
     languages = tuple(options.tokenize) if options.tokenize else None
     pairs = read_word_pairs(options.source, options.target, languages=languages, pairing=options.pair)
-    return aligners.align_words(
-        pairs,
-        method=options.method,
-        symmetrization=options.symmetrize,
-        threshold=threshold,
-        unspaced=options.unspaced,
-        workers=workers_of(options),
-    )
+    how = {"symmetrization": options.symmetrize, "threshold": threshold, "workers": workers_of(options)}
+    return aligners.align_words(pairs, **values_of(options, "method", "unspaced"), **how)
 
 
 def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
@@ -135,7 +123,7 @@ def _reported(alignments: Iterable[Alignment]) -> Iterator[Alignment]:
 def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:
     from qsproj.models.joint.joint_alignment import LinkChooser
     from qsproj.models.storage import load_model_of
-    from qsproj.pipelines.bilingual.biparse import choose_links, propose_links
+    from qsproj.pipelines.bilingual.biparse import choose_links, learn_to_choose, propose_links
 
     chooser, remedy = None, "train one: qsproj align --hand-alignment"
     if options.model:
@@ -151,8 +139,14 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
         hand = read_hand_alignments(options.hand_alignment, format, sizes=sizes)
         whole = [i for i, size in enumerate(sizes) if all(size)]
         numbered = zip(whole, pairs, strict=True)
-        bitext = [replace(pair, hand=hand[i]) if i < len(hand) else pair for i, pair in numbered]
-        chooser, pairs = _learned(options, bitext), bitext
+        pairs = bitext = [replace(pair, hand=hand[i]) if i < len(hand) else pair for i, pair in numbered]
+        families = alignment_families(options)
+        chooser, counts = learn_to_choose(bitext, rng=rng_of(options), families=families)
+        left_out = pluralise(sum(pair.hand is not None for pair in bitext) - counts.pairs, "pair")
+        notice(f"{counts.summary()}; left out: {left_out} too long or without candidates")
+        if options.save_model is not None:
+            made = made_by(options, hand_aligned=counts.pairs, pairs=len(bitext))
+            chooser.save(options.save_model, made=made)
     chosen = choose_links(chooser, pairs, threshold=threshold)
     # Pairs with an empty side get an alignment without links.
     for size in sizes:
@@ -172,16 +166,3 @@ def _sides(options: argparse.Namespace) -> Iterator[tuple[Sentence | None, Sente
     for sides in read_word_pairs(options.source, options.target, languages=languages):
         source, target = (Sentence.from_words(words) if words else None for words in sides)
         yield source, target
-
-
-def _learned(options: argparse.Namespace, pairs: list[SentencePair]) -> LinkChooser:
-    from qsproj.pipelines.bilingual.biparse import learn_to_choose
-
-    chooser, counts = learn_to_choose(pairs, rng=rng_of(options), families=alignment_families(options))
-    by_hand = sum(pair.hand is not None for pair in pairs)
-    left_out = pluralise(by_hand - counts.pairs, "pair")
-    notice(f"{counts.summary()}; left out: {left_out} too long or without candidates")
-    if options.save_model is not None:
-        made = made_by(options, hand_aligned=counts.pairs, pairs=len(pairs))
-        chooser.save(options.save_model, made=made)
-    return chooser

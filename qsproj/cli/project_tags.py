@@ -65,18 +65,15 @@ def run(options: argparse.Namespace) -> None:
 
     rows, targets = files_of_sources(options), options.target
     carried = "upos", *PROJECTED_COLUMNS
-    for column in options.columns or ():
-        if column not in carried:
-            raise UsageError(f"--columns: links do not carry {column}, they carry {', '.join(carried)}")
+    if missing := [column for column in options.columns or () if column not in carried]:
+        raise UsageError(f"--columns: links do not carry {missing[0]}, they carry {', '.join(carried)}")
     if options.text and options.language is None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
     if len(rows) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
+    form, language = options.alignment_format, options.language
     corpora = [
-        AlignedFiles(source, target, links, options.alignment_format)
-        if is_conllu(target)
-        else AlignedText(source, target, links, options.alignment_format, options.language)
-        for source, target, links in rows
+        AlignedFiles(*row, form) if is_conllu(row[1]) else AlignedText(*row, form, language) for row in rows
     ]
     few = list(read_tagged(options.tagged))
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
@@ -86,13 +83,8 @@ def run(options: argparse.Namespace) -> None:
     # The standard input is read once.
     first = () if "-" in targets else (pair.target for pair in corpora[0])
     shown = showing_words(few, first, language=options.language)
-    raw = raw_sentences(
-        options.text,
-        paragraphs=options.paragraphs,
-        tagged=shown,
-        language=options.language,
-        seed=options.seed,
-    )
+    how = shared.values_of(options, "language", "seed")
+    raw = raw_sentences(options.text, paragraphs=options.paragraphs, tagged=shown, **how)
     projected = project_tags(
         join_same_targets(corpora),
         rng=shared.rng_of(options),
@@ -103,9 +95,7 @@ def run(options: argparse.Namespace) -> None:
         raw=[sentence.forms for sentence in raw],
         language=options.language,
     )
-    tagger = with_target_words(
-        projected.tagger, few, shown=shown, language=options.language, seed=options.seed
-    )
+    tagger = with_target_words(projected.tagger, few, shown=shown, **how)
     tagger.save(options.output, made=shared.made_by(options))
     for line in projected.report:
         notice(line)

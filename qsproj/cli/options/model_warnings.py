@@ -1,10 +1,8 @@
 """Warnings about models that do not fit their input."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +11,12 @@ from qsproj.corpus.files import name_of
 from qsproj.corpus.language.recognition import OTHER_SCRIPT, other_than, recognise, share_in_scripts
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
+from qsproj.models.arc.arc_scorer import IGNORABLE, share_of_known_tags
+from qsproj.models.converter.converter import Converter
+from qsproj.models.parser import Parser
 from qsproj.models.storage import load_made
+from qsproj.models.tagging.tagger import Tagger
 from qsproj.progress import notice
-
-if TYPE_CHECKING:
-    from qsproj.models.converter.converter import Converter
-    from qsproj.models.parser import Parser
-    from qsproj.models.tagging.tagger import Tagger
 
 # Minimum number of words for a warning.
 FEWEST_WORDS = 50
@@ -37,8 +34,6 @@ def warn_one_side(parser: Parser, path: str) -> None:
 def warn_ignored(
     sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
 ) -> Iterator[Sentence]:
-    from qsproj.models.arc.arc_scorer import IGNORABLE
-
     ignored = parser.ignored
     for sentence in sentences:
         for column in ignored:
@@ -48,8 +43,6 @@ def warn_ignored(
 
 
 def warn_unknown_tags(sentences: Sequence[Sentence], parser: Parser, *, path: str, name: str) -> None:
-    from qsproj.models.arc.arc_scorer import share_of_known_tags
-
     tags = share_of_known_tags(parser, sentences, fewest_words=FEWEST_WORDS)
     if tags is not None and tags < _FEW_TAGS:
         remedy = "give it tags like those of its training data, for instance from qsproj tag"
