@@ -21,9 +21,6 @@ from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 LEARNS_FROM = ("source", "target", "alignment")
-COLUMNS = shared.COLUMNS.format(
-    use="learn", names="upos, feats, lemma", usual="sources; upos is always learned"
-)
 OPTIONS = f"""
 --source FILE  translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each,
     that with the largest treebank first: it decides which tags frequent words may have [required] [several]
@@ -42,7 +39,7 @@ OPTIONS = f"""
 --also FILE ...  treebanks of related languages: their tags vote on the target's words if they agree with the
     tagger
 --paragraphs  --text is running text, to be split into sentences [with: --text]
-{COLUMNS}
+{shared.COLUMNS.format(use="learn", names="upos, feats, lemma", usual="sources; upos is always learned")}
 {shared.SEED}
 """
 EXAMPLES = """examples:

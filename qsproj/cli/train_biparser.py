@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import of_fields, only_where
-from qsproj.cli.options.shared import CHECKPOINT, SEED, checkpoint_of, made_by, rng_of
+from qsproj.cli.options.shared import CHECKPOINT, SEED, checkpoint_of, made_by, rng_of, values_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.features.arc_templates import TEMPLATE_SETS
@@ -72,35 +72,27 @@ def run(options: Namespace) -> None:
     on_links = pair_files.alignment_families(options)
     files = pair_files.pair_files_of(options)
     checkpoint = checkpoint_of(options)
-    source_parser = load_tree_parser(options.source_model)
-    target_parser = None if options.target_model is None else load_tree_parser(options.target_model)
+    source = load_tree_parser(options.source_model)
+    target = None if options.target_model is None else load_tree_parser(options.target_model)
     pairs = list(pair_files.tagged_pairs(files, source_tree=options.source_tree))
     if options.hand_alignment is not None:
-        pairs = with_hand_alignments(
-            pairs, options.hand_alignment, options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
-        )
-    least = joint_options.MIN_PROBABILITY
-    joint = JointOptions(
-        families=(*FACTORS[options.factors], *on_links),
-        source_tree=options.source_tree or "joint",
-        link_threshold=options.link_threshold,
-        least_probability=least if target_parser is None else joint_options.MIN_PROBABILITY_OF_GIVEN,
-    )
+        format = options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
+        pairs = with_hand_alignments(pairs, options.hand_alignment, format)
+    least, of_given = joint_options.MIN_PROBABILITY, joint_options.MIN_PROBABILITY_OF_GIVEN
     training = BiparseOptions(
-        joint=joint,
+        joint=JointOptions(
+            families=(*FACTORS[options.factors], *on_links),
+            source_tree=options.source_tree or "joint",
+            link_threshold=options.link_threshold,
+            least_probability=least if target is None else of_given,
+        ),
         training=JointTrainingOptions(epochs=options.epochs),
         target_training=TrainingOptions(template_set=options.features),
-        order=options.order,
-        labels=options.labels,
         tags=options.target_tags,
+        **values_of(options, "order", "labels"),
     )
-    joint_parser, report = train_joint_parser(
-        pairs,
-        source_parser,
-        target=target_parser,
-        rng=rng_of(options),
-        options=training,
-        checkpoint=checkpoint,
+    joint, report = train_joint_parser(
+        pairs, source, target=target, rng=rng_of(options), options=training, checkpoint=checkpoint
     )
-    joint_parser.save(options.output, made=made_by(options))
+    joint.save(options.output, made=made_by(options))
     notice(report.summary())
