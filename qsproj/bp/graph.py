@@ -1,6 +1,5 @@
 """Factor graphs: variables, groups of like factors over them, and the interface of a group."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -13,7 +12,14 @@ Messages = NDArray[np.float64]
 Variables = NDArray[np.int32]
 
 
-class FactorGroup(ABC):
+class Scored:
+    """Declares the parameters of factors, which each group has at its own place among its fields."""
+
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorGroup(Scored):
     """A family of like factors. Subclasses are frozen dataclasses and final.
 
     An *edge* joins one factor to one variable. Messages of a group are one flat float64 array: edge after
@@ -24,19 +30,27 @@ class FactorGroup(ABC):
 
     ``edges`` int32[E]: the variable at the other end of each edge. ``scores``: the parameters, natural log,
     -inf legal; empty where the factors have none. ``needs_incoming``: False where messages are constant; a
-    schedule then sends them once.
+    schedule then sends them once. ``messages``, ``beliefs``: kernels, static methods of a subclass that does
+    not override their callers. Both take the incoming messages, then the fields of the subclass in their
+    order, except ``edges``; a subclass with another layout overrides :meth:`given`. ``messages`` also takes
+    ``maximise`` and returns the outgoing messages, in any shape; ``beliefs`` returns the results of
+    :meth:`log_partition` and :meth:`expected`.
     """
 
     edges: Variables
-    scores: NDArray[np.float64]
     needs_incoming: ClassVar[bool] = True
+    messages: ClassVar[Callable[..., Any]]
+    beliefs: ClassVar[Callable[..., Any]]
 
     @property
     def edge_states(self) -> NDArray[np.int32]:
         """Required number of states of each edge's variable, int32[E]; 2 unless overridden."""
         return np.full(self.edges.size, 2, dtype=np.int32)
 
-    @abstractmethod
+    def given(self, incoming: Messages) -> tuple[Any, ...]:
+        kind: Any = type(self)
+        return incoming, *(getattr(self, name) for name in _tables_of(kind))
+
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
         """Return the messages to the variables (thesis eq. 2.8; with maxima for sums if ``maximise``).
 
@@ -44,46 +58,20 @@ class FactorGroup(ABC):
         message. Where the incoming ratio is infinite it need only be consistent with it. NaN: the incoming
         messages leave the factor no possible assignment.
         """
+        return self.messages(*self.given(incoming), maximise).reshape(-1)
 
-    @abstractmethod
     def log_partition(self, incoming: Messages) -> float:
         """Return the sum over factors of log sum over assignments of F times the incoming weights.
 
         State 0 has weight 1; after +inf, the states that it leaves have.
         """
+        return float(self.beliefs(*self.given(incoming))[0])
 
-    @abstractmethod
     def expected(self, incoming: Messages) -> NDArray[np.float64]:
         """Return the gradient of :meth:`log_partition` by ``scores``, of their shape; 0 at -inf.
 
         It is the probability, under the factor's belief, that each score is counted.
         """
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelGroup(FactorGroup):
-    """A family of factors computed by two kernels, which are static methods of a subclass.
-
-    Both take the incoming messages, then the fields of the subclass in their order, except ``edges``; a
-    subclass with another layout overrides :meth:`given`. ``messages`` also takes ``maximise`` and returns the
-    outgoing messages, in any shape; ``beliefs`` returns the results of :meth:`log_partition` and
-    :meth:`expected`.
-    """
-
-    edges: Variables
-    messages: ClassVar[Callable[..., Any]]
-    beliefs: ClassVar[Callable[..., Any]]
-
-    def given(self, incoming: Messages) -> tuple[Any, ...]:
-        return incoming, *(getattr(self, name) for name in _tables_of(type(self)))
-
-    def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
-        return self.messages(*self.given(incoming), maximise).reshape(-1)
-
-    def log_partition(self, incoming: Messages) -> float:
-        return float(self.beliefs(*self.given(incoming))[0])
-
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
         return np.asarray(self.beliefs(*self.given(incoming))[1])
 
 
@@ -93,7 +81,7 @@ def _tables_of(kind: Any) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HardGroup(KernelGroup):
+class HardGroup(FactorGroup):
     """A family of factors without parameters, whose values are 0 or 1; ``beliefs`` is the log partition."""
 
     scores: NDArray[np.float64] = field(init=False, repr=False, default_factory=lambda: np.zeros(0))

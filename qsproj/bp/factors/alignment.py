@@ -33,7 +33,7 @@ def word_starts(words: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AlignHmm(graph.KernelGroup):
+class AlignHmm(graph.FactorGroup):
     """One factor over the candidate links of a sentence pair; O(n m c) for c candidates a word.
 
     Each target word has one link at most, and each jump from the last linked source word to the next is

@@ -13,7 +13,7 @@ from qsproj.kernels.bp import bp_booleans
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AllTrue(graph.KernelGroup):
+class AllTrue(graph.FactorGroup):
     """Factors that fire if all of their booleans are true; O(d) each."""
 
     scores: NDArray[np.float64]
@@ -54,7 +54,7 @@ def no2cycle(links: NDArray[np.int32]) -> AllTrue:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link(graph.KernelGroup):
+class Link(graph.FactorGroup):
     """Unary soft factors; each fires if its boolean is true (thesis 2.2.5, LINK). O(1) each."""
 
     scores: NDArray[np.float64]

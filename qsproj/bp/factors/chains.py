@@ -10,7 +10,7 @@ from qsproj.kernels.bp import bp_chains
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChildSequence(graph.KernelGroup):
+class ChildSequence(graph.FactorGroup):
     """Chains of booleans with bigram scores of the true ones (thesis 2.2.5); O(m^2) a chain."""
 
     starts: NDArray[np.int64]
@@ -54,7 +54,7 @@ def step_table(starts: ArrayLike) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Valence(graph.KernelGroup):
+class Valence(graph.FactorGroup):
     """Families of booleans, scored by the number of true ones (thesis 2.2.5). O(m B) for m booleans."""
 
     starts: NDArray[np.int64]

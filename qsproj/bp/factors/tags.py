@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.graph import KernelGroup, Messages, checked_edges, checked_scores
+from qsproj.bp.graph import FactorGroup, Messages, checked_edges, checked_scores
 from qsproj.kernels.bp import bp_tags
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tag(KernelGroup):
+class Tag(FactorGroup):
     """Unary soft factors on variables of K states each (thesis 2.2.5, TAG). O(K) each."""
 
     scores: NDArray[np.float64]
@@ -40,7 +40,7 @@ def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TagLink(KernelGroup):
+class TagLink(FactorGroup):
     """Ternary soft factors, which fire with an arc by both tags (thesis 2.2.5); O(H D) each."""
 
     scores: NDArray[np.float64]
@@ -79,7 +79,7 @@ def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trigram(KernelGroup):
+class Trigram(FactorGroup):
     """One soft factor over the tags of a sentence (thesis 2.2.5, TRIGRAM). O(n K^3) for K tags."""
 
     scores: NDArray[np.float64]

@@ -104,7 +104,7 @@ def forest(trees: Sequence[Tree]) -> Forest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoCross(graph.KernelGroup):
+class NoCross(graph.FactorGroup):
     """Soft factors over the arcs into two words, which fire if they cross (thesis 3.4.2). O(n) each.
 
     They include EXACTLY1 for both. ``starts`` int64[2 F + 1]: arcs into the first word, then into the second.
