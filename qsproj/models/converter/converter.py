@@ -103,10 +103,7 @@ class Converter(Parser):
         "known part to a parser"
     )
     refuses_training = "a converter learns from trees in both styles: qsproj adapt"
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return ("forms", "upos", "heads", "deprels")
+    reads = ("forms", "upos", "heads", "deprels")
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         sources = self.encode(sentence)

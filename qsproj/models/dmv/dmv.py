@@ -314,10 +314,7 @@ class Dmv(Parser):
     siblings: SiblingParameters | None = None
 
     refuses_training = None
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return ("upos",)
+    reads = ("upos",)
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Parse a sentence of at least one word; punctuation attached by rule has no ``ArcProb=``."""

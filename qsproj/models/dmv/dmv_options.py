@@ -36,11 +36,10 @@ class DmvOptions:
 class QgOptions:
     """Training of a QG-DMV.
 
-    ``iterations``: of EM, at most; 0 returns the initial parameters. ``tolerance``: relative gain below which
-    EM has converged. ``smoothing``, ``monolingual_smoothing``: added to every count of the QG-DMV, and of the
-    DMV that parses new text. ``start``: ``trees``, the relative frequencies in whole projected target trees,
-    equal in every sense; or ``uniform`` (thesis 4.6.3.4). ``parent_child``: initial probability of this
-    configuration. ``punctuation``: of the target, ``keep`` or ``strip``.
+    ``iterations``, ``tolerance``: as in DmvOptions. ``smoothing``, ``monolingual_smoothing``: added to every
+    count of the QG-DMV, and of the DMV that parses new text. ``start``: ``trees``, the relative frequencies
+    in whole projected target trees, equal in every sense; or ``uniform`` (thesis 4.6.3.4). ``parent_child``:
+    initial probability of this configuration. ``punctuation``: of the target, ``keep`` or ``strip``.
     """
 
     iterations: int = 1

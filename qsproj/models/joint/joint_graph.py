@@ -222,7 +222,7 @@ def _expected(graph: JointGraph, name: str, beliefs: Beliefs) -> list[Floats]:
 
 def _second_order(graph: JointGraph, beliefs: Beliefs) -> FamilyScores:
     target, part = graph.structure.target, graph.parts["target families"]
-    if target.observed:
+    if target.trees is None:
         return ()
     groups, incoming = beliefs.graph.groups[part], beliefs.incoming[part]
     if target not in graph.free:

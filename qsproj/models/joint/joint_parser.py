@@ -63,6 +63,7 @@ class JointParser(Wrapper[TreeParser]):
     """
 
     takes = "pairs of sentences: parse_pair(source, target, alignment)"
+    parses_pairs = True
 
     source: TreeParser
     target: TreeParser
@@ -186,8 +187,6 @@ class JointParser(Wrapper[TreeParser]):
             alone=alone,
             without_itg=beyond_itg(self.options.families, pair.alignment.links),
         )
-
-    parses_pairs = True
 
     @property
     def base(self) -> TreeParser:  # type: ignore[override]

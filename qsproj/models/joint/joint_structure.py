@@ -69,10 +69,6 @@ class Side:
     siblings: Relation
     families: tuple[FamilyFactors, ...] = ()
 
-    @property
-    def observed(self) -> bool:
-        return self.trees is None
-
 
 def kept_arcs(marginals: Floats, *trees: Heads, least_probability: float = MIN_PROBABILITY) -> Mask:
     """Return bool[n+1, n+1]: each word's most probable heads by ``marginals``, and all arcs of some trees."""
@@ -175,7 +171,7 @@ def _spread(possible: Mask, words: Table) -> Mask:
 
 
 def _ask_relation(side: Side, relation: Relation, first: Table, second: Table, variables: Variables) -> Table:
-    if side.observed:
+    if side.trees is None:
         return np.full(len(first), ALWAYS_TRUE, dtype=np.int32)
     return variables.of_pairs(relation, first, second)
 
@@ -222,11 +218,10 @@ class TagVariables:
     """The TAG variables of the target words whose tags are uncertain, and their factors.
 
     ``variables`` int32[U]: of K states; the one after the last has one state, for tags that are certain.
-    ``possible`` bool[U, K]: the tags that each word may have, first that of the sentence.
-    ``arcs`` int32[F]: variables of the arcs that have an end among these words.
-    ``heads``, ``dependents`` int32[F]: indices of their words among the U, or CERTAIN.
-    ``links`` int32[L]: variables of the candidate links of these words.
-    ``linked`` int32[L]: indices of their words among the U.
+    ``possible`` bool[U, K]: the tags that each word may have, first that of the sentence. ``arcs`` int32[F]:
+    variables of the arcs that have an end among these words. ``heads``, ``dependents`` int32[F]: indices of
+    their words among the U, or CERTAIN. ``links``, ``linked`` int32[L]: variables of the candidate links of
+    these words, and indices of their words among the U.
     """
 
     variables: Table
@@ -338,7 +333,7 @@ def known_states(
     if target_tags is not None and structure.tags is not None:
         known[structure.tags.variables] = target_tags
     for side, heads in ((structure.source, source_heads), (structure.target, target_heads)):
-        if heads is not None and not side.observed:
+        if heads is not None and side.trees is not None:
             known[side.arcs[side.arcs != NO_VARIABLE]] = FALSE_STATE
             chosen = side.arcs[heads[1:], np.arange(1, len(heads))]
             known[chosen[chosen != NO_VARIABLE]] = TRUE_STATE

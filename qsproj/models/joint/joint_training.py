@@ -391,7 +391,7 @@ def joint_example(
     states = source_heads = None
     if pair.hand is not None:
         states = observed_links(pair.alignment, pair.hand, parser.options.families)
-    if not prepared.structure.source.observed:
+    if prepared.structure.source.trees is not None:
         source_heads = joint_trees.monolingual_heads(parser.source, pair.source)
     return JointExample(prepared, heads, states, source_heads, target_tags)
 

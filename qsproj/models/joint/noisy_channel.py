@@ -85,7 +85,12 @@ class SourceTreeLikelihood:
         statuses = (free.status, observed.status)
         if Status.CONTRADICTION in statuses:
             return loss, np.zeros_like(scores), statuses
-        return loss, self._through_marginals(scores, marginals, free.target - observed.target), statuses
+        slopes = free.target - observed.target
+        arcs, values = self.structure.target.arcs != NO_VARIABLE, np.zeros_like(scores)
+        chances = marginals[arcs]
+        moving = np.abs(_messages(chances)) < MAX_LOG_ODDS
+        values[arcs] = np.where(moving, slopes[arcs], 0.0) / np.where(moving, chances * (1.0 - chances), 1.0)
+        return loss, self.target_trees.expect(scores, values)[1], statuses
 
     def _beliefs(self, marginals: Scores, seen: SourceEvidence | None = None) -> JointBeliefs:
         arcs = self.structure.target.arcs != NO_VARIABLE
@@ -96,14 +101,6 @@ class SourceTreeLikelihood:
         scores = replace(self.scores, factors=factors, source=source)
         known = known_states(self.structure, source_heads=None if seen is None else seen.heads)
         return infer_jointly(self.structure, scores, known, self.propagation)
-
-    def _through_marginals(self, scores: Scores, marginals: Scores, slopes: Scores) -> Scores:
-        arcs = self.structure.target.arcs != NO_VARIABLE
-        values = np.zeros_like(scores)
-        chances = marginals[arcs]
-        moving = np.abs(_messages(chances)) < MAX_LOG_ODDS
-        values[arcs] = np.where(moving, slopes[arcs], 0.0) / np.where(moving, chances * (1.0 - chances), 1.0)
-        return self.target_trees.expect(scores, values)[1]
 
 
 def channel_structure(structure: JointStructure) -> JointStructure:

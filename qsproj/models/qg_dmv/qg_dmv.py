@@ -146,12 +146,6 @@ def step_of(parameters: QgParameters, monolingual: dmv.DmvCounts) -> QgStep:
     return QgStep(parameters.stop, *own, *monolingual)
 
 
-def before_first_step(parameters: QgParameters) -> QgStep:
-    tags = len(parameters.stop)
-    nothing = dmv.DmvCounts(np.zeros((tags, 2, 2, 2)), np.zeros((tags, 2, tags)), np.zeros(tags))
-    return step_of(parameters, nothing)
-
-
 def biased_parameters(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
     """Return parameters equal in every sense, with a preference for parent-child (thesis 4.6.2, 4.6.3.4)."""
     if not 0.0 < parent_child < 1.0:
@@ -312,7 +306,8 @@ def _run_em(
         log_prior=lambda p: dmv.log_dirichlet(options.smoothing, p.stop, p.configuration, p.child, p.root),
     )
     fingerprint = f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}"
-    begin = partial(before_first_step, initial)
+    nothing = np.zeros((*start.stop.shape, 2)), np.zeros_like(start.child), np.zeros_like(start.root)
+    begin = partial(step_of, initial, dmv.DmvCounts(*nothing))
     result = run_em_kept(begin, problem, checkpoint=run.checkpoint, fingerprint=fingerprint)
     return result, reached(result, problem)
 

@@ -166,5 +166,5 @@ def test_target_arcs_have_messages_and_no_tree():
     assert channel.rows[len(structure.rows) :, 0].tolist() == arcs.tolist()
     assert not channel.rows[len(structure.rows) :, 1:].any()
     assert len(channel.rows) == len(channel.families) == len(channel.words)
-    assert channel.target.observed
-    assert not structure.target.observed
+    assert channel.target.trees is None
+    assert structure.target.trees is not None
