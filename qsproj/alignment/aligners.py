@@ -28,6 +28,7 @@ Links = NDArray[np.bool_]
 
 # Chosen on development data, see docs/notes/word-alignment.md.
 DEFAULT_THRESHOLD = 0.5
+_PROGRAM = "eflomal-align"
 
 
 def grow_diagonal(forward: Links, backward: Links, *, final_and: bool) -> Links:
@@ -142,9 +143,6 @@ def _between_words(
     for pair, directed in zip(words, align(pieces)):
         forward, backward = carry_to_words(directed.forward, directed.backward, cut_pair(pair, known))
         yield LinkedPair((len(pair[0]), len(pair[1])), forward, backward)
-
-
-_PROGRAM = "eflomal-align"
 
 
 def find_eflomal() -> str:

@@ -26,6 +26,9 @@ from qsproj.kernels.align.ibm1 import number_pairs, pair_pseudo_counts, renumber
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.progress import bar
 
+# Number of word pairs of shards merged at a time: some 30 bytes each.
+BLOCK_PAIRS = 1 << 21
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HmmSettings:
@@ -214,10 +217,6 @@ def _linked_pairs(
         cells = posteriors[begin : begin + m * n].reshape(m, n, 2)
         begin += m * n
         yield encoding.LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
-
-
-# Number of word pairs of shards merged at a time: some 30 bytes each.
-BLOCK_PAIRS = 1 << 21
 
 
 def token_order(

@@ -22,6 +22,13 @@ from qsproj.training.objectives import Infer
 from qsproj.training.optimiser import PlainSteps, Weights
 
 Words = NDArray[np.integer[Any]]
+# Tolerance of a constraint's violation, in units of the score, and the maximum number of passes.
+TOLERANCE = 1e-3
+PASSES = 1000
+# Initial score of the gold tree's arcs; it works well in the paper.
+START = 9.0
+# Smaller changes of a probability are not applied to the weights until they have accumulated.
+NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,11 +137,6 @@ def versus(
     return Constraints(*ends, starts, *of_members, np.asarray(bounds, dtype=np.float64))
 
 
-# Tolerance of a constraint's violation, in units of the score, and the maximum number of passes.
-TOLERANCE = 1e-3
-PASSES = 1000
-
-
 # The features of some arcs, row by row: starts int64[rows + 1], buckets uint64[starts[-1]].
 FeatureRows = tuple[NDArray[np.int64], NDArray[np.uint64]]
 
@@ -168,12 +170,6 @@ class LeastChange(PlainSteps):
         self.used = len(self.touched)
         self.move()
         return found
-
-
-# Initial score of the gold tree's arcs; it works well in the paper.
-START = 9.0
-# Smaller changes of a probability are not applied to the weights until they have accumulated.
-NEGLIGIBLE = 1e-3
 
 
 class DualTree:

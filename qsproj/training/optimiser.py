@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from qsproj.kernels.features.sparse_gradient import DONE, adagrad, plain_step
 
 Weights = NDArray[Any]
+TINY = 1e-12
+# Number of weights shrunk at a time, so that intermediate arrays stay in the cache.
+CHUNK = 1 << 15
 
 
 class Optimiser:
@@ -76,11 +79,6 @@ class PlainSteps(SparseOptimiser):
         arrays = self.weights, self.sums, self.gradient, self.touched
         plain_step(*arrays, self.used, 1.0, float(self.steps))
         self.used = 0
-
-
-TINY = 1e-12
-# Number of weights shrunk at a time, so that intermediate arrays stay in the cache.
-CHUNK = 1 << 15
 
 
 class AdaGrad(SparseOptimiser):

@@ -28,6 +28,12 @@ from qsproj.pipelines.streams import map_blocks
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 
+# Block size for other processes: small, because a pair takes much longer than a sentence.
+BLOCK_PAIRS = 16
+# Minimum mean probability of proposed links. At 0.1 fewer of the true links are among them; at 0.02 barely
+# more are (XL-WA dev, cross-validated).
+CANDIDATE_THRESHOLD = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class JointTrainingReport:
@@ -115,10 +121,6 @@ def parse_pairs(parser: JointParser, pairs: Iterable[SentencePair], **options: A
         yield parser.parse_pair(pair.source, pair.target, pair.alignment, **options)
 
 
-# Block size for other processes: small, because a pair takes much longer than a sentence.
-BLOCK_PAIRS = 16
-
-
 def _warn_deps(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
     warned = False
     for pair in pairs:
@@ -147,11 +149,6 @@ def _parse_block(
     except UsageError as error:
         return done, error
     return done, None
-
-
-# Minimum mean probability of proposed links. At 0.1 fewer of the true links are among them; at 0.02 barely
-# more are (XL-WA dev, cross-validated).
-CANDIDATE_THRESHOLD = 0.05
 
 
 def propose_links(

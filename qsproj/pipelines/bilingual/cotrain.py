@@ -36,6 +36,7 @@ from qsproj.progress import track
 from qsproj.training.objectives import CrossEntropy
 
 NOTHING = "found neither a whole tree nor a pair with candidate links to learn from"
+SOURCE_FORESTS = ("best", "agreement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +144,6 @@ def _prepare(
         "trees that the parser cannot build": len(whole) - len(examples),
     }
     return usable, examples, Counter(skipped) + Counter(left_out)
-
-
-SOURCE_FORESTS = ("best", "agreement")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,10 @@ from qsproj.pipelines.projection.soft_evidence import learn_relations
 Item = TypeVar("Item", Sentence, SentencePair)
 # Block size for other processes: sending a sentence takes longer than parsing it with a DMV.
 BLOCK_SENTENCES = 64
+# Number of trees that is enough for the counts of a DMV over tags.
+MOST_WHOLE_TREES = 10_000
+# Maximum number of pairs to learn relations from; longer sentences have worse trees and take longer.
+LABELLED_PAIRS, LONGEST = 5000, 40
 
 
 def project_hard_em(
@@ -99,10 +103,6 @@ def _summary(report: DmvReport) -> tuple[str, ...]:
     return (f"{what}; left out: {listed_reasons(report.skipped)}", *report.ending())
 
 
-# Number of trees that is enough for the counts of a DMV over tags.
-MOST_WHOLE_TREES = 10_000
-
-
 def project_qg(
     pairs: Iterable[SentencePair], *, training: QgOptions, rng: np.random.Generator, run: EMRun = LOCAL_RUN
 ) -> Projected:
@@ -149,10 +149,6 @@ def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
         return model.parse(pair.target)
     heads = TREES.best(model.arc_probabilities_given_source(pair))
     return with_predicted_heads(pair.target, heads, model.base.relations(pair.target, heads))
-
-
-# Maximum number of pairs to learn relations from; longer sentences have worse trees and take longer.
-LABELLED_PAIRS, LONGEST = 5000, 40
 
 
 def keeping_first(pairs: Iterable[SentencePair], kept: list[SentencePair]) -> Iterator[SentencePair]:

@@ -29,6 +29,9 @@ from qsproj.pipelines.projection.methods import (
 )
 from qsproj.progress import track
 
+# Maximum number of words of each band of lengths except the last.
+BANDS = (5, 10, 15, 20, 25, 30, 40, 60)
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectionCounts:
@@ -208,10 +211,6 @@ def project_hard(
     parser, report, used = train_on_projection(projected, rng=rng, selection=projection, training=training)
     trained = f"trained on {pluralise(used, 'sentence')}: {report.summary(parser.inference)}"
     return Projected(parser, (*projected.counts.summary(), trained), trees=project)
-
-
-# Maximum number of words of each band of lengths except the last.
-BANDS = (5, 10, 15, 20, 25, 30, 40, 60)
 
 
 def attached_share(tree: Sentence) -> float:

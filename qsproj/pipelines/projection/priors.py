@@ -42,6 +42,8 @@ _OTHERS = {
     "graph-parser": ("a second-order parser", "--order 2"),
     "tagging-parser": ("a parser that reads words and infers their tags", "--joint-tags"),
 }
+# Number of target sentences to measure the similarity of tags.
+LIKENESS_SENTENCES = 5000
 
 
 def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
@@ -164,10 +166,6 @@ def weighted_prior(
     # Relations come from the first prior that knows any.
     of_all = trained(everything, 0 if of_sources.labeller else LABEL_EPOCHS, weights=weights)
     return (of_sources, of_all, trained(others, 0)), tuple(map(str, alike))
-
-
-# Number of target sentences to measure the similarity of tags.
-LIKENESS_SENTENCES = 5000
 
 
 def source_priors(
