@@ -28,6 +28,9 @@ from qsproj.progress import bar
 
 # Number of word pairs of shards merged at a time: some 30 bytes each.
 BLOCK_PAIRS = 1 << 21
+# Placeholder for the counts of a task.
+_NO_COUNTS = LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
+_NO_SHARES = Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,11 +180,6 @@ def _swept(
 def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
     copies = {name: getattr(counts, name).copy() for name in counts._fields[1:]}
     return counts._replace(pairs=counts.pairs[pairs], **copies)
-
-
-# Placeholder for the counts of a task.
-_NO_COUNTS = LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
-_NO_SHARES = Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
 
 
 def _no_jumps(weights: NDArray[np.float64]) -> Jumps:

@@ -24,6 +24,7 @@ SHOWN_CONFUSIONS, SHOWN_SENTENCES = 20, 10
 # Maximum length of a sentence in words, and of a name in characters, to fit on a screen.
 _LONGEST, _LONGEST_NAME = 40, 28
 _SCORES = (*((label, name) for name, label, *_ in (*WORD_SCORES, *SENTENCE_SCORES)), ("root F1", "root_f1"))
+RELATIONS, TAGS = "deprels", "upos"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +164,6 @@ def _worst_sentences(
 
 def _percent(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2f}"
-
-
-RELATIONS, TAGS = "deprels", "upos"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,13 @@ LEAST_STRENGTH = 0.1
 # Kind of an arc: side of the dependent, relation, both tags; of a word: tag, form. Wider kinds are the first
 # parts of narrower ones.
 Kind = tuple[object, ...]
+# Minimum weight of a link, minimum summed weight of a word's commonest translation, minimum share of links to
+# words of its own tag, and maximum number of translations.
+LEAST_LINK, LEAST_LINKS, LEAST_SHARE, MOST_TRANSLATIONS = 0.3, 1.5, 0.2, 20
+# Tags of words that are the same in most languages and not translated.
+WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
+# Number of pairs for the lexicon, which then covers seven of ten words of a treebank.
+LEXICON_PAIRS = 20_000
 
 
 class _Shares(dict[Kind, float]):
@@ -174,14 +181,6 @@ def _arc_kind(sentence: Sentence, word: int, head: int) -> Kind:
     return side, relation, sentence.upos[head - 1], sentence.upos[word - 1]
 
 
-# Minimum weight of a link, minimum summed weight of a word's commonest translation, minimum share of links to
-# words of its own tag, and maximum number of translations.
-LEAST_LINK, LEAST_LINKS, LEAST_SHARE, MOST_TRANSLATIONS = 0.3, 1.5, 0.2, 20
-# Tags of words that are the same in most languages and not translated.
-WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
-
-# Number of pairs for the lexicon, which then covers seven of ten words of a treebank.
-LEXICON_PAIRS = 20_000
 # A lower-cased word with its UPOS.
 TaggedWord = tuple[str, str]
 LinkedWords = Mapping[TaggedWord, Mapping[TaggedWord, float]]

@@ -20,6 +20,8 @@ from qsproj.training.optimiser import DenseAdaGrad, RowAdaGrad
 
 # Features of the context uint64[F], candidates uint64[C], their features uint64[C, G], the correct one.
 Choice = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], int]
+# Training of senses: rate, passes, and the least scale of the other scores.
+RATE, EPOCHS, LEAST_SCALE = 0.1, 6, 0.01
 
 
 def shift_of(weights: NDArray[np.float32]) -> np.uint64:
@@ -41,11 +43,6 @@ class ChoiceTrainer(Trainer[Choice, NDArray[np.float32]]):
         weights: NDArray[np.float32] = self._weights.mean()[0].astype(np.float16).astype(np.float32)
         weights[np.abs(weights) < self._faint] = 0.0
         return weights
-
-
-RATE = 0.1
-EPOCHS = 6
-LEAST_SCALE = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)

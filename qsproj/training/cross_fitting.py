@@ -11,6 +11,11 @@ from qsproj.training.objectives import Objective
 
 Model = TypeVar("Model")
 Result = TypeVar("Result")
+# Fewest items that models of others can judge. A single one, learned in full, costs a bootstrap .6 to
+# 1.3 LAS (six languages).
+FEWEST = 2
+# The most held-out items that are few, and their parts that are left out in turn.
+FEW, PARTS = 30, 5
 
 
 def cross_fit(
@@ -53,13 +58,6 @@ class HeldOut(NamedTuple):
     objective: Objective
     before: Scores
     after: Scores
-
-
-# Fewest items that models of others can judge. A single one, learned in full, costs a bootstrap .6 to
-# 1.3 LAS (six languages).
-FEWEST = 2
-# The most held-out items that are few, and their parts that are left out in turn.
-FEW, PARTS = 30, 5
 
 
 def helpful_share(items: Sequence[HeldOut]) -> float:

@@ -23,12 +23,13 @@ from qsproj.training.optimiser import PlainSteps, Weights
 
 Words = NDArray[np.integer[Any]]
 # Tolerance of a constraint's violation, in units of the score, and the maximum number of passes.
-TOLERANCE = 1e-3
-PASSES = 1000
+TOLERANCE, PASSES = 1e-3, 1000
 # Initial score of the gold tree's arcs; it works well in the paper.
 START = 9.0
 # Smaller changes of a probability are not applied to the weights until they have accumulated.
 NEGLIGIBLE = 1e-3
+# The features of some arcs, row by row: starts int64[rows + 1], buckets uint64[starts[-1]].
+FeatureRows = tuple[NDArray[np.int64], NDArray[np.uint64]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,10 +136,6 @@ def versus(
     of_members = members.reshape(-1).astype(np.int32), np.tile([1.0, -1.0], len(pairs))
     starts = np.concatenate(([0], 2 * np.cumsum(sizes, dtype=np.int64)))
     return Constraints(*ends, starts, *of_members, np.asarray(bounds, dtype=np.float64))
-
-
-# The features of some arcs, row by row: starts int64[rows + 1], buckets uint64[starts[-1]].
-FeatureRows = tuple[NDArray[np.int64], NDArray[np.uint64]]
 
 
 class LeastChange(PlainSteps):

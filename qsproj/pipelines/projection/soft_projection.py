@@ -44,6 +44,21 @@ from qsproj.training.objectives import EvidenceLikelihood
 USUAL_TEMPERATURE = 2.1
 # Factors of the temperature between which that of learned sentences is interpolated.
 FACTORS = (1.0, 1.25, 1.5)
+# Trainings with other orders of the pairs whose mean is taken. One of 3 epochs had a calibration error of 8.4
+# on dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8 and .4 LAS less. Two of 2 are as good.
+REPEATS = 2
+# The calibration error of ArcProb was 24 and 13 points with 1 and 3 pairs, where only the prior decided, and
+# 1.3 with 458.
+FEW_PAIRS = 100
+FEW_PAIRS_WARNING = (
+    f"learned from fewer than {FEW_PAIRS} pairs: the parser is little more than its prior, of another "
+    "language, and ArcProb may be far too high; more pairs help"
+)
+# Minimum number of places, and minimum agreement among them, to determine a dimension of style. Conjuncts of
+# UD, parsed badly, agree with chains in 92% of the places, those of chains annotated by hand in 99%.
+LEAST_PLACES, LEAST_AGREEING = 5, 0.93
+# Minimum share of known relations: treebanks of one style share nearly all, apart from subtypes.
+LEAST_KNOWN = 0.5
 
 
 def overconfidence(
@@ -60,18 +75,6 @@ def overconfidence(
     of_new, of_learned = (list(map(parser.scores, sentences)) for sentences in (new, learned))
     found = [-sureness(of_learned, factor * temperature) for factor in FACTORS]
     return float(np.interp(-sureness(of_new, temperature), found, FACTORS))
-
-
-# Trainings with other orders of the pairs whose mean is taken. One of 3 epochs had a calibration error of 8.4
-# on dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8 and .4 LAS less. Two of 2 are as good.
-REPEATS = 2
-# The calibration error of ArcProb was 24 and 13 points with 1 and 3 pairs, where only the prior decided, and
-# 1.3 with 458.
-FEW_PAIRS = 100
-FEW_PAIRS_WARNING = (
-    f"learned from fewer than {FEW_PAIRS} pairs: the parser is little more than its prior, of another "
-    "language, and ArcProb may be far too high; more pairs help"
-)
 
 
 def project_soft(
@@ -163,13 +166,6 @@ def joined(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
 def best_tree(target: Sentence, scores: Scores, parser: ArcParser) -> Sentence:
     """Return the target with the tree that the parser decodes from arc scores, without relations."""
     return with_predicted_heads(target, parser.heads(scores), [UNSPECIFIED] * len(target))
-
-
-# Minimum number of places, and minimum agreement among them, to determine a dimension of style. Conjuncts of
-# UD, parsed badly, agree with chains in 92% of the places, those of chains annotated by hand in 99%.
-LEAST_PLACES, LEAST_AGREEING = 5, 0.93
-# Minimum share of known relations: treebanks of one style share nearly all, apart from subtypes.
-LEAST_KNOWN = 0.5
 
 
 def about_annotated(annotated: Sequence[Sentence], bitext: Iterable[SentencePair]) -> tuple[str, ...]:
