@@ -162,10 +162,7 @@ def word_attributes(form: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def likely_tags(form: str) -> tuple[str, ...]:
-    """Return the possible tags of a word with unseen characters, such as n°12; empty: any tag.
-
-    Of a sign, as # or 」, the likelier tag comes first; the second is for models without the first.
-    """
+    """Return the tags, the likeliest first, of a word of unseen characters, such as n°12; empty: any tag."""
     plain = plain_form(form)
     if _SIGN_AND_NUMBER.fullmatch(plain):
         return () if form.isascii() else ("NUM", "X")

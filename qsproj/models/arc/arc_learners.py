@@ -361,9 +361,8 @@ def minimise(
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     """Minimise the loss of all sentences by a key of METHODS, in ``iterations`` of a few passes at most.
 
-    Returns the scorer with the best score on held-out data, or the last one, and records.
-
-    *Source*: Koo et al. 2007, 6.2 (conjugate gradient); thesis A.4.
+    Returns the scorer with the best score on held-out data, or the last one, and records. *Source*: Koo et
+    al. 2007, 6.2 (conjugate gradient); thesis A.4.
     """
     method, more = METHODS[optimizer]
     loss.prepare(examples)

@@ -234,9 +234,7 @@ def supported_by(
     Examples are sentences with their heads int32[n+1], whole or partial. The criterion is a key of SUPPORTS:
     ``trees`` counts gold arcs, which makes small and accurate models; ``links`` all candidate arcs;
     ``short`` those of at most SHORT words; ``sentences`` the sentences that have a candidate arc with the
-    feature, for use with few or no trees.
-
-    *Source*: thesis 2.8.3 (supported features, count cut-off).
+    feature, for use with few or no trees. *Source*: thesis 2.8.3 (supported features, count cut-off).
     """
     counts = np.zeros(1 << HASH_BITS, dtype=np.uint16)
     if cutoff:

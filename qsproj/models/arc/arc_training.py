@@ -1,8 +1,7 @@
 """Training of the first-order parser from treebanks, whole or partial, and residual training of parsers.
 
-Residual training learns weights that are added to fixed ones; L2 pulls them to zero, so that the sum stays
-near the given parser. Soft projection starts from a parser of other languages, the noisy channel, joint
-training and fine-tuning from one of the target's own trees.
+Residual training learns weights that are added to fixed ones; L2 keeps the sum near the given parser: one of
+other languages in soft projection, else one of the target's own trees.
 """
 
 import math
@@ -41,10 +40,9 @@ Trained = TypeVar("Trained")
 class Prepared:
     """Sentences prepared for training.
 
-    ``sentences``, ``weights``: the usable ones with their weights. ``lessons``: their weighted objectives,
-    followed by those of sentences without a tree. ``start``: the untrained scorer. ``support``
-    uint64[buckets / 64]: the features that exist. ``ignored``: columns that are empty everywhere.
-    ``skipped``: counts of unusable sentences by reason.
+    ``sentences``, ``weights``: the usable ones. ``lessons``: their weighted objectives, then those of
+    sentences without a tree. ``start``: the untrained scorer. ``support`` uint64[buckets / 64]: the features
+    that exist. ``ignored``: columns that are empty everywhere. ``skipped``: unusable sentences by reason.
     """
 
     sentences: list[Sentence]
@@ -309,11 +307,7 @@ def training_like(
 def cross_fitted_relations(
     sentences: Sequence[Sentence], labeller: Labeller, *, rng: np.random.Generator, folds: int = 5
 ) -> list[Scores]:
-    """Score the relations of each tree by a labeller like ``labeller`` that was not trained on it.
-
-    Returns float64[n+1, L] for each tree, natural log; a relation that is missing in the other trees gets the
-    lowest score of the sentence.
-    """
+    """Score the relations of each tree, float64[n+1, L], by a labeller of others; those unseen are lowest."""
 
     def fit(others: list[int]) -> Labeller | None:
         rest = [sentences[i] for i in others]

@@ -256,10 +256,6 @@ def start_above(prior: Labeller | None, template_set: str, relations: Iterable[s
 def train_on_evidence(
     start: Labeller, examples: Sequence[LabelExample], *, rng: np.random.Generator
 ) -> Labeller:
-    """Train on evidence for relations, starting from the weights of ``start``.
-
-    ``examples``: each tree as ``start`` encodes it, its heads, and the log-likelihood ratios of the relations
-    float64[n+1, L], 0 where nothing is known.
-    """
+    """Train on encoded trees, their heads, and log-likelihood ratios of their relations float64[n+1, L]."""
     trainer = label_trainer(start, label_features.step_label_evidence)
     return learn(trainer, examples, epochs=EVIDENCE_EPOCHS, rng=rng, description="training labels")[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -199,8 +199,7 @@ class TrainingOptions:
     single_root: bool | None = None
 
     def with_shape(self, template_set: str, inference: TreeDecoder) -> TrainingOptions:
-        projective, single_root = inference.projective, inference.single_root
-        return replace(self, template_set=template_set, projective=projective, single_root=single_root)
+        return replace(self, template_set=template_set, **asdict(inference))
 
     def rule(self, *, share: float = 1.0, first_squares: float = 0.0) -> Rule:
         """Return the update rule of the objective: plain steps, or AdaGrad with a share of the rate."""

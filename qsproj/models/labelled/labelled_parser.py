@@ -250,10 +250,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return replace(self, scorer=arcs.fine_tuned(trees, rng=rng).scorer)
 
     def relation_scores(self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads) -> Floats:
-        """Return the score of each relation given a tree, float64[n, L], natural log; -inf for no candidate.
-
-        The mean of the beliefs before decoding and of the scores of the labeller, which reads the tree.
-        """
+        """Return log scores float64[n, L] of relations given a tree: means of earlier and later ones."""
         words = np.arange(1, len(heads), dtype=np.int32)
         features, scores = self.labeller.features(encoded, heads), self.relations.candidates.scores
         after = scores(features, heads[1:].copy(), words, self.labeller.weights)
