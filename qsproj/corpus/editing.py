@@ -58,11 +58,9 @@ def with_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | No
     return with_columns(replace(without, heads=array), deprels=deprels)
 
 
-def with_predicted_heads(
-    sentence: Sentence, heads: ArrayLike, deprels: Iterable[str] | None = None
-) -> Sentence:
+def with_predicted_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable[str]) -> Sentence:
     """Return the sentence as :func:`with_heads`, with DEPS emptied, as it belongs to the old heads."""
-    return with_tree(sentence, frozen_heads(heads), sentence.deprels if deprels is None else tuple(deprels))
+    return with_tree(sentence, frozen_heads(heads), tuple(deprels))
 
 
 def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sentence:

@@ -47,9 +47,7 @@ class QsprojComponent:
     existing tags by its own.
     """
 
-    def __init__(
-        self, vocab: Vocab, name: str, model: str, *, confidence: bool = True, retag: bool = True
-    ) -> None:
+    def __init__(self, vocab: Vocab, name: str, model: str, *, confidence: bool, retag: bool) -> None:
         register_extension()
         self.vocab, self.name, self.path = vocab, name, model
         self.confidence, self.retag = confidence, retag
