@@ -288,9 +288,8 @@ def _pronouns_apart(word: str) -> list[str]:
         pronouns.append(f"-{pieces.pop()}")
         if len(pieces) > 1 and pieces[-1] == "t" and pieces != ["", "t"]:
             pronouns[-1] = f"-{pieces.pop()}{pronouns[-1]}"
-    if not pronouns or word.lower() in _FRENCH_NOUNS:
-        return [word]
-    return ["-".join(pieces), *reversed(pronouns)]
+    is_whole = not pronouns or word.lower() in _FRENCH_NOUNS
+    return [word] if is_whole else ["-".join(pieces), *reversed(pronouns)]
 
 
 def read_text(

@@ -14,6 +14,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -191,9 +192,8 @@ class Store:
         if file.members:
             _unpack(file, path)
             path.unlink()
-        for place in self.places(file):
-            if file.blob is None:
-                _note_of(place).write_text(f"{digest_of(place)}\n", encoding="ascii")
+        for place in self.places(file) if file.blob is None else ():
+            _note_of(place).write_text(f"{digest_of(place)}\n", encoding="ascii")
         return self.places(file)
 
 
@@ -223,10 +223,9 @@ def _note_of(place: Path) -> Path:
 
 def terms_of(data: Dataset, store: Store) -> str:
     if data.terms is not None:
-        try:
+        with suppress(UsageError):
             return str(store.get(data.terms)[0])
-        except UsageError:
-            return data.page
+        return data.page
     places = (place for file in data.files for place in store.places(file))
     kept = (place.with_name(f"{place.stem}.{_TERMS}") for place in places)
     return next((str(place) for place in kept if place.exists()), data.page)

@@ -62,7 +62,7 @@ def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: Vocab | None = Non
 def spaces_of(sentences: Sequence[Sentence]) -> list[bool]:
     """Return whether a space follows each word; words inside a multiword token count as spaced."""
     spaces = []
-    for token in (token for sentence in sentences for token in surface_tokens(sentence)):
+    for token in chain.from_iterable(map(surface_tokens, sentences)):
         inside = token.last - token.first if isinstance(token, MultiwordToken) else 0
         spaces += [*[True] * inside, bool(space_after(token))]
     return spaces

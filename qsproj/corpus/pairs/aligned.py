@@ -7,7 +7,7 @@ bitext have hand-made links.
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product, repeat
+from itertools import chain, islice, product, repeat
 
 import numpy as np
 
@@ -156,8 +156,7 @@ def with_hand_alignments(pairs: Sequence[SentencePair], path: str, format: str) 
     """Return the pairs, the first ones with the hand-made links of a file."""
     sizes = [(len(pair.source), len(pair.target)) for pair in pairs]
     hand = read_hand_alignments(path, format, sizes=sizes)
-    by_hand = [replace(pair, hand=links) for pair, links in zip(pairs, hand)]
-    return [*by_hand, *pairs[len(hand) :]]
+    return [replace(pair, hand=links) for pair, links in zip(pairs, chain(hand, repeat(None)))]
 
 
 @naming_option("--hand-alignment-format")
