@@ -80,7 +80,7 @@ WHEN = {"always": True, "never": False}
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions, bootstrap
+    from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions, bootstrap, in_short
     from qsproj.pipelines.bootstrap.report import write_report
 
     texts = _texts(options)

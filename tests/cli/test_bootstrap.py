@@ -18,7 +18,7 @@ from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.parser import load_parser
 from qsproj.models.storage import load_archive
-from qsproj.pipelines.bootstrap.estimate import TITLES
+from qsproj.pipelines.bootstrap.bootstrap import TITLES
 
 CORPORA = Path("corpora").resolve()
 

@@ -26,8 +26,7 @@ from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.parser import load_parser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.attached_words import attached_words
-from qsproj.pipelines.bootstrap.spelling import Spelling, spelling_of
+from qsproj.pipelines.bootstrap.spelling import Spelling, attached_words, spelling_of
 from qsproj.pipelines.bootstrap.texts import LIKELY, Cut, SourceText, write_words
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import loaded_once, parse_stream

@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from itertools import chain
@@ -22,12 +22,17 @@ from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.models.parser import BLOCK, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
-from qsproj.pipelines.bootstrap import training
+from qsproj.pipelines.bootstrap import checks, training
 from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
-from qsproj.pipelines.bootstrap.checks import check_annotated, check_given, check_other_trees, check_raw
-from qsproj.pipelines.bootstrap.estimate import Estimate, expected_seconds
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
-from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageReport, Workspace, write_json
+from qsproj.pipelines.bootstrap.workspace import (
+    InputPath,
+    Stage,
+    StageReport,
+    StageResult,
+    Workspace,
+    write_json,
+)
 from qsproj.pipelines.projection.methods import DRAWS, SoftProjectionOptions
 
 # Options that are lists of files; with the lexicon, all that are files.
@@ -41,17 +46,16 @@ class BootstrapOptions:
     """Optional training data and settings of a bootstrap.
 
     ``also``: treebanks of other languages, which vote on tags and in the prior; those of several sources vote
-    on tags as well. ``tagged``, ``annotated``:
-    target sentences with UPOS, and with UPOS and trees, CoNLL-U. ``parsed``: gold trees over all or some
-    lines of the source sides, CoNLL-U; several files count as one. ``lexicon``: target words with allowed
-    tags, or with lemmas. ``lemmatizer``: see :func:`qsproj.corpus.language.lexicon.lexicon_of`. ``text``: raw
-    target text, one sentence a line, best with the text to be parsed; with ``paragraphs``, running text to be
-    split into sentences. ``learn_text``: whether taggers learn from it; None: see
-    :mod:`qsproj.pipelines.tagging.options`. ``unspaced``: the side written without spaces, by default the
-    target if its language is; see :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each
-    bitext, Pharaoh, one line for each pair; the bitext must then be tokenised, with spaces between words.
-    ``draws``: see :func:`qsproj.pipelines.projection.priors.train_on_draws`. ``soft``: training of
-    the parser.
+    on tags as well. ``tagged``, ``annotated``: target sentences with UPOS, and with UPOS and trees, CoNLL-U.
+    ``parsed``: gold trees over all or some lines of the source sides, CoNLL-U; several files count as one.
+    ``lexicon``: target words with allowed tags, or with lemmas. ``lemmatizer``: see
+    :func:`qsproj.corpus.language.lexicon.lexicon_of`. ``text``: raw target text, one sentence a line, best
+    with the text to be parsed; with ``paragraphs``, running text to be split into sentences. ``learn_text``:
+    whether taggers learn from it; None: see :mod:`qsproj.pipelines.tagging.options`. ``unspaced``: the side
+    written without spaces, by default the target if its language is; see
+    :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each bitext, Pharaoh, one line for
+    each pair; the bitext must then be tokenised, with spaces between words. ``draws``: see
+    :func:`qsproj.pipelines.projection.priors.train_on_draws`. ``soft``: training of the parser.
     """
 
     also: tuple[str, ...] = ()
@@ -187,11 +191,11 @@ def bootstrap(
         check_name("side", options.unspaced, SIDES)
     if options.alignment:
         _check_alignment(texts, options)
-    check_annotated(options.tagged, options.annotated)
+    checks.check_annotated(options.tagged, options.annotated)
     lexicon_of(options.lexicon, options.lemmatizer, texts[0].languages[1])
-    check_other_trees(options.also, options.parsed)
-    checked = [check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
-    check_raw(options.text, texts[0])
+    checks.check_other_trees(options.also, options.parsed)
+    checked = [checks.check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
+    checks.check_raw(options.text, texts[0])
     stages = _Stages(texts, [apart for _, apart in checked], workspace, options, workers)
     after = partial(stages.after, made=dict(made or {}), suggested_sentences=suggested_sentences)
     rest, _ = after(workspace.state(stages.tagger).report)
@@ -341,3 +345,89 @@ class _Stages:
             )
             stages, examples = [*stages, last], last.files
         return stages, Bootstrapped(model.file, base, parser.files[1], tuple(corpora), *examples)
+
+
+# Descriptions of the stages for linguists.
+TITLES = {
+    "source": "tagger and parser of the source language",
+    "words": "both sides tokenised",
+    "links": "word alignment",
+    "trees": "source side parsed",
+    "tagger": "target tagger, trained through the links",
+    "tagged": "target side tagged",
+    "prior": "parser of the source treebank, its words translated",
+    "parser": "target parser, trained on projected trees",
+    "model": "one model for raw text",
+    "learned": "annotated trees learned",
+    "examples": "sample of parsed target text",
+}
+
+
+def in_short(stage: StageResult) -> str:
+    """Return a line without details; in the last learning, these are warnings of a person's own data."""
+    line = stage.report.line if stage.name == "learned" else stage.report.line.partition(";")[0]
+    return f"{_title(stage.name)}: {line} ({stage.time})"
+
+
+def _title(name: str) -> str:
+    kind, _, number = name.partition("-")
+    return f"{TITLES.get(kind, kind)}{f' ({number})' if number else ''}"
+
+
+# Maximum number of pairs that a parser learns from; minimum remaining time to report.
+LEARNED_PAIRS, LEAST_SECONDS = 16_000, 20.0
+_SECONDS: Mapping[str, Callable[[checks.Sizes], float]] = {
+    "source": lambda size: 2.1e-4 * size.treebank,
+    "words": lambda size: 6e-6 * (size.source + size.target),
+    "links": lambda size: 9e-6 * (size.source + size.target),
+    "trees": lambda size: 2.7e-5 * size.source,
+    "tagger": lambda size: 6e-5 * size.target,
+    "tagged": lambda size: 6.5e-6 * size.target,
+    "prior": lambda size: 6e-5 * size.treebank,
+    "parser": lambda size: 1.6e-3 * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
+}
+
+
+def expected_seconds(sizes: Sequence[checks.Sizes], names: Sequence[str]) -> dict[str, float]:
+    """Estimate the seconds of stages on one core, at rates measured for docs/results/bitext.md."""
+    seconds = {}
+    for name in names:
+        kind, _, number = name.partition("-")
+        of_stage = [sizes[int(number) - 1]] if number else sizes
+        seconds[name] = sum(map(_SECONDS.get(kind, lambda _: 2.0), of_stage))
+    return seconds
+
+
+class Estimate:
+    """Estimate of the remaining time from planned stages and their expected seconds. Mutable; final."""
+
+    def __init__(self, planned: Sequence[StageResult], expected: Mapping[str, float]) -> None:
+        self._names = [stage.name for stage in planned]
+        self._left = {stage.name: expected[stage.name] for stage in planned if not stage.kept}
+        # Kept stages of earlier runs show the speed of this machine.
+        kept = [stage for stage in planned if stage.kept]
+        self._spent = sum(stage.seconds for stage in kept)
+        self._spent_expected = sum(expected[stage.name] for stage in kept)
+
+    def whole(self) -> str:
+        kept = len(self._names) - len(self._left)
+        return f"{pluralise(len(self._names), 'stage')}, {kept} of them kept{self._time()}"
+
+    def begun(self, name: str) -> str:
+        place = self._names.index(name) + 1
+        return f"{_title(name)}: begun, stage {place} of {len(self._names)}{self._time()}"
+
+    def ended(self, name: str, seconds: float) -> None:
+        """Record the seconds of a stage, and rescale the estimate of the others accordingly."""
+        self._spent += seconds
+        self._spent_expected += self._left.pop(name, 0.0)
+
+    def _time(self) -> str:
+        total = sum(self._left.values())
+        if self._spent_expected >= LEAST_SECONDS:
+            total *= self._spent / self._spent_expected
+        if total < LEAST_SECONDS:
+            return ""
+        minutes = round(total / 60)
+        about = f"{minutes} min" if minutes >= 2 else f"{10 * round(total / 10)} s"
+        return f"; about {about} left on one core"

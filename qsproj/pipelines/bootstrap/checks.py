@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
@@ -18,10 +19,8 @@ from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.attached_words import attached_words
-from qsproj.pipelines.bootstrap.estimate import Sizes
-from qsproj.pipelines.bootstrap.scripture import is_scripture, parse_reference
-from qsproj.pipelines.bootstrap.verses import read_verses, said_of_verses
+from qsproj.pipelines.bootstrap.spelling import attached_words
+from qsproj.pipelines.bootstrap.verses import is_scripture, parse_reference, read_verses, said_of_verses
 from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
@@ -41,6 +40,16 @@ SHIFTED_SHARE = 0.25
 REPEATED_SHARE = 0.5
 # Rough word lengths, with the following space, to estimate times.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Words in the treebank of a source language, pairs of its bitext, and words on either side."""
+
+    treebank: int
+    pairs: int
+    source: int
+    target: int
 
 
 def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> tuple[Sizes, Contractions]:

@@ -1,15 +1,25 @@
-"""Pair two translations by reference, from Bibles or lines of ``reference TAB text`` in any order."""
+"""Pair two translations by reference, from Bibles or lines of ``reference TAB text`` in any order.
+
+Bibles in USFM or USX, the formats of translators, are read by the package usfmtc. A file holds one book or
+several; an archive (``.zip``) has a file for each.
+"""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from io import StringIO
+from pathlib import PurePath
+from typing import Any, NamedTuple
+from unicodedata import category
+from xml.etree.ElementTree import Element
+from zipfile import BadZipFile, ZipFile
 
 from qsproj.corpus.files import open_text, stamp_of
+from qsproj.corpus.packed import is_content, opened_member
 from qsproj.corpus.pairs.fitting import fit_of
-from qsproj.errors import DataError, pluralise
-from qsproj.pipelines.bootstrap import scripture
+from qsproj.errors import DataError, UsageError, pluralise
 
 # Text of a verse that is merged with the one before.
 _MERGED = "<range>"
@@ -75,8 +85,8 @@ def _verses(path: str, stamp: tuple[int, int] | None) -> Verses:
             continue
         count += 1
         reference, tab, text = line.partition("\t")
-        found = scripture.parse_reference(reference)
-        numbers = scripture.verse_numbers(found["verses"]) if found and tab else None
+        found = parse_reference(reference)
+        numbers = verse_numbers(found["verses"]) if found and tab else None
         if found is None or numbers is None:
             unreadable.append(_no_reference(path, number, reference, text))
             continue
@@ -91,7 +101,7 @@ def _verses(path: str, stamp: tuple[int, int] | None) -> Verses:
             quoted += mark == "<<" and mark in plain
             plain = plain.replace(mark, quotation_mark)
         known = parts[first]
-        part = scripture.VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold()
+        part = VERSES.sub(r"\g<part>", found["verses"], count=1)[:1].casefold()
         part *= part.isalpha()
         if known.setdefault(part, plain) != plain or ("" in known and len(known) > 1):
             repeated.add(first)
@@ -106,8 +116,8 @@ def _verses(path: str, stamp: tuple[int, int] | None) -> Verses:
 
 
 def _lines(path: str) -> Iterator[tuple[int | None, str]]:
-    if scripture.is_scripture(path):
-        yield from scripture.numbered_lines(path)
+    if is_scripture(path):
+        yield from numbered_lines(path)
         return
     with open_text(path) as lines:
         yield from enumerate(lines, start=1)
@@ -124,16 +134,16 @@ def _plain(text: str, verses: Sequence[int]) -> str:
 
 def _no_reference(path: str, number: int | None, reference: str, text: str) -> DataError:
     expected = "a reference, a tab and the text of a verse: MAT 1:5 TAB ..."
-    if scripture.parse_reference(text.partition("\t")[0]):
+    if parse_reference(text.partition("\t")[0]):
         return DataError(path, number, "the text before the reference", expected, "swap the columns")
-    if text and (scripture.parse_reference(reference) or scripture.is_scripture(path)):
+    if text and (parse_reference(reference) or is_scripture(path)):
         found = f"{reference.strip()!r}"
-        if scripture.parse_reference(reference):
+        if parse_reference(reference):
             found += ", which ends before it begins"
         expected = "a verse, or the first and the last of those that are merged"
         return DataError(path, number, found, expected, "correct the reference")
     remedy = "remove lines without a verse, or leave out --paired-by verse"
-    if not text and scripture.REFERENCE.match(reference.strip()):
+    if not text and REFERENCE.match(reference.strip()):
         remedy = "separate reference and text by a tab"
     return DataError(path, number, f"a line that begins with {reference[:30]!r}", expected, remedy)
 
@@ -232,3 +242,156 @@ def said_of_verses(path: str, verses: Verses) -> list[str]:
         (capitals if capitals > 0.2 * len(texts) else 0, "", f" only in capitals: {names}"),
     ]
     return [f"{path}: {before}{pluralise(count, 'verse')}{after}" for count, before, after in facts if count]
+
+
+ARCHIVE, XML = ".zip", ".usx"
+SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
+# Marker categories of paragraphs with verse text, beside tables; headings have others.
+_OF_VERSES = frozenset({"versepara", "otherpara", "list"})
+# Elements outside the verse text: notes, pictures, sidebars, matter before and after a book.
+_BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
+# Other numbers of chapters and verses, references and pronunciation within text; headings of acrostics.
+_CATEGORIES_BESIDE = frozenset({"attribute", "crossreferencechar", "footnotechar"})
+_MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
+# Brackets left empty by a removed reference.
+_NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")
+NAMELESS = "no book"
+_DASHES, _LIST = "-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d", ",;+/&،؛、，"
+# MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6, 1:5,6 and 1:5a.
+REFERENCE = re.compile(
+    r"(?P<book>[^\W_](?:[\w .]*?[^\W\d_])?)[\s._]*(?:(?<![\d])(?P<chapter>\d{1,3})\s*[:.,_])?"
+    rf"\s*(?P<verses>\d{{1,3}}[^\W\d_]?(?:\s*[{_DASHES}{_LIST}]\s*\d{{1,3}}[^\W\d_]?)*)"
+)
+VERSES = re.compile(rf"\s*(?:(?P<mark>[{_DASHES}{_LIST}])\s*)?(?P<number>\d{{1,3}})(?P<part>[^\W\d_]?)\s*")
+
+
+def parse_reference(text: str) -> re.Match[str] | None:
+    return REFERENCE.fullmatch(_visible(text).strip())
+
+
+def _visible(text: str) -> str:
+    """Return a text without invisible format characters; a soft hyphen is kept as a dash."""
+    return "".join(c for c in text if c == "\u00ad" or category(c) != "Cf")
+
+
+def verse_numbers(text: str) -> tuple[int, ...] | None:
+    """Return the verses of a range or a list, ascending; None without any, or if the numbers decrease."""
+    visible = _visible(text)
+    verses: list[int] = []
+    at = 0
+    while match := VERSES.match(visible, at):
+        number, at = int(match["number"]), match.end()
+        mark = match["mark"]
+        if bool(mark) != bool(verses) or (verses and number < verses[-1]):
+            return None
+        is_range = mark is not None and mark not in _LIST
+        verses.extend(range(verses[-1] + 1, number + 1) if is_range else [number] * (number not in verses))
+    return tuple(verses) if verses and at == len(visible) else None
+
+
+def is_scripture(path: str) -> bool:
+    return PurePath(path).suffix.lower() in SUFFIXES
+
+
+def numbered_lines(path: str) -> tuple[tuple[int | None, str], ...]:
+    """Return the verses of a file as lines of ``reference TAB text``; parts of a verse are joined.
+
+    Each has its line number if the format has lines. Raises UsageError without the package, DataError when
+    the file is not in the format of its suffix.
+    """
+    places: dict[tuple[str, str, int | str], tuple[int | None, set[int], list[str]]] = {}
+    for name, text in _files(path):
+        for piece in _pieces(path, name, text):
+            verses = verse_numbers(piece.verse) or ()
+            place = piece.book, piece.chapter, verses[0] if verses else piece.verse
+            _, numbers, texts = places.setdefault(place, (piece.line, set(), []))
+            numbers.update(verses)
+            texts.append(piece.text)
+    found = []
+    for (book, chapter, verse), (line, numbers, texts) in places.items():
+        if plain := " ".join(_NOTHING_IN_BRACKETS.sub("", "".join(texts)).split()):
+            found.append((line, f"{book} {chapter}:{_written(sorted(numbers)) or verse}\t{plain}"))
+    return tuple(found)
+
+
+class _Piece(NamedTuple):
+    """Text of a verse, with its reference and line."""
+
+    book: str
+    chapter: str
+    verse: str
+    line: int | None
+    text: str
+
+
+def _written(verses: Sequence[int]) -> str:
+    if len(verses) > 1 and verses[-1] - verses[0] == len(verses) - 1:
+        return f"{verses[0]}-{verses[-1]}"
+    return ",".join(map(str, verses))
+
+
+def _files(path: str) -> Iterator[tuple[str, str]]:
+    """Yield name and content of a file, or of the USFM and USX files of an archive."""
+    if PurePath(path).suffix.lower() != ARCHIVE:
+        with open_text(path) as text:
+            yield path, text.read()
+        return
+    try:
+        with ZipFile(path) as archive:
+            for member in sorted(archive.infolist(), key=lambda member: member.filename):
+                name = member.filename
+                if is_content(member) and PurePath(name).suffix.lower() in SUFFIXES[:-1]:
+                    with opened_member(archive, member) as packed, open_text(packed) as text:
+                        yield name, text.read()
+    except (OSError, BadZipFile, DataError) as error:
+        found = f"an unreadable archive ({error})"
+        raise DataError(path, None, found, "an archive of books in USFM or USX") from error
+
+
+def _pieces(path: str, name: str, text: str) -> list[_Piece]:
+    """Parse a file with the package and return its pieces of text in order."""
+    try:
+        from usfmtc import USX, usfmGrammar
+    except ImportError as error:
+        remedy = "install it: pip install 'qsproj[bible]'"
+        raise UsageError(f"found no package that reads USFM and USX; {remedy}") from error
+    # A stream, because the package reads a string as a file name if such a file exists.
+    stream, grammar = StringIO(text.removeprefix("\ufeff")), usfmGrammar(None)
+    try:
+        read = USX.fromUsx if PurePath(name).suffix.lower() == XML else USX.fromUsfm
+        return list(_walked(read(stream, grammar=grammar)))
+    except Exception as error:  # of any kind: the package does not validate its input
+        found = f"{name}, which cannot be read ({error})"
+        raise DataError(path, None, found, expected="USFM or USX") from error
+
+
+def _walked(document: Any) -> Iterator[_Piece]:
+    categories = document.grammar.marker_categories
+    book, chapter, verse, line = NAMELESS, "1", "", None
+
+    def walk(element: Element, *, counts: bool, beside: bool) -> Iterator[_Piece]:
+        nonlocal book, chapter, verse, line
+        style = element.get("style", "")
+        kind = categories.get(style)
+        beside |= element.tag in _BESIDE or kind in _CATEGORIES_BESIDE or style in _MARKERS_BESIDE
+        match element.tag:
+            case "book":
+                book, verse, counts = element.get("code", NAMELESS), "", False
+            case "chapter":
+                chapter, verse = element.get("number", chapter), ""
+            case "verse":
+                verse = element.get("number", "")
+                place = getattr(element, "pos", None)
+                line = None if place is None else place.l + 1
+            case "para" | "cell":
+                counts = element.tag == "cell" or kind in _OF_VERSES
+        counts &= not beside
+        yield _Piece(book, chapter, verse, line, (element.text if counts else "") or "")
+        for child in element:
+            yield from walk(child, counts=counts, beside=beside)
+            yield _Piece(book, chapter, verse, line, (child.tail if counts else "") or "")
+        if element.tag in ("para", "cell"):
+            yield _Piece(book, chapter, verse, line, " ")
+
+    pieces = walk(document.getroot(), counts=False, beside=False)
+    return (piece for piece in pieces if piece.verse and piece.text)

@@ -108,10 +108,6 @@ class StageResult:
     kept: bool = False  # whether an earlier run made it
 
     @property
-    def file(self) -> StageOutput:
-        return self.files[0]
-
-    @property
     def time(self) -> str:
         return "kept" if self.kept else f"{self.seconds:.0f} s"
 

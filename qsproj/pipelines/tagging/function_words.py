@@ -134,8 +134,7 @@ def with_function_tags(
     most similar neighbours: most links of Spanish *se* are to auxiliaries, but it stands where *me*, *nos*
     and *te* do. Where no word is, those with the most similar neighbours anywhere vote. Words whose links
     agree on a tag keep their shares, however few the links; adpositions and conjunctions are not AUX, DET or
-    PRON as well. AUX is the likeliest tag of auxiliaries. Tags not in
-    ``allowed`` bool[V, T] get 0.
+    PRON as well. AUX is the likeliest tag of auxiliaries. Tags not in ``allowed`` bool[V, T] get 0.
     """
     text, words, rare, auxiliary, unregistered = voted
     own = normalised(words.votes)

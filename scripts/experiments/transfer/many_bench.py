@@ -193,7 +193,7 @@ def measured(lab: Lab, code: str, text: str, seed: int) -> Row:
     model = None
     with made_again(lab), without(way.without), suppress(_EnoughError):
         model = bootstrap(texts, workspace=workspace, options=options).model
-    tagger = load_tags(next(stage.file for stage in workspace.stages if stage.name == "tagger"))
+    tagger = load_tags(next(stage.files[0] for stage in workspace.stages if stage.name == "tagger"))
     gold = corpora.gold(code)
     found: dict[str, Any] = {
         "log": [stage.in_full() for stage in workspace.stages],

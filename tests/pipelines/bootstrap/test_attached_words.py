@@ -18,8 +18,8 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import checks
-from qsproj.pipelines.bootstrap.attached_words import attached_words as attached_in
 from qsproj.pipelines.bootstrap.bitext import cut_words, shown_cuts
+from qsproj.pipelines.bootstrap.spelling import attached_words as attached_in
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.progress import notices
 

@@ -10,9 +10,8 @@ import pytest
 
 from qsproj.errors import DataError, UsageError
 from qsproj.pipelines.bootstrap.checks import check_pairs
-from qsproj.pipelines.bootstrap.scripture import numbered_lines
 from qsproj.pipelines.bootstrap.texts import SourceText
-from qsproj.pipelines.bootstrap.verses import read_verses
+from qsproj.pipelines.bootstrap.verses import numbered_lines, read_verses
 
 
 def lines_of(path):

@@ -13,7 +13,8 @@ import pytest
 from qsproj.corpus.files import copy_to, partial_of
 from qsproj.errors import DataError, UsageError
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.estimate import Estimate, Sizes, expected_seconds, in_short
+from qsproj.pipelines.bootstrap.bootstrap import Estimate, expected_seconds, in_short
+from qsproj.pipelines.bootstrap.checks import Sizes
 from qsproj.pipelines.bootstrap.workspace import (
     InputPath,
     StageOutput,
