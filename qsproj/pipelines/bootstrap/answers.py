@@ -8,7 +8,7 @@ Unknown tags and heads of a partly corrected sentence are summed out.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
@@ -76,17 +76,6 @@ FOLDS = 3
 JUDGED = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """Annotation of a language by a person, complete or in part.
-
-    ``sentences``: ``_`` and -1 where tag or head is unknown. ``lexicon``: possible tags of words.
-    """
-
-    sentences: Sequence[Sentence] = ()
-    lexicon: WordTags = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnTags:
     """Tags of a sentence by a tagger that has not seen it; how probably each is wrong, float64[n+1]."""
@@ -96,18 +85,24 @@ class OwnTags:
 
 
 def learn_answers(
-    model: TextParser, answers: Answers, *, raw: Iterable[Sequence[str]], rng: np.random.Generator
+    model: TextParser,
+    sentences: Sequence[Sentence],
+    lexicon: WordTags,
+    *,
+    raw: Iterable[Sequence[str]],
+    rng: np.random.Generator,
 ) -> TextParser:
-    """Return a bootstrapped model that has learned from answers; without any, the model itself.
+    """Return a bootstrapped model that has learned from a person's answers; without any, the model itself.
 
-    ``raw``: tokenised sentences of the text to be parsed. Time: seconds for a hundred answers and a thousand
-    raw sentences, whatever the size of the bitext.
+    ``sentences``: ``_`` and -1 where tag or head is unknown. ``lexicon``: possible tags of words. ``raw``:
+    tokenised sentences of the text to be parsed. Time: seconds for a hundred answers and a thousand raw
+    sentences, whatever the size of the bitext.
     """
-    if not answers.sentences and not answers.lexicon:
+    if not sentences and not lexicon:
         return model
-    tagger, own = learned_tagger(model.tagger, answers, raw=raw, rng=rng)
-    trees = {at: one for at, one in enumerate(answers.sentences) if has_tree(one)}
-    tagged = [with_known_tags(tagger, one, answers.lexicon) for one in trees.values()]
+    tagger, own = learned_tagger(model.tagger, sentences, lexicon, raw=raw, rng=rng)
+    trees = {at: one for at, one in enumerate(sentences) if has_tree(one)}
+    tagged = [with_known_tags(tagger, one, lexicon) for one in trees.values()]
     parser = model.base
     if not parser.refuses_training:
         # Trees none of which the parser can build teach it nothing.
@@ -161,17 +156,21 @@ def tuned_parser(
 
 
 def learned_tagger(
-    tagger: Tagger, answers: Answers, *, raw: Iterable[Sequence[str]], rng: np.random.Generator
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    lexicon: WordTags,
+    *,
+    raw: Iterable[Sequence[str]],
+    rng: np.random.Generator,
 ) -> tuple[Tagger, dict[int, OwnTags]]:
     """Return a tagger that has learned from answers and from raw text as it tags it.
 
     Also return the tags of each sentence, by its place, by a tagger of the others. As far as held-out
     sentences gain from it, the tagger learns from sentences; it is as sure as they are right.
     """
-    lexicon = answers.lexicon
-    places = [at for at, one in enumerate(answers.sentences) if set(one.upos) != {UNSPECIFIED}]
+    places = [at for at, one in enumerate(sentences) if set(one.upos) != {UNSPECIFIED}]
     places = places if len(places) >= FEWEST else []
-    known = [answers.sentences[at] for at in places]
+    known = [sentences[at] for at in places]
     shown = {tag for one in known for tag in one.upos} - {UNSPECIFIED}
     listed = set(chain.from_iterable(lexicon.values()))
     # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.

@@ -163,7 +163,6 @@ def suggested_words(
     text: Sequence[Sentence],
     bitext: Sequence[Sentence],
     linked: LinkedTags,
-    count: int = MOST_WORDS,
     known: Collection[str] = (),
 ) -> list[SuggestedWord]:
     """Return the words whose tags would help a tagger most, best first, without the ``known`` ones.
@@ -191,7 +190,7 @@ def suggested_words(
             wrong=wrong[form],
             example=words[form].example,
         )
-        for form in _by_worth(wrong)[:count]
+        for form in _by_worth(wrong)[:MOST_WORDS]
     ]
 
 

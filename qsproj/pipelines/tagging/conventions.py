@@ -60,12 +60,8 @@ def _practice() -> dict[str, dict[str, Annotation]]:
 
 def registered_auxiliaries(language: str | None) -> frozenset[str]:
     """Return the lemmas that UD registers as auxiliaries of a language, lower-cased."""
-    return frozenset(
-        lower_form(lemma)
-        for code, lemmas in packaged_rows(__file__, "auxiliaries.tsv")
-        if code == language
-        for lemma in lemmas.split()
-    )
+    rows = {code: lemmas for code, lemmas in packaged_rows(__file__, "auxiliaries.tsv")}
+    return frozenset(map(lower_form, rows.get(language or "", "").split()))
 
 
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
@@ -229,8 +225,9 @@ def conventional(
     heads = sentence.heads.tolist()
     kept = (old if new in {HEAD, ANY} else new for (_, old), (_, new) in zip(own, found, strict=True))
     deprels = ["", *kept]
+    linked = None if alignment is None else alignment.links[alignment.shares >= HALF, 0].tolist()
     for word, (_, relation) in enumerate(found, start=1):
-        if relation == HEAD and heads[word] > ROOT and (alignment is None or _is_linked(word, alignment)):
+        if relation == HEAD and heads[word] > ROOT and (linked is None or word in linked):
             _raise(word, heads, deprels, sentence.upos)
     verbs = {word for word, (tag, _) in enumerate(found, start=1) if sentence.upos[word - 1] == "ADJ" != tag}
     for word, head in enumerate(heads):
@@ -238,10 +235,6 @@ def conventional(
             deprels[word] = "aux"
     changed = with_columns(sentence, upos=[tag for tag, _ in found], deprels=deprels[1:])
     return changed if heads == sentence.heads.tolist() else with_heads(changed, heads)
-
-
-def _is_linked(source: int, alignment: Alignment) -> bool:
-    return bool((alignment.shares[alignment.links[:, 0] == source] >= HALF).any())
 
 
 def _raise(word: int, heads: list[int], deprels: list[str], upos: Sequence[str]) -> None:

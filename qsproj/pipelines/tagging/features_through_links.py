@@ -85,7 +85,7 @@ def marked_words(
         for number, of_sentence in zip(sentences, tags, strict=True)
         for tag, form in zip(of_sentence, text.sentences[number], strict=True)
     ]
-    types, names = numbered(tagged)[0], tuple(dict.fromkeys(tagged))
+    types, names = numbered(tagged)
     places = np.full(len(text.types), -1, dtype=np.int64)
     places[text.places(sentences)] = np.arange(len(tagged))
     at, marks = places[links.words], links.marks
@@ -95,8 +95,7 @@ def marked_words(
     at, marks, weights = at[heard], marks[heard], links.votes[heard]
     values, votes = dict[str, tuple[str, ...]](), dict[str, Floats]()
     for column, name in enumerate(CARRIED):
-        found = {mark.values[column] for mark in links.names} - {NONE, UNKNOWN}
-        if found:
+        if found := {mark.values[column] for mark in links.names} - {NONE, UNKNOWN}:
             values[name] = (NONE, *sorted(found))
             number = {value: place for place, value in enumerate(values[name])}
             brought = np.array([number.get(mark.values[column], -1) for mark in links.names])[marks]

@@ -116,16 +116,13 @@ def with_tagged_features(
         own = [one.feats for one in learned.analyses(sentence.forms, sentence.upos)]
         sure = learned.feature_probabilities(sentence.forms, sentence.upos, own) >= HALF
         cells = []
-        for form, tag, linked, own_cell, certain in zip(
-            sentence.forms, sentence.upos, sentence.feats, own, sure.tolist(), strict=True
-        ):
-            cell = own_cell
+        rows = zip(sentence.forms, sentence.upos, sentence.feats, own, sure.tolist(), strict=True)
+        for form, tag, linked, cell, certain in rows:
             if words[tag] < FEWEST_WORDS:
                 cell = linked
             elif not certain and (lower_form(form), tag) not in known:
-                found = dict(feature_pairs(own_cell))
-                found.update(pair for pair in feature_pairs(linked) if (tag, pair) in values)
-                cell = feature_cell(found)
+                kept = (pair for pair in feature_pairs(linked) if (tag, pair) in values)
+                cell = feature_cell(dict(feature_pairs(cell)) | dict(kept))
             cells.append(cell)
         corrected.append(with_columns(sentence, feats=cells))
     return corrected

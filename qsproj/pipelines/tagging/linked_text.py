@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +22,7 @@ from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 Words = tuple[str, ...]
 Item = TypeVar("Item")
 Made = TypeVar("Made")
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +120,8 @@ def read_linked_text(
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
     sentences = tuple(words for words, _ in linked)
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-    vocabulary = tuple(dict.fromkeys(form for words in sentences for form in words))
-    types = numbered(form for words in sentences for form in words)[0].astype(np.int32)
+    numbers_of_types, vocabulary = numbered(chain.from_iterable(sentences))
+    types = numbers_of_types.astype(np.int32)
     at, sourced, of_marks, numbers, weights = map(
         np.concatenate, zip(*(links for _, links in linked), strict=True)
     )
@@ -274,10 +276,11 @@ def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np
     return tuple(words), np.array(places)
 
 
-def numbered(names: Iterable[Hashable]) -> tuple[NDArray[np.int64], int]:
-    """Return the number of each name in order of first appearance, and the count of distinct names."""
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64), len(numbers)
+def numbered(names: Iterable[Name]) -> tuple[NDArray[np.int64], tuple[Name, ...]]:
+    """Return the number of each name in order of first appearance, and the distinct names."""
+    numbers = dict[Name, int]()
+    found = [numbers.setdefault(name, len(numbers)) for name in names]
+    return np.array(found, dtype=np.int64), tuple(numbers)
 
 
 class WordVotes(NamedTuple):
@@ -291,10 +294,10 @@ class WordVotes(NamedTuple):
 
 def word_votes(text: LinkedText, frequent: float) -> WordVotes:
     """Sum the votes of lower-cased words; ``frequent``: least share of the text of a frequent word."""
-    of_types, n_words = numbered(map(lower_form, text.vocabulary))
+    of_types, words = numbered(map(lower_form, text.vocabulary))
     at = of_types[text.types]
-    counts = np.bincount(at, minlength=n_words)
-    return WordVotes(of_types, counts, summed(text.votes, at, n_words), counts >= frequent * len(at))
+    counts = np.bincount(at, minlength=len(words))
+    return WordVotes(of_types, counts, summed(text.votes, at, len(words)), counts >= frequent * len(at))
 
 
 def summed(rows: NDArray[np.floating], groups: NDArray[np.integer], n_groups: int) -> Floats:

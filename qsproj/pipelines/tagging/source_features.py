@@ -20,8 +20,6 @@ OF_WORDS = ("Aspect", "Degree", "NumType", "Polarity", "Poss", "PronType", "Verb
 CARRIED = tuple(sorted((*SHARED, *OF_FINITE_VERBS, *OF_WORDS)))
 # Attributes that nouns and verbs inflect for.
 INFLECTED = frozenset(SHARED) - {"Definite"}
-# Attributes restricted to function words: treebanks differ in their annotation of adverbs.
-OF_FUNCTION_WORDS = {"PronType": frozenset({"DET", "PRON"})}
 NONE, UNKNOWN = "", "?"
 NO_LINK = -1
 
@@ -122,21 +120,14 @@ def _agree(subject: dict[str, str], tag: str, predicate: dict[str, str]) -> None
 @lru_cache(maxsize=1 << 14)
 def _mark(tag: str, found: frozenset[tuple[str, str]]) -> Mark:
     """Return the mark of a word with these features, cached because a text has few distinct ones."""
-    features = dict(found)
-    form = features.get("VerbForm")
-    unknown: tuple[str, ...] = ()
+    is_pronoun = tag in ("DET", "PRON")
+    # Only function words have a PronType: treebanks differ in their annotation of adverbs.
+    features = {name: value for name, value in found if name != "PronType" or is_pronoun}
+    form, unknown = features.get("VerbForm"), set[str]()
     if form in (None, "Fin", "Part") or tag not in VERBS:
-        unknown = SHARED
+        unknown.update(SHARED)
     if form == "Fin" or (tag in VERBS and form is None):
-        unknown = (*unknown, *OF_FINITE_VERBS)
-    if tag in ("DET", "PRON"):
-        unknown = tuple(name for name in unknown if name not in ("Definite", "Person"))
-    return Mark(
-        tag,
-        tuple(
-            NONE
-            if tag not in OF_FUNCTION_WORDS.get(name, (tag,))
-            else features.get(name, UNKNOWN if name in unknown else NONE)
-            for name in CARRIED
-        ),
-    )
+        unknown.update(OF_FINITE_VERBS)
+    if is_pronoun:
+        unknown -= {"Definite", "Person"}
+    return Mark(tag, tuple(features.get(name, UNKNOWN if name in unknown else NONE) for name in CARRIED))

@@ -127,8 +127,8 @@ def type_shares(text: LinkedText, allowed: Mask) -> Floats:
     counts = summed(text.votes, text.types, len(allowed)) * allowed
     alike = np.zeros_like(counts)
     for name in (lower_form, stem):
-        groups, n_groups = numbered(map(name, text.vocabulary))
-        alike += normalised(summed(counts, groups, n_groups))[groups]
+        groups, names = numbered(map(name, text.vocabulary))
+        alike += normalised(summed(counts, groups, len(names)))[groups]
     return normalised(counts + PRIOR_VOTES * alike * allowed)
 
 

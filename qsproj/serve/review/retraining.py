@@ -21,7 +21,7 @@ from qsproj.errors import SentenceError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.parser import Lesson, Parser, trees_of
 from qsproj.models.text.text_parser import TextParser, load_text_parser
-from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
 from qsproj.pipelines.bootstrap.workspace import Workspace
@@ -255,9 +255,8 @@ class Relearning:
         # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
         for path in filter(None, [options.lexicon, *words] if annotated or words else []):
             lexicon = lexicon.corrected(read_lexicon(path).tags)
-        answers = Answers(sentences=annotated, lexicon=lexicon.tags)
-        raw = [sentence.forms for sentence in text]
-        learned = learn_answers(model, answers, raw=raw, rng=np.random.default_rng(options.seed))
+        raw, rng = [sentence.forms for sentence in text], np.random.default_rng(options.seed)
+        learned = learn_answers(model, annotated, lexicon.tags, raw=raw, rng=rng)
         learned.save(self.output)
         write_words(
             self.suggestions,

@@ -38,7 +38,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import TextParser, load_text_parser, text_parser
-from qsproj.pipelines.bootstrap.answers import Answers, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import WORDS as NEXT_WORDS
 from qsproj.pipelines.bootstrap.suggestions import (
@@ -416,9 +416,8 @@ def sentences_to_correct(
 
 def learned_above(start: Start, speaker: Speaker) -> TextParser:
     """Return the bootstrapped model after all answers."""
-    answers = Answers(sentences=list(speaker.corrected.values()), lexicon=speaker.words)
-    rng = np.random.default_rng(1)
-    return learn_answers(start.model, answers, raw=[one.forms for one in start.text], rng=rng)
+    raw, rng = [one.forms for one in start.text], np.random.default_rng(1)
+    return learn_answers(start.model, list(speaker.corrected.values()), speaker.words, raw=raw, rng=rng)
 
 
 def learned_alone(start: Start, speaker: Speaker) -> TextParser:

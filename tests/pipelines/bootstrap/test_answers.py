@@ -20,7 +20,6 @@ from qsproj.models.text.text_parser import text_parser
 from qsproj.models.tree_decoder import of_tree
 from qsproj.pipelines.bootstrap import answers
 from qsproj.pipelines.bootstrap.answers import (
-    Answers,
     OwnTags,
     learn_answers,
     learned_tagger,
@@ -45,8 +44,7 @@ def gold():
 
 
 def learned(model, sentences=(), lexicon=None, raw=()):
-    given = Answers(sentences=sentences, lexicon=lexicon or {})
-    return learn_answers(model, given, raw=raw, rng=np.random.default_rng(1))
+    return learn_answers(model, sentences, lexicon or {}, raw=raw, rng=np.random.default_rng(1))
 
 
 def right(model, gold):
@@ -119,7 +117,8 @@ def test_the_tagger_is_kept_where_held_out_sentences_do_not_gain(model, gold, mo
     monkeypatch.setattr(answers, "helpful_share", share)
     better, _ = learned_tagger(
         model.tagger,
-        Answers(sentences=gold[:6]),
+        gold[:6],
+        {},
         raw=[one.forms for one in gold[:6]],
         rng=np.random.default_rng(1),
     )
@@ -170,7 +169,7 @@ def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model
     found = []
     for count in (10, 40):
         known = gold[:count]
-        after, own = learned_tagger(flat, Answers(sentences=known), raw=raw, rng=rng)
+        after, own = learned_tagger(flat, known, {}, raw=raw, rng=rng)
         assert sorted(own) == list(range(count))
         right = sum(a == b for at, tags in own.items() for a, b in zip(tags.tags, known[at].upos))
         words = sum(map(len, known))
@@ -186,7 +185,7 @@ def test_words_of_a_list_do_not_show_that_doubtful_links_were_right(model, gold)
     raw, rng = [one.forms for one in gold], np.random.default_rng(1)
     lexicon = {"der": ("DET",), "und": ("CCONJ",)}
     before = replace(model.tagger, undoubted=0.25)
-    after, _ = learned_tagger(before, Answers(lexicon=lexicon), raw=raw, rng=rng)
+    after, _ = learned_tagger(before, [], lexicon, raw=raw, rng=rng)
 
     def expected(tagger):
         sure = [tagger.tag_distribution(one).max(axis=1) for one in gold]
@@ -204,7 +203,7 @@ def test_numbers_in_digits_may_have_the_tags_of_answers(model):
         *(Sentence.from_words(f"Es waren {one} Kinder hier .".split(), upos=counts) for one in (12, 30)),
     ]
     raw = [f"Im Jahr {year} war Regen da .".split() for year in range(1900, 2000)]
-    tagger, _ = learned_tagger(model.tagger, Answers(sentences=said), raw=raw, rng=np.random.default_rng(1))
+    tagger, _ = learned_tagger(model.tagger, said, {}, raw=raw, rng=np.random.default_rng(1))
     assert [tagger.tag_words(one)[2] for one in raw] == ["ADJ"] * len(raw)
     unknown = with_known_tags(tagger, with_columns(said[0], upos=["ADP", *["_"] * 6]), {})
     assert unknown.upos[2] == "ADJ"
