@@ -44,8 +44,7 @@ from qsproj.pipelines.tagging.type_dictionary import allowed_tags, is_number
 from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
 
-# Lower bound of the probability of an unknown tag.
-LEAST_PROBABILITY = 1e-5
+LEAST_PROBABILITY = 1e-5  # lower bound of the probability of an unknown tag
 # Fine-tuning of the tagger before it tags raw text, then rounds of learning from that text and the answers.
 # The tagger is the mean of some, which differ by .7 UPOS. Chosen on halves of development files of Wolof and
 # Armenian; on the other halves, and in Estonian, no other value was better by more than chance.
@@ -57,8 +56,7 @@ DRAWS = 3
 RAW_SENTENCES = 1500
 RAW_STRENGTH = 3.0
 STRENGTH = 20.0
-# See qsproj.pipelines.tagging.self_training.balanced.
-BALANCE = 0.4
+BALANCE = 0.4  # see qsproj.pipelines.tagging.self_training.balanced
 # Divisor of the potentials of a bootstrapped tagger, undone before it learns; then, as far as ENOUGH_WORDS
 # judge it, the one that makes held-out tags likeliest, changed by a factor of MOST at most. In use that is
 # smaller, times SHARPER, since trees overrule a doubtful tagger too often; what this hides are undoubted
@@ -70,10 +68,8 @@ SHARPER = 0.75
 # The same limit of the parser's temperature, and steps to find the one in which as many arcs are right.
 MOST_OF_PARSER = 4.0
 STEPS = 12
-# Parts of the sentences, each judged by a tagger of the others.
-FOLDS = 3
-# Raw sentences that show how sure a tagger is.
-JUDGED = 200
+FOLDS = 3  # parts of the sentences, each judged by a tagger of the others
+JUDGED = 200  # raw sentences that show how sure a tagger is
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,8 +37,7 @@ from qsproj.pipelines.projection.methods import DRAWS, SoftProjectionOptions
 
 # Options that are lists of files; with the lexicon, all that are files.
 _LISTS = ("also", "tagged", "annotated", "parsed", "text", "alignment")
-# Name of the file of a call, by target language.
-_CALL = "bootstrap.{}.json"
+_CALL = "bootstrap.{}.json"  # name of the file of a call, by target language
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,8 +34,7 @@ VOCABULARY_TO_ASK = 3000
 LEAST_ALIKE = 0.5
 # Relations of UD 1 that UD 2 has under other names, since 2016.
 OLD_RELATIONS = frozenset({"auxpass", "csubjpass", "dobj", "mwe", "neg", "nsubjpass"})
-# Share of shifted blocks that makes an error; fewer are local passages out of step.
-SHIFTED_SHARE = 0.25
+SHIFTED_SHARE = 0.25  # share of shifted blocks that makes an error; fewer are local passages out of step
 # Greatest share of the trees of a file of --parsed-source that earlier files may have as well.
 REPEATED_SHARE = 0.5
 # Rough word lengths, with the following space, to estimate times.

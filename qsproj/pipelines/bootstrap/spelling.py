@@ -22,8 +22,7 @@ from qsproj.corpus.contractions import Contractions, cased_like, token_key
 
 # Most letters that a rule rewrites. It writes one more or less at most.
 LONGEST = 3
-# Least share of the words that only the bitext has to have these letters.
-FREQUENT = 0.005
+FREQUENT = 0.005  # least share of the words that only the bitext has to have these letters
 # Least number of the words that only raw text has that would have these letters, were they as frequent there;
 # greatest share of this number that has them.
 EXPECTED, RARER = 15, 0.25
@@ -33,8 +32,7 @@ LEAST_WORDS, LEAST_SHARE = 10, 0.5
 # Least share of what a rule writes among all that raw text has between the same other letters: .2 to .5 for
 # rules of Armenian, Basque and Nahuatl, .02 to .05 for letters of Arabic and Hebrew roots.
 AGREED = 0.2
-# Greatest share of words with the same letter, or border, before or after what is rewritten.
-SAME_PLACE = 0.8
+SAME_PLACE = 0.8  # greatest share of words with the same letter, or border, before or after what is rewritten
 # Least share of the words of the bitext that all rules change; fewer are not worth another spelling.
 LEAST_CHANGED = 0.05
 # Rules are found by the most frequent words of raw text, and by a sample of the words that a rule rewrites.

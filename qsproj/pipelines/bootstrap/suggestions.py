@@ -24,30 +24,25 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
 
 MOST_WORDS = 500
-# Number of candidates for suggested sentences.
-CANDIDATES = 500
+CANDIDATES = 500  # number of candidates for suggested sentences
 # Maximum number of sentences tagged to estimate the errors of words, and to find words in question; number of
 # pairs in which links are counted.
 JUDGED_SENTENCES, QUESTIONED_SENTENCES, LINKED_PAIRS = 8000, 2000, 10_000
-# Minimum mean probability of a listed tag.
-LEAST_TAG = 0.05
-# Context words on each side in the example.
-CONTEXT = 6
+LEAST_TAG = 0.05  # minimum mean probability of a listed tag
+CONTEXT = 6  # context words on each side in the example
 # Thresholds of a contradiction: the word is frequent, mostly linked, and most links are to another tag.
 FREQUENT, LEAST_LINKED, LEAST_AGREED = 20, 0.5, 0.6
 # Value of a tag for words of the same stem, as a share of their own.
 SHARE_OF_STEM, SHORTEST_STEM, LONGEST_ENDING = 0.25, 4, 3
 # Least share of a word's links to the class of a question, where the tagger is sure, and where it is not.
 LEAST_LINKS, LEAST_LINKS_OF_UNSURE = 0.5, 0.2
-# Least probability of two of the tags of a question for an unsure word.
-UNSURE = 0.2
+UNSURE = 0.2  # least probability of two of the tags of a question for an unsure word
 # Least mean probability of all tags of a question: a word with others is no matter of this convention.
 LEAST_ANSWERS = 0.8
 # Least links an occurrence, and least occurrences, of a word in question.
 LEAST_LINKED_OF_ASKED, LEAST_COUNT = 0.15, 5
 MOST_ASKED = 40
-# Least expected number of wrong occurrences of a listed question.
-LEAST_WRONG = 1.0
+LEAST_WRONG = 1.0  # least expected number of wrong occurrences of a listed question
 # Points of trees by each expected wrong word in a hundred of the list, and by each point of drafts, which are
 # of sentences that the model is unsure of. LAS after 10, 30 and 60 minutes, first halves of development files
 # of Ukrainian, Wolof, Arabic and Estonian: 48.4, 52.3, 55.7; with a share of time for words 46.2, 51.6, 54.7.

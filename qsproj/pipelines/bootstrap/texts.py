@@ -47,8 +47,7 @@ _SHORT = re.compile(r"(?:^|[\s(])([^\W\d_])[^\W\d_]?\.$")
 # Numbers of pieces matched on either side, with Gale and Church's probabilities, and costs in natural log.
 _BEADS = {(1, 1): 0.89, (1, 2): 0.045, (2, 1): 0.045, (2, 2): 0.011, (1, 3): 0.004, (3, 1): 0.004}
 _COSTS = {sizes: -math.log(share) for sizes, share in _BEADS.items()}
-# Variance of the target letters for each source letter.
-_VARIANCE = 6.8
+_VARIANCE = 6.8  # variance of the target letters for each source letter
 # Minimum length of a piece of its own, and largest factor between agreeing lengths.
 LEAST_LETTERS, MOST_RATIO = 8, 2.0
 
@@ -117,8 +116,7 @@ def _misfit(
     return -math.log(max(math.erfc(distance / math.sqrt(2.0)), 1e-300))
 
 
-# With fewer pairs to split, links do not show where clauses belong.
-FEWEST_TO_ALIGN = 50
+FEWEST_TO_ALIGN = 50  # with fewer pairs to split, links do not show where clauses belong
 # Minimum weight of a link that counts; largest share of its links that a pair may lose at its cuts, and all
 # verses together, of which ten New Testaments lose 1 to 4%.
 LIKELY, MOST_LOST, MOST_LOST_OF_ALL = 0.5, 0.2, 0.08
@@ -241,22 +239,17 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
 
 def joined(trees: Sequence[Sentence]) -> Sentence:
     starts = accumulate(map(len, trees), initial=0)
-    heads = [
-        np.where(one.heads[1:] == ROOT, ROOT, one.heads[1:] + start) for one, start in zip(trees, starts)
-    ]
+    heads = [np.where(one.heads > ROOT, one.heads + start, ROOT)[1:] for one, start in zip(trees, starts)]
     forms, upos, deprels = (
         [cell for tree in trees for cell in getattr(tree, column)] for column in ("forms", "upos", "deprels")
     )
     return Sentence.from_words(forms, upos=upos, heads=np.concatenate(heads), deprels=deprels)
 
 
-# Longer sides are mostly lists and tables.
-MOST_WORDS = 100
-# With fewer pairs most words are too rare to learn links.
-FEWEST_PAIRS = 50
+MOST_WORDS = 100  # longer sides are mostly lists and tables
+FEWEST_PAIRS = 50  # with fewer pairs most words are too rare to learn links
 BLANK_SIDE, ALIKE = "a blank side", "two sides alike"
-# Block size of one of several processes.
-BLOCK_PAIRS = 1000
+BLOCK_PAIRS = 1000  # block size of one of several processes
 
 Cut = Callable[[str], Sentence | None]
 
@@ -325,15 +318,15 @@ def write_words(
     Raises DataError when fewer than FEWEST_PAIRS pairs are left.
     """
     left_out, seen, kept, words = Counter[str](), set[bytes](), 0, [0, 0]
-    named, given, cuts = text.named(left_out), dict[str, Sentence](), Cuts()
+    named: Iterable[Named] = text.named(left_out)
+    given, cuts = dict[str, Sentence](), Cuts()
     if of_source := list(trees):
-        joint, given = find_trees(list(named), of_source)
-        named, cut = iter(joint), (partial(_given_or_cut, given, cut[0]), cut[1])
+        named, given = find_trees(list(named), of_source)
     if text.cut or (text.cut is None and text.paired_by == VERSE):
-        named = iter(every := list(named))
-        cuts = find_cuts(every, text.languages, check_links=not text.cut, whole=given)
+        named = list(named)
+        cuts = find_cuts(named, text.languages, check_links=not text.cut, whole=given)
     pairs = track(cuts.pieces(named), "cutting", unit="pair")
-    done = map_in_order(partial(_cut_pair, cut), pairs, workers=workers, block=BLOCK_PAIRS)
+    done = map_in_order(partial(_cut_pair, cut, given), pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
         for name, lines, sides in done:
@@ -356,13 +349,11 @@ def write_words(
     return StageReport(line=line, figures=figures)
 
 
-def _given_or_cut(given: Mapping[str, Sentence], cut: Cut, line: str) -> Sentence | None:
-    return given.get(line) or cut(line)
-
-
-def _cut_pair(cut: tuple[Cut, Cut], named: Named) -> tuple[str, list[str], list[Sentence | None]]:
+def _cut_pair(
+    cut: tuple[Cut, Cut], given: Mapping[str, Sentence], named: Named
+) -> tuple[str, list[str], list[Sentence | None]]:
     name, *lines = named
-    return name, lines, [cut_side(line) for cut_side, line in zip(cut, lines, strict=True)]
+    return name, lines, [given.get(lines[0]) or cut[0](lines[0]), cut[1](lines[1])]
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:

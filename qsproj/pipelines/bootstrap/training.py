@@ -51,12 +51,10 @@ OUT_OF_DOMAIN = (
     "the raw text is out of domain, and tags of unknown words are often wrong; a --lexicon of the words that "
     "--suggest-words writes, or sentences --tagged, help most"
 )
-# Largest bitext whose pairs are kept in memory.
-MOST_KEPT = 20_000
+MOST_KEPT = 20_000  # largest bitext whose pairs are kept in memory
 # Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
 TAG_READINGS = 16
-# Number of sentences that the finished model parses for the report.
-EXAMPLE_SENTENCES = 2000
+EXAMPLE_SENTENCES = 2000  # number of sentences that the finished model parses for the report
 
 
 @stage("source", version=11)

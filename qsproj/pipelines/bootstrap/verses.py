@@ -21,8 +21,7 @@ from qsproj.corpus.packed import is_content, opened_member
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.errors import DataError, UsageError, pluralise
 
-# Text of a verse that is merged with the one before.
-_MERGED = "<range>"
+_MERGED = "<range>"  # text of a verse that is merged with the one before
 _NO_TEXT = re.compile(r"[\W\d_]*")
 # Tags of HTML and of Bible software, as opposed to << and < around speech.
 _TAG = (
@@ -52,10 +51,8 @@ Verse = tuple[Chapter, int]
 class Verses:
     """The verses of one file, by (chapter, verse)."""
 
-    # in file order; merged verses have their text at the first, none at the others
-    texts: dict[Verse, str]
-    # first verse of the group, for each other verse of it
-    merged: dict[Verse, Verse]
+    texts: dict[Verse, str]  # in file order; merged verses have their text at the first, none at the others
+    merged: dict[Verse, Verse]  # first verse of the group, for each other verse of it
     repeated: set[Verse]  # verses with two different texts
     cleaned: int  # number of verses that had verse numbers or footnote marks in their text
     quoted: int  # number of verses with << >> for quotation marks
@@ -159,8 +156,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     return iter(pairs)
 
 
-# Bitexts kept: a bootstrap reads one several times.
-MOST_KEPT = 32
+MOST_KEPT = 32  # bitexts kept: a bootstrap reads one several times
 
 
 @lru_cache(MOST_KEPT)
@@ -253,8 +249,7 @@ _BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
 # Other numbers of chapters and verses, references and pronunciation within text; headings of acrostics.
 _CATEGORIES_BESIDE = frozenset({"attribute", "crossreferencechar", "footnotechar"})
 _MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
-# Brackets left empty by a removed reference.
-_NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")
+_NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")  # brackets left empty by a removed reference
 NAMELESS = "no book"
 _DASHES, _LIST = "-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d", ",;+/&،؛、，"
 # MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6, 1:5,6 and 1:5a.

@@ -40,8 +40,7 @@ OPEN = frozenset({"ADJ", "NOUN", "NUM", "VERB"})
 TELLING = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
 # Shared attributes of the first tag require that words of the second show them.
 FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}
-# Minimum number of votes to test an attribute.
-FEWEST_VOTES = 20.0
+FEWEST_VOTES = 20.0  # minimum number of votes to test an attribute
 BLOCK_WORDS = 50
 
 

@@ -24,12 +24,9 @@ from qsproj.models.tagging.tagger_training import SetExample, train_tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words
 from qsproj.pipelines.tagging.options import HALF
 
-# Minimum number of tagged sentences to set some aside for testing.
-FEWEST = 50
-# Significance threshold in standard deviations: one difference in twenty exceeds it by chance.
-SURELY = 1.64
-# Tagged words needed to learn the features of a tag.
-FEWEST_WORDS = 5
+FEWEST = 50  # minimum number of tagged sentences to set some aside for testing
+SURELY = 1.64  # significance threshold in standard deviations: one difference in twenty exceeds it by chance
+FEWEST_WORDS = 5  # tagged words needed to learn the features of a tag
 
 
 @dataclass(frozen=True, slots=True)

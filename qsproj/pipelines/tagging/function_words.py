@@ -19,8 +19,7 @@ from qsproj.pipelines.tagging.linked_text import LinkedText, WordVotes, normalis
 from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.type_dictionary import type_shares
 
-# Most untranslated words have one of these tags.
-UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})
+UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})  # most untranslated words have one of these tags
 # Conjunctions are translated: a rarely linked word with links to *and* is no conjunction (Wolof *di*), unless
 # they have this share of its votes (German *aber*).
 TRANSLATED = "CCONJ"
@@ -28,8 +27,7 @@ SURELY_TRANSLATED = 0.75
 # Well-linked words of these tags have none of UNTRANSLATED: in 22 treebanks 7 of 367 do. Gothic *jah*, *and*,
 # is also linked to *he*, since verbs show the person.
 NEVER_BOTH = frozenset({"ADP", "CCONJ"})
-# Words with similar neighbours may be this many times rarer than frequent ones.
-RARER = 10
+RARER = 10  # words with similar neighbours may be this many times rarer than frequent ones
 
 
 class Voted(NamedTuple):

@@ -187,8 +187,7 @@ def read_linked_text(
     )
 
 
-# Number of votes that all words of a tag count in the agreement of one.
-SEEN = 1.0
+SEEN = 1.0  # number of votes that all words of a tag count in the agreement of one
 
 
 def agreement(

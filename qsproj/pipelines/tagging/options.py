@@ -10,8 +10,7 @@ from qsproj.models.tagging.tagger_training import (
     SetTrainingOptions,
 )
 
-# A majority: of words with links, of votes, of occurrences; also half a vote, and half as likely.
-HALF = 0.5
+HALF = 0.5  # a majority: of words with links, of votes, of occurrences; also half a vote, and half as likely
 # A negligible share: of unknown words in raw text, of words tagged otherwise than before, of the uncertainty
 # about a feature that forms remove; also a tag's probability relative to the likeliest.
 FEW = 0.05
@@ -19,10 +18,8 @@ FEW = 0.05
 PRIOR_VOTES = 2.0
 # Occurrences in a position from which on words vote for similar ones; links that show a convention.
 ENOUGH = 10
-# Weight of evidence that barely counts.
-BARELY = 0.1
-# Letters of the longest ending that is looked at; a stem has at least as many.
-ENDING = 4
+BARELY = 0.1  # weight of evidence that barely counts
+ENDING = 4  # letters of the longest ending that is looked at; a stem has at least as many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +28,9 @@ class TagProjectionOptions:
 
     # Maximum number of target sentences, and of raw ones, in memory; a sample of more.
     sentences: int = 30_000
-    # Power of a link's probability in its vote.
-    sureness: float = 4.0
-    # Minimum share of a type's votes for a tag of its set.
-    least: float = 0.15
-    # Frequent words: minimum share of the text.
-    frequent: float = 0.001
+    sureness: float = 4.0  # power of a link's probability in its vote
+    least: float = 0.15  # minimum share of a type's votes for a tag of its set
+    frequent: float = 0.001  # frequent words: minimum share of the text
     # Rarely linked words: votes per occurrence, relative to the mean of all words; links of a word agree from
     # this share for one tag on; number of words with similar neighbours that vote with it.
     rarely_linked: float = 0.4
@@ -46,8 +40,7 @@ class TagProjectionOptions:
     # parts were smaller than ``fewest`` sentences.
     taggers: int = 3
     fewest: int = 1200
-    # Number of word classes of the target that are features.
-    classes: int = LOWER_CLASSES
+    classes: int = LOWER_CLASSES  # number of word classes of the target that are features
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
     # Power that discounts frequent tags in self-training, see
     # :func:`qsproj.pipelines.tagging.self_training.balanced`.
@@ -56,8 +49,7 @@ class TagProjectionOptions:
     # held-out words that are tagged as linked falls by at most FEW.
     learn_raw: bool | None = None
     rounds_of_raw: int = 3  # rounds of self-training with raw text, one without
-    # Maximum number of raw training sentences; a sample of more.
-    raw_sentences: int = SELF_TRAINING
+    raw_sentences: int = SELF_TRAINING  # maximum number of raw training sentences; a sample of more
     raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
     # Copies of sentences of each part with a number in digits, where the bitext spells numbers out.
     in_digits: int = 300

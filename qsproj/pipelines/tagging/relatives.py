@@ -45,8 +45,7 @@ EPOCHS, RATE = 4, 0.3
 UNRELATED, RELATED, MOST = 0.33, 0.45, 0.3
 # Power of the frequency of a tag by which its probability is divided; least probability of a tag.
 DISCOUNT, LEAST = 0.5, 1e-4
-# Number of target sentences to measure the agreement.
-COMPARED = 1000
+COMPARED = 1000  # number of target sentences to measure the agreement
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,8 +43,7 @@ Channel = Floats
 def learn_channel(text: LinkedText, sets: Mask, tagger: Tagger, sentences: Sequence[int]) -> Channel:
     """Estimate the channel from a tagger's expected tags of linked words, within their sets."""
     n_tags = len(text.tags)
-    # No link is impossible.
-    joint = np.eye(n_tags) + 1.0 / n_tags
+    joint = np.eye(n_tags) + 1.0 / n_tags  # no link is impossible
     scored = tagger.scored(text.sentences[sentence] for sentence in sentences)
     for sentence, emissions in zip(sentences, scored, strict=True):
         words = text.words_of(sentence)
@@ -122,8 +121,7 @@ class RawText:
         return [self.sentences[number] for number in chosen.tolist()]
 
 
-# Lower bound of a tag's frequency where probabilities are divided by it.
-RAREST = 0.03
+RAREST = 0.03  # lower bound of a tag's frequency where probabilities are divided by it
 
 
 @dataclass(frozen=True, slots=True)

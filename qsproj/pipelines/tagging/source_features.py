@@ -18,8 +18,7 @@ SHARED = ("Animacy", "Case", "Definite", "Gender", "Number", "Person")
 OF_FINITE_VERBS = ("Mood", "Tense")
 OF_WORDS = ("Aspect", "Degree", "NumType", "Polarity", "Poss", "PronType", "VerbForm")
 CARRIED = tuple(sorted((*SHARED, *OF_FINITE_VERBS, *OF_WORDS)))
-# Attributes that nouns and verbs inflect for.
-INFLECTED = frozenset(SHARED) - {"Definite"}
+INFLECTED = frozenset(SHARED) - {"Definite"}  # attributes that nouns and verbs inflect for
 NONE, UNKNOWN = "", "?"
 NO_LINK = -1
 

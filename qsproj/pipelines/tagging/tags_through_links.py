@@ -47,10 +47,8 @@ from qsproj.pipelines.tagging.type_dictionary import (
 from qsproj.pipelines.treebanks import Treebank, tagged_alone
 from qsproj.progress import track
 
-# Columns learned beside UPOS by default.
-PROJECTED_COLUMNS = ("feats", "lemma")
-# One sentence in HELD_OUT is held out to measure the agreement of tagger and links.
-HELD_OUT = 100
+PROJECTED_COLUMNS = ("feats", "lemma")  # columns learned beside UPOS by default
+HELD_OUT = 100  # one sentence in HELD_OUT is held out to measure the agreement of tagger and links
 # Held-out words whose links are for another tag count as UNDOUBTED errors each, since arcs of neighbours
 # suffer as well, beyond those that the tagger itself expects and beyond the usual share of wrong links,
 # LINK_ERRORS. ENOUGH_WORDS with that share are assumed; at most HALF of all words are such errors. Only the
@@ -61,8 +59,7 @@ HELD_OUT = 100
 LINK_ERRORS = 0.125
 ENOUGH_WORDS = 20
 UNDOUBTED = 4.0
-# Maximum number of words named in the report.
-NAMED = 10
+NAMED = 10  # maximum number of words named in the report
 
 
 @dataclass(frozen=True, slots=True)

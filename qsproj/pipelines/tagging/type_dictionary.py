@@ -32,17 +32,12 @@ from qsproj.pipelines.tagging.linked_text import LinkedText, normalised, numbere
 from qsproj.pipelines.tagging.options import ENDING, FEW, HALF, PRIOR_VOTES
 
 LATIN = "LATIN"
-# Scripts of texts in which words in Latin letters are not foreign.
-WITH_LATIN = ("HIRAGANA", "KATAKANA")
-# Letters that a stem drops; it keeps at least ENDING.
-DROPPED = 3
-# Least share of a tag where shares are weights.
-LEAST_WEIGHT = 0.03
+WITH_LATIN = ("HIRAGANA", "KATAKANA")  # scripts of texts in which words in Latin letters are not foreign
+DROPPED = 3  # letters that a stem drops; it keeps at least ENDING
+LEAST_WEIGHT = 0.03  # least share of a tag where shares are weights
 CLOSED = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ"})
-# Name of the feature of known words.
-KNOWN = "known"
-# A word of each kind that has letters.
-SPELLED = ("a", "A", "AA")
+KNOWN = "known"  # name of the feature of known words
+SPELLED = ("a", "A", "AA")  # a word of each kind that has letters
 # First letters of neighbours, where they agree: an Arabic adjective has the article of its noun, +1.3 UPOS.
 AGREEMENT = ("prefix2-1 & prefix2", "prefix2 & prefix2+1")
 
@@ -80,8 +75,7 @@ def has_foreign_latin(vocabulary: Iterable[str]) -> bool:
     return few and not any(letters[script] for script in WITH_LATIN)
 
 
-# Roman numerals, which are words of any script.
-_ROMAN = re.compile("[IVXLCDM]+")
+_ROMAN = re.compile("[IVXLCDM]+")  # Roman numerals, which are words of any script
 
 
 def is_number(form: str) -> bool:

@@ -147,7 +147,7 @@ def test_a_stage_that_failed_is_made_again(tmp_path, text):
     make = Maker()
     first, _ = run(tmp_path / "work", make, text)
     assert make.calls == 2
-    assert Path(first.file).read_text() == "made 1"
+    assert Path(first.files[0]).read_text() == "made 1"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_damaged_record_makes_the_stage_again(tmp_path, text, damage):
 def test_a_missing_file_makes_the_stage_again(tmp_path, text):
     make = Maker()
     first, _ = run(tmp_path / "work", make, text)
-    Path(first.file).unlink()
+    Path(first.files[0]).unlink()
     run(tmp_path / "work", make, text)
     assert make.calls == 3
 
@@ -173,10 +173,10 @@ def test_a_missing_file_makes_the_stage_again(tmp_path, text):
 def test_a_file_that_was_changed_by_hand_is_named(tmp_path, text):
     make = Maker()
     first, _ = run(tmp_path / "work", make, text)
-    Path(first.file).write_text("other")
+    Path(first.files[0]).write_text("other")
     with pytest.raises(DataError, match=r"first-\w+\.model: found changed content.* delete it; the stage"):
         run(tmp_path / "work", make, text)
-    Path(first.file).unlink()
+    Path(first.files[0]).unlink()
     run(tmp_path / "work", make, text)
     assert make.calls == 3
 
@@ -221,7 +221,7 @@ def test_what_other_runs_left_is_told_and_removed(tmp_path, text):
     (folder / "notes.txt").write_text("mine")
     workspace = Workspace(folder, run="de")
     workspace.complete(workspace.declare(stage("first", version=1)(Maker()), text=InputPath(text), options=2))
-    assert first.file in map(str, workspace.unused())
+    assert first.files[0] in map(str, workspace.unused())
     assert len(workspace.unused()) == 4
     workspace.remove_unused()
     assert workspace.unused() == []
@@ -265,7 +265,7 @@ def test_a_plan_tells_what_is_kept_and_makes_nothing(tmp_path, text):
     assert [one.files for one in planned] == [one.files for one in done]
     planned = plan(workspace, make, text, options="other")
     assert [one.kept for one in planned] == [False, False]
-    Path(done[1].file).unlink()
+    Path(done[1].files[0]).unlink()
     planned = plan(workspace, make, text)
     assert [one.kept for one in planned] == [True, False]
 
@@ -327,7 +327,7 @@ def test_stages_that_do_not_depend_on_each_other_are_made_at_the_same_time(tmp_p
     given = {"labels": ["-1", "-2", "-3"], "workers": Workers(jobs=jobs)}
     first, second, again = at_once(workspace, recipe, each, **given)
     assert first.files == again.files
-    (one, here), (other, _) = (Path(stage.file).read_text().split(" by ") for stage in (first, second))
+    (one, here), (other, _) = (Path(stage.files[0]).read_text().split(" by ") for stage in (first, second))
     assert (one, other) == ("one", "other")
     assert (int(here) == os.getpid()) == alike
     assert not any(line.endswith("(kept)") for line in lines[:2])
