@@ -44,7 +44,7 @@ from qsproj.pipelines.tagging.type_dictionary import allowed_tags, is_number
 from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
 
-LEAST_PROBABILITY = 1e-5  # lower bound of the probability of an unknown tag
+LEAST_CHANCE = 1e-5  # lower bound of the probability of an unknown tag
 # Fine-tuning of the tagger before it tags raw text, then rounds of learning from that text and the answers.
 # The tagger is the mean of some, which differ by .7 UPOS. Chosen on halves of development files of Wolof and
 # Armenian; on the other halves, and in Estonian, no other value was better by more than chance.
@@ -133,9 +133,8 @@ def tuned_parser(
         """Return the expected number of right heads less that of right ones; marks as the parser judges."""
         excess = 0.0
         for tree, scores, tags in own_tags:
-            readings = Readings(
-                parser.with_marks(scores, seen(tree), parser.inference), tags.tags, tags.doubts
-            )
+            marked = parser.with_marks(scores, seen(tree), parser.inference)
+            readings = Readings(marked, tags.tags, tags.doubts)
             known = np.flatnonzero(tree.heads >= ROOT)
             heads = parser.heads(readings.scores)[known]
             excess += float(readings.arc_probabilities(parser)[heads, known].sum())
@@ -264,9 +263,7 @@ def _change(before: Tagger, after: Tagger, sentence: Sentence) -> HeldOut:
     """Return the log probabilities of a sentence's tags before and after a tagger learned from others."""
     numbers = {tag: number for number, tag in enumerate(before.tags)}
     right = np.array([numbers.get(tag, -1) for tag in sentence.upos], dtype=np.int32)
-    old, new = (
-        np.log(np.maximum(one.tag_distribution(sentence), LEAST_PROBABILITY)) for one in (before, after)
-    )
+    old, new = (np.log(np.maximum(one.tag_distribution(sentence), LEAST_CHANCE)) for one in (before, after))
     return HeldOut(LabelLikelihood(right), old, new)
 
 
@@ -315,7 +312,7 @@ def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvide
     if UNSPECIFIED in sentence.upos:
         unknown = [tag == UNSPECIFIED for tag in sentence.upos]
         probabilities = tagger.marginals(tagger.emissions(sentence.forms) + evidence)[unknown]
-        evidence[unknown] = np.log(np.maximum(probabilities, LEAST_PROBABILITY))
+        evidence[unknown] = np.log(np.maximum(probabilities, LEAST_CHANCE))
     return evidence
 
 

@@ -256,6 +256,7 @@ class _Stages:
         self._tagged, language = (*options.tagged, *options.annotated), texts[0].languages[1]
         self._treebanks = [tuple(map(InputPath, text.treebanks)) for text in texts]
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
+        self._untagged = list[AlignedFiles]()
         raw, attached = () if options.alignment else options.text, dict[str, tuple[str, ...]]()
         shown = shown_cuts(self._tagged, language, raw=raw, texts=texts)
         # Names of the stages of one bitext among several.
@@ -288,9 +289,7 @@ class _Stages:
             trees = declare(parse_source, words=words.files[0], **how)
             self.sources.append(source)
             self.sides.append((words, links, trees))
-        self._untagged = [
-            AlignedFiles(trees.file, words.files[1], links.file) for words, links, trees in self.sides
-        ]
+            self._untagged.append(AlignedFiles(trees.file, words.files[1], links.file))
         self.tagger = declare(
             training.tag_target,
             corpora=self._untagged,

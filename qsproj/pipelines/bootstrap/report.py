@@ -23,9 +23,7 @@ SHOWN_OF_EACH = 10
 SHOWN_WORDS_OF_LEXICON = 50
 
 
-def write_report(
-    path: str, made: Bootstrapped, workspace: Workspace, *, title: str, features: bool = False
-) -> None:
+def write_report(path: str, made: Bootstrapped, workspace: Workspace, *, title: str, features: bool) -> None:
     """Write the page; ``features``: show feature values beside the tags of the pairs.
 
     Raises UsageError when it cannot be written.

@@ -149,9 +149,7 @@ def _best_rule(
     return best
 
 
-def _replacements(
-    candidates: Mapping[str, Sequence[str]], frequent: Iterable[str]
-) -> dict[str, Counter[str]]:
+def _replacements(candidates: Mapping[str, Sequence[str]], common: Iterable[str]) -> dict[str, Counter[str]]:
     """Count what words of raw text have in the place of parts within words, if all other letters agree."""
     places = defaultdict[tuple[str, str], list[str]](list)
     for old, words in candidates.items():
@@ -160,7 +158,7 @@ def _replacements(
                 if word.startswith(old, at):
                     places[word[:at], word[at + len(old) :]].append(old)
     found = defaultdict[str, Counter[str]](Counter)
-    for word in frequent:
+    for word in common:
         for begin in range(len(word) + 1):
             for end in range(begin, min(begin + LONGEST, len(word)) + 1):
                 for old in places.get((word[:begin], word[end:]), ()):

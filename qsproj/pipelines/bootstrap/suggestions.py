@@ -25,8 +25,7 @@ from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, wo
 
 MOST_WORDS = 500
 CANDIDATES = 500  # number of candidates for suggested sentences
-# Maximum number of sentences tagged to estimate the errors of words, and to find words in question; number of
-# pairs in which links are counted.
+# Most sentences that are tagged for the errors of words, and for words in question; pairs to count links in.
 JUDGED_SENTENCES, QUESTIONED_SENTENCES, LINKED_PAIRS = 8000, 2000, 10_000
 LEAST_TAG = 0.05  # minimum mean probability of a listed tag
 CONTEXT = 6  # context words on each side in the example
@@ -390,8 +389,7 @@ def worth_a_minute(wrong: Sequence[float], seconds: float, *, tokens: int, passe
 def expected_gain(passed: Sequence[Passed]) -> tuple[float, float]:
     """Return the expected gain of accuracy in the next AHEAD minutes, and its deviation, as shares.
 
-    A line through the accuracy of drafts over log(1 + minutes / SCALE), with the prior of its slope: SLOPE
-    and SLOPE_DEVIATION, in points.
+    A line through the accuracy of drafts over log(1 + minutes / SCALE), with a prior of its slope, in points.
     """
     minutes = passed[-1].minutes if passed else 0.0
     ahead = log(1 + (minutes + AHEAD) / SCALE) - log(1 + minutes / SCALE)

@@ -143,8 +143,7 @@ def find_cuts(
     """Return the pairs to split; ``whole``: source lines not to split.
 
     With ``check_links`` pairs are left whole where splitting loses links. The words of whole pairs are
-    aligned for this: translations may have the clauses of a verse in another order or divide it otherwise,
-    which lengths alone do not show.
+    aligned for this: lengths do not show that translations have the clauses of a verse in another order.
     """
     letters = [sum(len(pair[side]) for pair in named) for side in (1, 2)]
     ratio = letters[1] / max(letters[0], 1)

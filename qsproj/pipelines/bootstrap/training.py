@@ -40,10 +40,10 @@ from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, 
 from qsproj.pipelines.treebanks import read_treebanks
 
 # Options of the source models. With 4 passes for tags, Wolof words had 1.4 UPOS less (one seed).
-TAG_EPOCHS_OF_SOURCE = 6
+TAG_EPOCHS = 6
 ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=6)
-LABEL_EPOCHS_OF_SOURCE = 3
-FEATURE_EPOCHS_OF_SOURCE = 3
+LABEL_EPOCHS = 3
+FEATURE_EPOCHS = 3
 # Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
 # Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
 FAR_APART = 0.25
@@ -65,15 +65,11 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     """
     sentences = list(read_all(treebanks))
     rng = np.random.default_rng(seed)
-    tagger = train_tagger(sentences, rng=rng, language=language, epochs=TAG_EPOCHS_OF_SOURCE)
-    parser, report = train_arc_parser(
-        sentences, rng=rng, options=ARCS_OF_SOURCE, label_epochs=LABEL_EPOCHS_OF_SOURCE
-    )
+    tagger = train_tagger(sentences, rng=rng, language=language, epochs=TAG_EPOCHS)
+    parser, report = train_arc_parser(sentences, rng=rng, options=ARCS_OF_SOURCE, label_epochs=LABEL_EPOCHS)
     if "feats" in columns_shown(sentences):
-        # Separate generator: features must not change tags and trees.
-        features = train_morphology(
-            sentences, rng=np.random.default_rng(seed), columns=["feats"], epochs=FEATURE_EPOCHS_OF_SOURCE
-        )
+        rng = np.random.default_rng(seed)  # separate: features must not change tags and trees
+        features = train_morphology(sentences, rng=rng, columns=["feats"], epochs=FEATURE_EPOCHS)
         tagger = replace(tagger, morphology=features)
     text_parser(tagger, parser).save(paths[0])
     figures = {"sentences": len(sentences), "words": sum(map(len, sentences))}

@@ -62,8 +62,7 @@ class Verses:
 def read_verses(path: str) -> Verses:
     """Read a file of ``reference TAB text``, or of USFM or USX; ``<<`` and ``<`` become quotation marks.
 
-    Lines without a readable reference are left out. Raises DataError when these are half of the lines, or
-    when there is no verse.
+    Lines without a readable reference are left out; DataError if they are half of all, or there is no verse.
     """
     return _verses(path, stamp_of(path))
 
@@ -134,9 +133,8 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
     if parse_reference(text.partition("\t")[0]):
         return DataError(path, number, "the text before the reference", expected, "swap the columns")
     if text and (parse_reference(reference) or is_scripture(path)):
-        found = f"{reference.strip()!r}"
-        if parse_reference(reference):
-            found += ", which ends before it begins"
+        ends = ", which ends before it begins" if parse_reference(reference) else ""
+        found = f"{reference.strip()!r}{ends}"
         expected = "a verse, or the first and the last of those that are merged"
         return DataError(path, number, found, expected, "correct the reference")
     remedy = "remove lines without a verse, or leave out --paired-by verse"
@@ -160,9 +158,7 @@ MOST_KEPT = 32  # bitexts kept: a bootstrap reads one several times
 
 
 @lru_cache(MOST_KEPT)
-def _paired(
-    source: str, target: str, stamps: tuple[object, object]
-) -> tuple[list[tuple[str, str, str]], Counter[str]]:
+def _paired(source: str, target: str, stamps: object) -> tuple[list[tuple[str, str, str]], Counter[str]]:
     """Pair the verses of two files, and count those without a pair."""
     del stamps
     sides = read_verses(source), read_verses(target)

@@ -115,9 +115,7 @@ def suffix_groups(names: Sequence[tuple[str, str]]) -> list[Numbers]:
     ]
 
 
-def leaning_chances(
-    counts: Floats, groups: Sequence[Numbers], leaning: float, *, others: bool = False
-) -> Floats:
+def smoothed(counts: Floats, groups: Sequence[Numbers], leaning: float, *, others: bool = False) -> Floats:
     """Return the probabilities of the values of each type, float64[types, values], smoothed by its groups.
 
     ``groups``: from large to small. ``others``: leave out the counts of the type itself.
@@ -144,12 +142,12 @@ def judged_attributes(words: MarkedWords) -> Iterator[Judged]:
         half = summed(votes[seen], words.types[seen], len(words.names))
         own = (
             counts - half,
-            leaning_chances(half, words.groups, PRIOR_VOTES),
-            leaning_chances(half, groups[:1], BARELY),
+            smoothed(half, words.groups, PRIOR_VOTES),
+            smoothed(half, groups[:1], BARELY),
         )
         few = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
-        by_suffix = leaning_chances(few, groups, PRIOR_VOTES, others=True)
-        others = few, by_suffix, leaning_chances(few, groups[:1], BARELY)
+        by_suffix = smoothed(few, groups, PRIOR_VOTES, others=True)
+        others = few, by_suffix, smoothed(few, groups[:1], BARELY)
         # Values that are written: the likeliest of each type, except NONE.
         best = own[1].argmax(axis=1)
         is_written = best >= (name not in SHARED)
@@ -188,7 +186,7 @@ def likeliest_features(words: MarkedWords, written: Mapping[str, Sequence[str]])
     logs = dict[str, Floats]()
     for name in {name for names in written.values() for name in names}:
         votes = words.votes[name]
-        of_types = leaning_chances(summed(votes, words.types, len(words.names)), words.groups, PRIOR_VOTES)
+        of_types = smoothed(summed(votes, words.types, len(words.names)), words.groups, PRIOR_VOTES)
         logs[name] = np.log(normalised(votes + HALF * of_types[words.types]))
     tags = np.array([tag for tag, _ in words.names])[words.types]
     cells = np.full(len(words.types), UNSPECIFIED, dtype=object)
@@ -257,8 +255,7 @@ def learn_features(
     """Learn features and lemmas of words with the tags of a tagger, and return report lines.
 
     ``sentences``: numbers of the usable sentences. ``few`` and ``lexicon`` give lemmas, and features beside
-    those of links. ``columns``: feats, lemma, both or none. None without any source of them; sources without
-    features add no line.
+    those of links. ``columns``: feats, lemma, both or none. None without any source of them.
     """
     links = text.marked
     if links is not None and all(set(mark.values) <= {NONE, UNKNOWN} for mark in links.names):

@@ -102,8 +102,7 @@ class Positions:
         """Return a reading of all votes and, with several translations, one of the first alone.
 
         ``classes``: those of lower-cased words. Treebanks differ in the tags of function words, so that words
-        would get tags of several conventions: in all votes, too, the first translation decides for frequent
-        words that it has votes for.
+        would get tags of several conventions: the first translation decides for frequent words in both.
         """
         shares, weighted = with_function_tags(self.every, allowed, self.after, classes, options)
         if self.first is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
@@ -67,16 +68,6 @@ class LinkedText:
         return np.split(rows, np.cumsum(np.diff(self.starts)[list(sentences)])[:-1])
 
 
-class _Links(NamedTuple):
-    """Links in parallel arrays: place of the target word, numbers of several things, probability."""
-
-    words: NDArray[np.int64]
-    sources: NDArray[np.int64]
-    marks: NDArray[np.int64]
-    translations: NDArray[np.int64]  # of the target sentence
-    weights: Floats
-
-
 def read_linked_text(
     corpus: Iterable[Translations],
     *,
@@ -104,9 +95,8 @@ def read_linked_text(
     sources: dict[tuple[str, ...], int] = {}
     marks: dict[Mark, int] | None = {} if marked else None
     power = TagProjectionOptions().sureness if sureness is None else sureness
-    read, n_read = sampled(
-        corpus, lambda one: _linked(one, sources, marks, contractions or {}), most=most, rng=rng
-    )
+    of_pairs = partial(_linked, sources=sources, marks=marks, contractions=contractions or {})
+    read, n_read = sampled(corpus, of_pairs, most=most, rng=rng)
     linked = [(words, links) for words, links in read if words]
     if not linked:
         raise NothingToLearnError("the target has no word; check that it is the right file")
@@ -122,10 +112,8 @@ def read_linked_text(
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
     numbers_of_types, vocabulary = numbered(chain.from_iterable(sentences))
     types = numbers_of_types.astype(np.int32)
-    at, sourced, of_marks, numbers, weights = map(
-        np.concatenate, zip(*(links for _, links in linked), strict=True)
-    )
-    at = at + np.repeat(starts[:-1], [len(links.words) for _, links in linked])
+    at, sourced, of_marks, numbers, weights = map(np.concatenate, zip(*(links for _, links in linked)))
+    at = at + np.repeat(starts[:-1], [len(links[0]) for _, links in linked])
     of_links = np.array([tags[tag] for tag in of_sources])[sourced]
     forms, _, relations, _ = zip(*sources, strict=True)
     of_words = numbered(zip(map(lower_form, forms), of_sources, strict=True))[0][sourced]
@@ -240,8 +228,11 @@ def _linked(
     sources: dict[tuple[str, ...], int],
     marks: dict[Mark, int] | None,
     contractions: Contractions,
-) -> tuple[Words, _Links]:
-    """Return a sentence with the links of its translations; adds to ``sources`` and ``marks``."""
+) -> tuple[Words, list[NDArray[Any]]]:
+    """Return a sentence with the links of its translations; adds to ``sources`` and ``marks``.
+
+    Of each link: place of the target word, numbers of source word, mark and translation; probability.
+    """
     words, places = _split(translations[0].target.forms, contractions)
     columns = list[tuple[NDArray[Any], ...]]()
     for number, pair in enumerate(translations):
@@ -258,8 +249,7 @@ def _linked(
         kept = place >= 0
         every = (place, word[source], mark[source], np.full(len(place), number), weight)
         columns.append(tuple(column[kept] for column in every))
-    joined = _Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
-    return tuple(map(plain_form, words)), joined
+    return tuple(map(plain_form, words)), list(map(np.concatenate, zip(*columns, strict=True)))
 
 
 def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np.int64]]:

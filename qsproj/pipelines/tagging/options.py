@@ -26,8 +26,7 @@ ENDING = 4  # letters of the longest ending that is looked at; a stem has at lea
 class TagProjectionOptions:
     """Options of a tagger learned through links (docs/notes/tags-through-links.md)."""
 
-    # Maximum number of target sentences, and of raw ones, in memory; a sample of more.
-    sentences: int = 30_000
+    sentences: int = 30_000  # maximum number of target ones, and of raw ones, in memory; a sample of more
     sureness: float = 4.0  # power of a link's probability in its vote
     least: float = 0.15  # minimum share of a type's votes for a tag of its set
     frequent: float = 0.001  # frequent words: minimum share of the text
@@ -42,27 +41,21 @@ class TagProjectionOptions:
     fewest: int = 1200
     classes: int = LOWER_CLASSES  # number of word classes of the target that are features
     training: SetTrainingOptions = field(default_factory=lambda: SetTrainingOptions(epochs=2))
-    # Power that discounts frequent tags in self-training, see
-    # :func:`qsproj.pipelines.tagging.self_training.balanced`.
-    balance: float = 0.4
+    balance: float = 0.4  # power that discounts frequent tags, see ``self_training.balanced``
     # Whether raw text is learned from; None: if its share of unknown words is at least FEW, and the share of
     # held-out words that are tagged as linked falls by at most FEW.
     learn_raw: bool | None = None
     rounds_of_raw: int = 3  # rounds of self-training with raw text, one without
     raw_sentences: int = SELF_TRAINING  # maximum number of raw training sentences; a sample of more
     raw_strength: float = 3.0  # weight of a raw sentence, 1 for one of the bitext
-    # Copies of sentences of each part with a number in digits, where the bitext spells numbers out.
-    in_digits: int = 300
+    in_digits: int = 300  # copies of sentences of each part with a number in digits, if numbers are spelt out
     tagged_strength: float = 5.0  # weight of a tagged sentence, 1 for one of the bitext
     # Final tuning on tagged sentences alone.
     tuning: SetTrainingOptions = field(
         default_factory=lambda: SetTrainingOptions(epochs=FINE_EPOCHS, rate=FINE_RATE)
     )
-    # Divisor of the averaged potentials for each round of self-training, which makes taggers overconfident.
-    temperature: float = 1.3
-    # Features: maximum number of training sentences; passes over them, of which 4 gave the same features of
-    # Wolof, Italian, Ukrainian, Armenian and Turkish; divisor of the potentials, because the training data is
-    # more certain than links are correct.
-    feature_sentences: int = SELF_TRAINING
+    temperature: float = 1.3  # divisor of potentials for each round of self-training: they are overconfident
+    feature_sentences: int = SELF_TRAINING  # maximum number of sentences to learn features from
+    # With 4 passes, features of Wolof, Italian, Ukrainian, Armenian and Turkish were the same.
     feature_epochs: int = 2
-    feature_temperature: float = 2.0
+    feature_temperature: float = 2.0  # divisor of potentials: training data is more certain than links are

@@ -69,9 +69,7 @@ class RelativeVoter:
         found: Floats = np.exp(emissions - emissions.max(axis=1, keepdims=True))
         return found / found.sum(axis=1, keepdims=True)
 
-    def evidence(
-        self, sentences: Sequence[Words], given: Sequence[Words], tags: Sequence[str]
-    ) -> LogEvidence:
+    def evidence(self, sentences: Sequence[Words], given: Sequence[Words], tags: Words) -> LogEvidence:
         """Return the evidence for each of ``tags``, float32[N, T], natural log."""
         discount = DISCOUNT * np.log(self.shares)
         votes = np.log(np.maximum(self.probabilities(sentences, given), LEAST)) - discount

@@ -57,8 +57,7 @@ def channel_evidence(
 ) -> LogEvidence:
     """Return the link evidence of the words of sentences, float32[M, T], natural log.
 
-    ``weights`` [V, T]: of the tags of types. 0 for the best tag of the word. Votes below 1 leave doubt
-    whether a word has a link at all.
+    ``weights`` [V, T]: of the tags of types. The best tag has 0. Votes below 1 leave doubt of any link.
     """
     places = text.places(sentences)
     votes = text.votes[places].astype(np.float64)
@@ -169,11 +168,8 @@ class SelfTraining:
         train = partial(train_on_sets, tags=text.tags, extractor=self.extractor, rng=self.rng)
         taggers = []
         for part in self.parts:
-            evidence = text.parted(evidence_of(part), part)
-            examples = [
-                SetExample(text.sentences[number], known)
-                for number, known in zip(part, evidence, strict=True)
-            ]
+            forms = [text.sentences[number] for number in part]
+            examples = list(map(SetExample, forms, text.parted(evidence_of(part), part)))
             examples += in_digits(examples, text.tags, most=options.in_digits)
             examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
             tagger = train(examples, options=options.training, what=what)
@@ -212,9 +208,8 @@ class SelfTraining:
         once = replace(self, options=replace(options, training=replace(options.training, epochs=1)))
         for later_rounds in reversed(range(options.rounds_of_raw if drawn else 1)):
             reader = adapted(tagger, raw.frequent(options.frequent)) if drawn else tagger
-            more = as_tagged(
-                reader, raw, drawn, strength=options.raw_strength, balance=options.balance, voter=voter
-            )
+            how = {"strength": options.raw_strength, "balance": options.balance}
+            more = as_tagged(reader, raw, drawn, **how, voter=voter)
             learner = once if later_rounds else self
             tagger = learner.fit(partial(read, tagger), few, "learning again", more)
         return tagger
@@ -225,7 +220,7 @@ def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int)
 
     They are for texts without digits, such as a Testament.
     """
-    found: list[SetExample] = []
+    found = list[SetExample]()
     for example in examples if NUMERAL in tags else ():
         # Links alone never make a tag negligible; type sets and a confident tagger do.
         possible = example.log_evidence >= np.log(FEW)
@@ -240,8 +235,7 @@ def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int)
 def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
     """Return a tagger's probabilities of words' tags, [N, T], as training evidence, natural log.
 
-    Self-training favours frequent tags: NOUN takes from ADJ. So probabilities are divided by a ``power`` of
-    the tag's frequency in all N words.
+    Self-training favours frequent tags: NOUN takes from ADJ. So they are divided by a ``power`` of frequency.
 
     Source: targets divided by frequency are from Xie, Girshick and Farhadi (2016), "Unsupervised deep
     embedding for clustering analysis", equation 3; the power is ours.
@@ -265,12 +259,10 @@ def deal_out(
 
     Averaging removes errors due to the sample (Breiman 1996, "Bagging predictors").
     """
-    count = options.taggers
-    if len(chosen) >= count * options.fewest:
-        parts = np.array_split(rng.permutation(chosen), count)
+    if len(chosen) >= options.taggers * options.fewest:
+        parts = np.array_split(rng.permutation(chosen), options.taggers)
     else:
-        half = -(-len(chosen) // 2)
-        parts = [rng.permutation(chosen)[:half] for _ in range(count)]
+        parts = [rng.permutation(chosen)[: (len(chosen) + 1) // 2] for _ in range(options.taggers)]
     return [np.sort(part).tolist() for part in parts]
 
 

@@ -80,9 +80,7 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
             _agree(subjects[head], sentence.upos[word], found[word])
     for word, subject in subjects.items():
         _agree(subject, sentence.upos[word], found[word])
-    return [
-        _mark(tag, frozenset(features.items())) for tag, features in zip(sentence.upos, found, strict=True)
-    ]
+    return [_mark(tag, frozenset(one.items())) for tag, one in zip(sentence.upos, found, strict=True)]
 
 
 # Cached: treebanks have few distinct cells. Copy before changing.

@@ -136,10 +136,8 @@ def project_tags(
     )
     learned_from, aside = few.split()
     without_links = [one.from_types(learned_from) for one in learners]
-    alone_wins, judged = compare_with_tagged_alone(
-        mean_tagger(without_links), text, learned_from, aside, rng=rng
-    )
-    if alone_wins:
+    alone, judged = compare_with_tagged_alone(mean_tagger(without_links), text, learned_from, aside, rng=rng)
+    if alone:
         every = (*text.sentences, *raw_text.sentences)
         tagger = train_tagger(few.sentences, rng=rng, raw=every, language=language)
         morphology, lines = learn(tagger.tag_words)
@@ -187,11 +185,8 @@ def project_tags(
     tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
     contradicted = function_words.contradictions(text, tag_words, chosen, options)
     if contradicted:
-        and_others = ", ..." if len(contradicted) > NAMED else ""
-        report.append(
-            f"{pluralise(len(contradicted), 'frequent word')} tagged against most links: "
-            f"{', '.join(map(str, contradicted[:NAMED]))}{and_others}"
-        )
+        named = ", ".join(map(str, contradicted[:NAMED])) + (", ..." if len(contradicted) > NAMED else "")
+        report.append(f"{pluralise(len(contradicted), 'frequent word')} tagged against most links: {named}")
     of_held_out = [disagreement(tagger, one.reading.text, held_out) for one in learners]
     wrong, _, words = of_held_out[0]
     if words:
@@ -232,17 +227,13 @@ def summary(text: LinkedText) -> str:
     )
 
 
-def decision_on_raw(
-    raw: RawText, unknown: float, drawn: Sequence[Sequence[str]], learn_raw: bool | None
-) -> str:
+def decision_on_raw(raw: RawText, unknown: float, drawn: Sequence[Words], learn_raw: bool | None) -> str:
     """Return a clause on whether raw text is learned from, and why; empty without raw text."""
     if not raw.sentences:
         return ""
     lacking = f"{100 * unknown:.0f}% of its words are not in the bitext"
-    if drawn or learn_raw is not None:
-        return f", raw text {'' if drawn else 'not '}learned from: {lacking}"
-    least = f", fewer than {100 * FEW:.0f}%" if unknown < FEW else ""
-    return f", raw text not learned from: {lacking}{least}"
+    least = f", fewer than {100 * FEW:.0f}%" if unknown < FEW and not drawn and learn_raw is None else ""
+    return f", raw text {'' if drawn else 'not '}learned from: {lacking}{least}"
 
 
 def disagreement(tagger: Tagger, text: LinkedText, sentences: Sequence[int]) -> tuple[int, float, int]:

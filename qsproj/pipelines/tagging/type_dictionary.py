@@ -80,9 +80,7 @@ _ROMAN = re.compile("[IVXLCDM]+")  # Roman numerals, which are words of any scri
 
 def is_number(form: str) -> bool:
     """Return whether a word is a number in digits: 20, 1,5 and 10:30. 20. may be an ordinal."""
-    return form[-1].isdecimal() and all(
-        unicodedata.category(one)[0] == "P" or one.isdecimal() for one in form
-    )
+    return form[-1].isdecimal() and all(unicodedata.category(c)[0] == "P" or c.isdecimal() for c in form)
 
 
 def allowed_by_script(
@@ -201,8 +199,7 @@ def prior_of_unknown(text: LinkedText) -> Floats:
 def with_prior_of_unknown(tagger: Tagger, known: Iterable[str], prior: Floats) -> Tagger:
     """Return a tagger that adds ``prior`` float64[T] to the potentials of words not in ``known`` in any case.
 
-    Features fire where a word is in a list, not where it is in none: all words of letters get the prior,
-    and known words lose it again.
+    No feature fires where a word is in no list: all words of letters get the prior, and known ones lose it.
     """
     kinds_of_words = set(map(word_kind, SPELLED))
     words = {lower_form(form): 0 for form in known if word_kind(plain_form(form)) in kinds_of_words}

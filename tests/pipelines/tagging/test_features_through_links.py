@@ -12,8 +12,8 @@ from qsproj.pipelines.tagging import few_tagged
 from qsproj.pipelines.tagging.features_through_links import (
     Judged,
     MarkedWords,
-    leaning_chances,
     likeliest_features,
+    smoothed,
     suffix_groups,
     with_listed_features,
     written_attributes,
@@ -274,7 +274,7 @@ def test_chances_lean_as_plain_loops_say(others):
         )
         return heard / heard.sum()
 
-    found = leaning_chances(counts, suffix_groups(names), 2.0, others=others)
+    found = smoothed(counts, suffix_groups(names), 2.0, others=others)
     assert np.allclose(found, [chances(word, 4) for word in range(len(names))])
 
 
