@@ -22,7 +22,6 @@ from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import copy_to, temporary_folder
 from qsproj.corpus.formats import count_sentences
 from qsproj.errors import UsageError, pluralise
-from qsproj.pipelines.bootstrap.estimate import in_short
 from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.progress import logged, notice
