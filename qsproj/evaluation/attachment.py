@@ -26,6 +26,19 @@ from qsproj.corpus.messages import first_difference
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, check_name
 
+# Names of the bins of lengths in words, and the upper limits of all but the last.
+_LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41+")
+_LIMITS = (10, 20, 30, 40)
+PUNCTUATION_TAG = "PUNCT"
+_GROUP_FIELDS, _PREDICTED = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes"), "predicted"
+_OTHER_FIELDS = "gold_roots system_roots shared_roots without_gold_head without_head with_gold_tag tags"
+_FIELDS = (*_GROUP_FIELDS, *_OTHER_FIELDS.split())
+#: One record per sentence: numbers of scored words, of those with the right head, with the right head and
+#: relation, and with the right head and relation up to subtypes; of scored words that are roots in the gold
+#: tree, in the system's, and in both; of words not scored because their gold head is missing; of scored words
+#: without a system head; of words with a gold UPOS, and of those with the right UPOS.
+COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
+
 
 def exact_paired_test(differences: ArrayLike) -> float:
     """Return the exact two-sided p-value of a sum of paired integer differences, int[S]; 1 where it is zero.
@@ -60,27 +73,12 @@ def percentage(part: float, whole: float) -> float:
     return 100.0 * float(part) / float(whole) if whole else float("nan")
 
 
-# Names of the bins of lengths in words, and the upper limits of all but the last.
-_LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41+")
-_LIMITS = (10, 20, 30, 40)
-
 #: The group of each word: the number of words of its sentence, its UPOS, or its DEPREL with the subtype.
 GROUPINGS: Mapping[str, Callable[[Sentence], Sequence[str]]] = {
     "length": lambda sentence: [_LENGTHS[bisect_left(_LIMITS, len(sentence))]] * len(sentence),
     "tag": lambda sentence: sentence.upos,
     "relation": lambda sentence: sentence.deprels,
 }
-PUNCTUATION_TAG = "PUNCT"
-
-_GROUP_FIELDS, _PREDICTED = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes"), "predicted"
-_OTHER_FIELDS = "gold_roots system_roots shared_roots without_gold_head without_head with_gold_tag tags"
-_FIELDS = (*_GROUP_FIELDS, *_OTHER_FIELDS.split())
-
-#: One record per sentence: numbers of scored words, of those with the right head, with the right head and
-#: relation, and with the right head and relation up to subtypes; of scored words that are roots in the gold
-#: tree, in the system's, and in both; of words not scored because their gold head is missing; of scored words
-#: without a system head; of words with a gold UPOS, and of those with the right UPOS.
-COUNTS = np.dtype([(name, np.int32) for name in _FIELDS])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -25,6 +25,33 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.attachment import percentage
 from qsproj.evaluation.token_alignment import Text, aligned_words, laid_out, same_text
 
+_OF_WORDS = ("words", "upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "las_no_subtypes")
+# Names of the scores, and the items that each counts.
+COUNTED = {
+    **{"sentences": "sentences", "tokens": "tokens", **dict.fromkeys(_OF_WORDS, "words"), "root": "roots"},
+    **dict.fromkeys(("clas", "mlas", "blex"), "content words"),
+    **dict.fromkeys(("elas", "eulas"), "edges"),
+}
+# Columns that the gold file must have.
+_NEEDED = {
+    **{"upos": "upos", "xpos": "xpos", "lemmas": "lemmas", "blex": "lemmas"},
+    **dict.fromkeys(("ufeats", "alltags", "mlas"), "feats"),
+    **dict.fromkeys(("elas", "eulas"), "edges"),
+}
+UNIVERSAL_FEATURES = frozenset(
+    """
+    PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood
+    Tense Aspect Voice Evident Polarity Person Polite
+    """.split()  # noqa: SIM905
+)
+CONTENT_RELATIONS = frozenset(
+    """
+    nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod
+    acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep
+    """.split()  # noqa: SIM905
+)
+FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
+
 
 @dataclass(frozen=True, slots=True)
 class F1:
@@ -65,21 +92,6 @@ class CutScores:
         return percentage(self.complete, self.parts["sentences"].gold)
 
 
-_OF_WORDS = ("words", "upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "las_no_subtypes")
-# Names of the scores, and the items that each counts.
-COUNTED = {
-    **{"sentences": "sentences", "tokens": "tokens", **dict.fromkeys(_OF_WORDS, "words"), "root": "roots"},
-    **dict.fromkeys(("clas", "mlas", "blex"), "content words"),
-    **dict.fromkeys(("elas", "eulas"), "edges"),
-}
-# Columns that the gold file must have.
-_NEEDED = {
-    **{"upos": "upos", "xpos": "xpos", "lemmas": "lemmas", "blex": "lemmas"},
-    **dict.fromkeys(("ufeats", "alltags", "mlas"), "feats"),
-    **dict.fromkeys(("elas", "eulas"), "edges"),
-}
-
-
 def cut_scores(
     gold: Iterable[Sentence], system: Iterable[Sentence], *, names: tuple[str, str] = ("gold", "system")
 ) -> CutScores:
@@ -95,21 +107,6 @@ def cut_scores(
         if name not in _NEEDED or totals[0][_NEEDED[name]]
     }
     return CutScores(parts, right["complete"], *(total["without head"] for total in totals))
-
-
-UNIVERSAL_FEATURES = frozenset(
-    """
-    PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood
-    Tense Aspect Voice Evident Polarity Person Polite
-    """.split()  # noqa: SIM905
-)
-CONTENT_RELATIONS = frozenset(
-    """
-    nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod
-    acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep
-    """.split()  # noqa: SIM905
-)
-FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
 
 
 def universal_features(cell: str) -> str:

@@ -20,15 +20,23 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
+# (first character, one after the last), counted in the common text without white space.
+Span = tuple[int, int]
+# (span of a word's token, whether that is a multiword token).
+PlacedWord = tuple[Span, bool]
+Result = TypeVar("Result")
+# Reads a file from its beginning.
+Files = Callable[[], Iterable[Sentence]]
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """Consecutive sentences of one file."""
 
     characters: str  # without white space
-    sentences: "list[Span]"
-    tokens: "list[Span]"
-    words: "list[PlacedWord]"
+    sentences: list[Span]
+    tokens: list[Span]
+    words: list[PlacedWord]
     heads: list[int | None]  # words are numbered from 0 over all sentences; -1: the root
     parts: Sequence[Sentence]
 
@@ -141,12 +149,6 @@ def _excerpt(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
-# (first character, one after the last), counted in the common text without white space.
-Span = tuple[int, int]
-# (span of a word's token, whether that is a multiword token).
-PlacedWord = tuple[Span, bool]
-
-
 def aligned_words(gold_text: Text, system_text: Text) -> list[tuple[int, int]]:
     gold, system, pairs = gold_text.words, system_text.words, []
     gold_forms, system_forms = gold_text.column("forms"), system_text.column("forms")
@@ -209,11 +211,6 @@ def _common(gold: Sequence[str], system: Sequence[str]) -> list[tuple[int, int]]
         else:
             j += 1
     return pairs
-
-
-Result = TypeVar("Result")
-# Reads a file from its beginning.
-Files = Callable[[], Iterable[Sentence]]
 
 
 def on_common_sentences(

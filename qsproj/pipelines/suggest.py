@@ -25,6 +25,7 @@ from qsproj.progress import track
 # Corrections for each wrong tag or arc: the page infers the rest of a sentence after each correction, which
 # saves a third of them (docs/results/few-trees.md).
 CORRECTIONS = 0.7
+Kind = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +57,6 @@ def word_uncertainties(parser: Parser, sentence: Sentence) -> NDArray[np.float64
     """
     marginals = parser.posterior(sentence).marginals
     return np.asarray(1.0 - marginals[:, 1:].max(axis=0))
-
-
-Kind = tuple[str, str, str]
 
 
 def tag_kinds(sentence: Sentence) -> list[Kind]:

@@ -44,6 +44,9 @@ LEAST_LINK, LEAST_LINKS, LEAST_SHARE, MOST_TRANSLATIONS = 0.3, 1.5, 0.2, 20
 WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
 # Number of pairs for the lexicon, which then covers seven of ten words of a treebank.
 LEXICON_PAIRS = 20_000
+# A lower-cased word with its UPOS.
+TaggedWord = tuple[str, str]
+LinkedWords = Mapping[TaggedWord, Mapping[TaggedWord, float]]
 
 
 class _Shares(dict[Kind, float]):
@@ -179,11 +182,6 @@ def _in_order(sentence: Sentence, order: list[int]) -> Sentence:
 def _arc_kind(sentence: Sentence, word: int, head: int) -> Kind:
     side, relation = word > head, bare_relation(sentence.deprels[word - 1])
     return side, relation, sentence.upos[head - 1], sentence.upos[word - 1]
-
-
-# A lower-cased word with its UPOS.
-TaggedWord = tuple[str, str]
-LinkedWords = Mapping[TaggedWord, Mapping[TaggedWord, float]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from qsproj.kernels.features.label_features import sum_relations
 
 Infer = Callable[[Scores], tuple[float, Scores]]
 Expect = Callable[[Scores, Scores], tuple[float, Scores]]
+UNKNOWN = -1
 
 
 @runtime_checkable
@@ -203,9 +204,6 @@ class Entropy:
         log_z, _ = self.infer(scores)
         expected, covariances = self.expect(scores, scores)
         return log_z - expected, -covariances
-
-
-UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
