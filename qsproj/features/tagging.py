@@ -1,8 +1,8 @@
 """Features of the tagger: attributes of word types, templates that join them in context, word classes.
 
-Templates are text, so that a stored model is self-describing: ``lower-1 & suffix3`` joins the lower-cased
-previous word to the last three letters of this one. Words with similar neighbours in raw text get the same
-class, by exchange clustering for a class bigram model. *Source*: Martin, Liermann and Ney (1998).
+Templates are text: ``lower-1 & suffix3`` joins the lower-cased previous word to the last letters of this one.
+Words with similar neighbours in raw text get the same class, by exchange clustering for a class bigram model
+(Martin, Liermann and Ney 1998).
 """
 
 import re

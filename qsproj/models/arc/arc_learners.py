@@ -26,8 +26,7 @@ from qsproj.training.margins import DualTree, LeastChange, Margins
 from qsproj.training.optimiser import PlainSteps, SparseOptimiser, Weights
 
 # Sharpness of the risk in each of the last epochs; cost of a wrong head in the likelihood before, in nats.
-SHARPNESS = (1.0, 1.0, 1.5)
-RISK_WEIGHT = 3.0
+SHARPNESS, RISK_WEIGHT = (1.0, 1.0, 1.5), 3.0
 
 # The objective of a sentence's gold trees: a loss of its arc scores, margins, or a distribution.
 ArcLoss = objectives.Objective | Margins | DualTree
@@ -230,8 +229,7 @@ class MarginTrainer(ArcLearner[Margins, ArcScorer, LeastChange]):
 # Line search of Collins et al. 2008, 8: factor on the step of a sentence that would lower the dual objective,
 # its maximum number, and the growth of the step otherwise.
 SHORTER, HALVINGS, LONGER = 0.5, 60, 1.05
-# Training is ineffective where half of the sentences take shorter steps than the first; skipped small changes
-# may decrease the dual objective by the second, relatively.
+# Training is ineffective where half of the steps are shorter; relative decrease that is due to rounding.
 SHORTEST, ROUNDING = 1e-6, 1e-3
 
 
@@ -242,8 +240,7 @@ class ExponentiatedTrainer(ArcLearner[DualTree, ArcScorer, PlainSteps]):
     the dual objective after the last epoch; where it has fallen, steps are halved. A step that would lower it
     is undone and halved until it does not: the larger C, the shorter the steps.
 
-    *Source*: Koo et al. 2007, figure 2; step sizes: Collins et al. 2008, 8. The initial pass over the data is
-    part of the first step of each sentence.
+    *Source*: Koo et al. 2007, figure 2, with the initial pass in the first steps; Collins et al. 2008, 8.
     """
 
     def __init__(self, start: ArcScorer, support: NDArray[np.uint64] | None = None, *, cost: float) -> None:

@@ -1,9 +1,7 @@
 """The second-order parser: first-order pruning, a factor graph over the remaining arcs, belief propagation.
 
 Training is by stochastic gradient through belief propagation: the gradient of Bethe log Z is the expectation
-under the factors' beliefs after some iterations. The evidence is a tree, whole or partial.
-
-*Source*: thesis chapters 2 and 3.4; training: 2.7.
+under the factors' beliefs after some iterations. *Source*: thesis chapters 2 and 3.4; training: 2.7.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,11 +81,10 @@ class GraphOptions:
 class ArcBeliefs:
     """Beliefs about the arcs of a sentence.
 
-    ``probabilities`` float64[n+1, n+1]: [head, dependent]; columns 1..n sum to one where a tree is required.
-        After max-product: exp of the differences of max-marginals. Where ``order`` is 1, those of the
-        first-order parser at its temperature.
-    ``order``: 2, or 1 where the graph was too large or messages ended in a contradiction.
-    ``status``: how message passing ended; None where it did not start. ``inference``: the possible trees.
+    ``probabilities`` float64[n+1, n+1]: [head, dependent]; columns 1..n sum to one where a tree is required;
+    after max-product, exp of the differences of max-marginals. ``order``: 2, or 1 where the graph was too
+    large or messages ended in a contradiction: then they are those of the first-order parser at its
+    temperature. ``status``: of message passing; None where it did not start. ``inference``: possible trees.
     """
 
     probabilities: Scores
@@ -296,14 +293,12 @@ def train_pruners(
 
 KIND = "a second-order parser"
 
-# Half the first-order step size: inaccurate beliefs give wrong gradients. On dev files of English and
-# Hungarian, a quarter of it, or decreasing steps, lost up to 0.4 UAS.
+# Half the first-order step size, as inaccurate beliefs give wrong gradients; a quarter lost up to 0.4 UAS.
 RATE_SHARE = 0.5
 # Factors start from a trained first-order model and converge sooner: the share of its epochs, and the limit
 # of iterations. On dev files of English, Hungarian and Turkish as good as all epochs and five iterations.
 EPOCH_SHARE, ITERATIONS = 0.6, 3
-# The factors' share of the penalty on arcs, chosen together with the first-order initialisation and the
-# damping of messages. Half as strong penalties on both lost 0.4 UAS on the dev file of English.
+# The factors' share of the penalty on arcs; half as strong penalties on both lost 0.4 UAS in English.
 L2_SHARE = 1 / 3
 # Initial sum of squared gradients, to limit the first steps of features: a factor has dozens of new features,
 # and full steps of all together would make messages diverge.

@@ -68,10 +68,8 @@ class Candidates:
     """The relations seen with each pair of tags, with a back-off for unseen pairs.
 
     An unseen pair may have every relation seen with its dependent's tag; if that tag is also unseen, every
-    relation. The back-off of the root's arcs is separate from that of other arcs. ``seen`` bool[TAGS, TAGS,
-    L]: tag of the head, tag of the dependent, relation.
-
-    *Source*: thesis 5.1.1 proposes to restrict labels by the tags of parent and child; the back-off is ours.
+    relation; arcs of the root back off apart. ``seen`` bool[TAGS, TAGS, L]: tag of the head, tag of the
+    dependent, relation. *Source*: thesis 5.1.1 restricts labels by both tags; the back-off is ours.
     """
 
     seen: Mask
@@ -114,9 +112,8 @@ class Candidates:
         return Candidates(seen)
 
 
-# Arcs less probable than this by their own scores are pruned before labelling. On parts of the dev files of
-# Danish, Dutch and German two arcs for each word are left; 0 (all arcs) and 0.1 parse alike. The second is
-# the lower bound of a candidate's probability before the tree is known.
+# Arcs less probable than LEAST by their own scores are pruned before labelling; on dev files of Danish, Dutch
+# and German 0 (all arcs) and 0.1 parse alike. Candidates have LEAST_CHANCE before the tree is known.
 LEAST, LEAST_CHANCE = 0.03, 1e-6
 
 

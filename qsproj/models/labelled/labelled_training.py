@@ -160,9 +160,8 @@ COLDEST, WARMEST, DOUBT = 0.5, 8.0, 1e-4
 def calibrated(parser: LabelledParser, sentences: Sequence[Sentence]) -> LabelledParser:
     """Return a parser with the temperatures that fit its probabilities best to trees that it has not seen.
 
-    The loss is the negative log-probability of whether the arc, then arc and relation, are right.
-
-    *Source*: Guo et al. 2017, 4.2 (temperature scaling); the binary loss is ours, as arcs are pruned.
+    The loss is the negative log-probability of whether the arc, then arc and relation, are right. *Source*:
+    Guo et al. 2017, 4.2 (temperature scaling); the binary loss is ours, as arcs are pruned.
     """
     posteriors = [parser.beliefs(sentence) for sentence in sentences]
     trees = [parser.heads(posterior) for posterior in posteriors]
