@@ -1,8 +1,7 @@
 """Drawings as SVG, alone or several with a legend, and their output as SVG, PNG, PDF and HTML files.
 
 A page has filters, and describes an arc on hovering. It needs no other file and no network. Its first
-sentences are plain SVG; further ones are compressed to a sixth (deflate, base64), and unpacked by the page's
-script.
+sentences are plain SVG; others are compressed to a sixth (deflate, base64), and unpacked by its script.
 """
 
 import base64

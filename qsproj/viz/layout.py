@@ -1,7 +1,6 @@
 """Layout of the words and arcs of a sentence: lines of words, arcs split at line ends, levels of arcs.
 
-Coordinates are in pixels from the left, in the order of words; right-to-left sentences are mirrored when
-drawn.
+Coordinates are in pixels from the left, in the order of words; drawing mirrors right-to-left sentences.
 """
 
 from __future__ import annotations

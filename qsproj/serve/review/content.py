@@ -69,11 +69,7 @@ def report(session: Session) -> dict[str, Any]:
 
 
 def page(session: Session, *, order: str, shown: str, query: str, offset: int, limit: int) -> dict[str, Any]:
-    """Return a part of the list of sentences.
-
-    ``order``: see :meth:`Session.ordered`. ``shown``: one of SHOWN. ``query``: a case-insensitive substring
-    of id or text, or a relation.
-    """
+    """Return a part of the list of sentences; ``query``: a relation, or a part of id or text in any case."""
     check_name("choice", shown, SHOWN)
     found = [
         index

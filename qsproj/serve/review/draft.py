@@ -1,8 +1,7 @@
 """A treebank file under review: read once, and rewritten as a whole at each confirmation.
 
 Unconfirmed sentences stay byte for byte. A change based on an older version of a sentence is refused, and so
-is a write over a file that another program has changed. A history beside the file records changes, times and
-annotators, for undo after a restart.
+is a write over a file that another program has changed. A history beside the file records changes for undo.
 """
 
 from __future__ import annotations
@@ -239,8 +238,7 @@ class History:
     """The changes of a file that are not undone, by number. Mutable; final.
 
     ``FILE.history`` has a line of JSON for each, written before the file itself. Each sentence records the
-    last change that produced it. A change can be undone unless a later one replaced any of its sentences;
-    moved sentences are tracked.
+    last change that produced it. A change can be undone unless a later one replaced any of its sentences.
     """
 
     def __init__(self, path: Path) -> None:

@@ -170,8 +170,7 @@ class Relearning:
     """Teach a bootstrapped model reviewed sentences and a lexicon: the work of a :class:`ComputePool`.
 
     ``folder``: the workspace, whose stages are reused. ``output``: the path of the model. ``lexicon``: a file
-    that grows while the page is open. ``progress``: number of finished steps, and of all, in memory shared
-    with the server. Mutable; final.
+    that grows while the page is open. ``progress``: as of :class:`Retraining`. Mutable; final.
     """
 
     call: BootstrapCall
