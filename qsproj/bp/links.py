@@ -66,8 +66,7 @@ def siblings(links: Table) -> tuple[Table, Table]:
 
 def rival_heads(links: Table) -> Table:
     """Return int32[F, 2], all pairs of arcs into the same word."""
-    variables, _ = siblings(np.ascontiguousarray(links.T))
-    return variables
+    return siblings(np.ascontiguousarray(links.T))[0]
 
 
 def two_cycles(links: Table) -> Table:

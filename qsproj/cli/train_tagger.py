@@ -10,13 +10,12 @@ by the rules of the language. In scripts without spaces, words and tags are pred
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from qsproj.cli.options import shared
 from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.lexicon import lexicon_of
-from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import tokenize
 from qsproj.errors import UsageError
 from qsproj.pipelines.treebanks import read_tagged
@@ -51,7 +50,11 @@ MOST_SHOW = 0.8
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
+    from qsproj.models.morphology.morphology_training import (
+        columns_shown,
+        sentences_that_show,
+        train_morphology,
+    )
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
     from qsproj.pipelines.tagging.target_words import treebank_tokens
 
@@ -79,7 +82,11 @@ def run(options: argparse.Namespace) -> None:
     words = sum(map(len, sentences))
     if morphology is not None:
         notice(f"also learned: {', '.join(morphology.columns)}")
-    _warn_columns(sentences, tagger.columns, wanted=options.columns)
+    for column, shown in sentences_that_show(sentences).items():
+        wanted = options.columns is None or column in options.columns
+        if wanted and 0 < shown < MOST_SHOW * len(sentences):
+            teach = "they alone teach it" if column in tagger.columns else "too few to learn it"
+            notice(f"{shown:,} of {len(sentences):,} sentences have {column}: {teach}")
     how = "by rules of the language, as the treebank lacks the original text"
     if options.rules or tokenizer:
         how = "by rules" if options.rules else "as the treebank shows"
@@ -87,17 +94,6 @@ def run(options: argparse.Namespace) -> None:
     tagger.save(options.output, made=shared.made_by(options, sentences=len(sentences), words=words))
     if dev:
         notice(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}")
-
-
-def _warn_columns(
-    sentences: Sequence[Sentence], learned: Sequence[str], *, wanted: Sequence[str] | None
-) -> None:
-    from qsproj.models.morphology.morphology_training import sentences_that_show
-
-    for column, shown in sentences_that_show(sentences).items():
-        if 0 < shown < MOST_SHOW * len(sentences) and (wanted is None or column in wanted):
-            how = "they alone teach it" if column in learned else "too few to learn it"
-            notice(f"{shown:,} of {len(sentences):,} sentences have {column}: {how}")
 
 
 def _raw_words(
