@@ -26,9 +26,7 @@ from qsproj.progress import notice
 
 # Treebanks of eleven languages have 60 to 100% of the FREQUENT commonest words of a New Testament in their
 # language, and at most 40% of those of one in another. Treebanks with a smaller vocabulary are not tested.
-LEAST_KNOWN = 0.5
-FREQUENT = 50
-VOCABULARY_TO_ASK = 3000
+LEAST_KNOWN, FREQUENT, VOCABULARY_TO_ASK = 0.5, 50, 3000
 # Least share of the words of the source side in the treebank; below it, tokens may be divided otherwise. In
 # an Arabic New Testament it is .4, and .6 once its tokens are divided; in nine other languages .5 or more.
 LEAST_ALIKE = 0.5
@@ -93,7 +91,7 @@ def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:
             raise DataError(path, None, found, "a treebank after --also", remedy)
     if also and not any(map(has_tree, read_all(also))):
         raise DataError(also[0], None, "no head", "trees after --also", "parse it first (qsproj parse)")
-    before: dict[str, str] = {}
+    before = dict[str, str]()
     for path in parsed:
         trees = {_letters("".join(one.forms)) for one in read_sentences(path) if is_whole(one.heads)}
         if not trees:
@@ -274,11 +272,8 @@ def words_of_sides(text: texts.SourceText) -> tuple[Counter[str], Counter[str]]:
     for pair in islice(text.pairs(), LOOKED_AT):
         for words, line, language in zip(sides, pair, text.languages, strict=True):
             tokens = tokenize(line, language)
-            words.update(
-                lower_form(word)
-                for word in tokens
-                if all(one.isalpha() or belongs_to_neighbour(one) for one in word)
-            )
+            spelled = (word for word in tokens if all(c.isalpha() or belongs_to_neighbour(c) for c in word))
+            words.update(map(lower_form, spelled))
     return sides
 
 

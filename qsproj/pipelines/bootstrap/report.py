@@ -90,7 +90,19 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
                 source, target = map(with_features_shown, (pair.source, pair.target))
                 pair = replace(pair, source=source, target=target)
             yield draw_pair(pair)
-    yield from _stages(workspace)
+    yield Heading("Stages")
+    word = {True: "kept", False: ""}
+    done = [(one.name, one.report.line, round(one.seconds, 1), word[one.kept]) for one in workspace.stages]
+    yield Table(("stage", "result", "seconds", ""), done)
+    yield (
+        "The model does not need the files of these stages. --work keeps them for the next run; they may be "
+        "deleted."
+    )
+    if unused := workspace.unused():
+        names = ", ".join(path.name for path in unused)
+        yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
+    for languages, paths in workspace.of_other_runs().items():
+        yield f"{pluralise(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
 
 
 def _contradicted(workspace: Workspace) -> Iterator[Piece]:
@@ -107,19 +119,3 @@ def _contradicted(workspace: Workspace) -> Iterator[Piece]:
         for word, count, linked, believed, given, share in rows
     ]
     yield Table(("word", "in bitext", "linked to", "share", "tagged", "share"), shown)
-
-
-def _stages(workspace: Workspace) -> Iterator[Piece]:
-    yield Heading("Stages")
-    kept = {True: "kept", False: ""}
-    rows = [(one.name, one.report.line, round(one.seconds, 1), kept[one.kept]) for one in workspace.stages]
-    yield Table(("stage", "result", "seconds", ""), rows)
-    yield (
-        "The model does not need the files of these stages. --work keeps them for the next run; they may be "
-        "deleted."
-    )
-    if unused := workspace.unused():
-        names = ", ".join(path.name for path in unused)
-        yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
-    for languages, paths in workspace.of_other_runs().items():
-        yield f"{pluralise(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
