@@ -18,8 +18,8 @@ from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.evaluation.token_alignment import on_common_sentences
 from qsproj.models import storage
 from qsproj.serve.review.search import compiled
+from qsproj.styles import convert as rules
 from qsproj.styles import detect
-from qsproj.styles.convert import convert_all
 from qsproj.styles.style import parse_style
 from qsproj.viz.drawing import Drawing
 from qsproj.viz.trees import draw_pair, draw_tree, draw_versus
@@ -95,7 +95,8 @@ def convert(
     if confidence:
         raise UsageError("found confidence=True for rules, which give no probabilities; leave it out")
     style = detect.detect_style(found).style if source == "auto" else parse_style(source)
-    return list(convert_all(found, parse_style(to, base=style), source=style))
+    target = parse_style(to, base=style)
+    return [rules.convert(sentence, target, source=style) for sentence in found]
 
 
 def detect_style(sentences: Iterable[Sentence]) -> detect.DetectedStyle:

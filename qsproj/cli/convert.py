@@ -21,7 +21,7 @@ from qsproj.corpus.formats import check_has_misc, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.progress import track
-from qsproj.styles.convert import convert_all
+from qsproj.styles.convert import convert
 
 OPTIONS = f"""
 [INPUT]  trees, CoNLL-U (default: standard input)
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
         return
     sentences, source, target = read_styles(options.input, to=options.to, source=options.from_style)
     tracked = track(sentences, "converting", unit="sentence")
-    to_style = partial(convert_all, target=target, source=source)
+    to_style = partial(map, partial(convert, target=target, source=source))
     write_sentences(warn_emptied(to_style, tracked, name_of(options.input)), options.output)
 
 

@@ -14,7 +14,7 @@ follows from its position only beyond the last conjunct; otherwise the rules bel
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -382,11 +382,6 @@ def convert(sentence: Sentence, target: Style, *, source: Style = UD) -> Sentenc
     coordinations_to_style(tree, target)
     size = tree.n_words + 1
     return with_predicted_heads(sentence, tree.heads[:size], tree.relations[1:size])
-
-
-def convert_all(sentences: Iterable[Sentence], target: Style, *, source: Style = UD) -> Iterator[Sentence]:
-    for sentence in sentences:
-        yield convert(sentence, target, source=source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,6 @@ _FAMILIES = {
     family: parse_style(f"coordination={family},conjunctions=between,punctuation=between")
     for family in DIMENSIONS["coordination"]
 }
-_LEFTWARD = ("conll", "reverse-moscow")
-_CHAINED = ("moscow", "reverse-moscow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +152,11 @@ def _separator_votes(tree: WorkingTree, group: convert.Group, family: str) -> It
                 continue
             following = min(conjunct for conjunct in group.conjuncts if conjunct > word)
             previous = max(conjunct for conjunct in group.conjuncts if conjunct < word)
-            in_between = word in group.links if family in _CHAINED else holder == group.top
+            chained = family in ("moscow", "reverse-moscow")
             agrees = {
                 "following": holder == following,
                 "previous": holder == previous and word not in group.links,
-                "between": in_between,
+                "between": word in group.links if chained else holder == group.top,
             }
             dimension = "conjunctions" if tree.base(word) == "cc" else "punctuation"
             if any(agrees.values()):
@@ -172,7 +170,7 @@ def _shared_votes(tree: WorkingTree, group: convert.Group, family: str) -> Itera
     if group.top not in group.conjuncts:
         guessed = convert.guess_left(tree, group) + convert.guess_right(tree, group)
         on_head, on_nearest = outside, guessed
-    elif family in _LEFTWARD:
+    elif family in ("conll", "reverse-moscow"):
         on_head, on_nearest = [word for word in outside if word < first], convert.guess_left(tree, group)
     else:
         on_head, on_nearest = [word for word in outside if word > last], convert.guess_right(tree, group)

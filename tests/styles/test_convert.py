@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.styles.convert import convert, convert_all, measure_round_trip
+from qsproj.styles.convert import convert, measure_round_trip
 from qsproj.styles.style import DIMENSIONS, PRESETS, UD, parse_style
 from tests.styles.tables import sentence_of, tree_of
 from tests.styles.trees import is_acyclic, sentences, styles
@@ -62,7 +62,8 @@ def test_the_same_style_gives_the_same_sentence(sentence, style):
 def test_only_heads_and_relations_change_in_the_file():
     """Multiword tokens, empty nodes, MISC and comments are left alone; DEPS, of the old style, is emptied."""
     text = io.StringIO()
-    write_conllu(convert_all(read_conllu(io.StringIO(LAID_OUT)), parse_style("prague,function-head")), text)
+    style = parse_style("prague,function-head")
+    write_conllu((convert(one, style) for one in read_conllu(io.StringIO(LAID_OUT))), text)
     changed = 0
     for before, after in zip(LAID_OUT.splitlines(), text.getvalue().splitlines(), strict=True):
         cells, new_cells = before.split("\t"), after.split("\t")
@@ -90,7 +91,7 @@ def test_relations_keep_their_subtypes():
 def test_the_sample_comes_back(path, specification):
     target = parse_style(specification)
     originals = list(read_conllu(path))
-    converted = list(convert_all(originals, target))
+    converted = [convert(one, target) for one in originals]
     assert all(map(is_acyclic, converted))
     assert all(missing_and_roots(sentence) == (0, 1) for sentence in converted)
     found = measure_round_trip(originals, target)
@@ -104,7 +105,7 @@ def test_real_trees_stay_trees(data_dir, treebank):
     path = data_dir / "treebanks" / f"{treebank}-dev.conllu.gz"
     originals = [sentence for _, sentence in zip(range(60), read_conllu(path))]
     for specification in SPECIFICATIONS:
-        converted = list(convert_all(originals, parse_style(specification)))
+        converted = [convert(one, parse_style(specification)) for one in originals]
         assert all(map(is_acyclic, converted))
         assert all(missing_and_roots(sentence) == (0, 1) for sentence in converted)
 

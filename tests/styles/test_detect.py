@@ -6,7 +6,7 @@ import math
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.styles.convert import convert_all
+from qsproj.styles.convert import convert
 from qsproj.styles.detect import detect_style
 from qsproj.styles.style import DIMENSIONS, UD, Style, parse_style
 from tests.styles.tables import sentence_of
@@ -59,7 +59,7 @@ def test_without_evidence_the_style_is_that_of_ud():
 
 
 def test_presets_are_those_that_nothing_contradicts():
-    converted = convert_all([sentence_of(THREE)], parse_style("prague"))
+    converted = [convert(sentence_of(THREE), parse_style("prague"))]
     assert detect_style(converted).presets[0] == "prague"
 
 
@@ -79,7 +79,7 @@ def test_the_style_of_a_converted_treebank_is_found(trees, number):
     """Every choice for coordinations, each with one for function words; the script tries all of both."""
     choices = (*_COORDINATIONS[number], *_FUNCTION_WORDS[number * 7 % len(_FUNCTION_WORDS)])
     style = Style(**dict(zip(DIMENSIONS, choices, strict=True)))
-    assert detect_style(convert_all(trees, style)).style == style
+    assert detect_style(convert(tree, style) for tree in trees).style == style
 
 
 @pytest.mark.parametrize("treebank", ["german-gsd", "czech-cac", "danish-ddt"])

@@ -33,7 +33,6 @@ PUNCTUATION_TAG = "PUNCT"
 PUNCTUATION_MODES = ("keep", "strip")
 # Numbers of tags in an inventory.
 Tags = NDArray[np.int16]
-Part = TypeVar("Part")
 Summed = TypeVar("Summed", bound=tuple[Floats, ...])
 # Pseudo-count of the prior model's decisions with each sibling.
 STRENGTH = 80.0
@@ -141,7 +140,7 @@ def added(one: Summed, other: Summed) -> Summed:
 
 
 def summed(
-    count: Callable[[Part], tuple[Summed, float]], parts: Iterable[Part], workers: Workers
+    count: Callable[[Any], tuple[Summed, float]], parts: Iterable[Any], workers: Workers
 ) -> tuple[Summed, float]:
     results = map_in_order(count, parts, workers=workers)
     return reduce(lambda total, more: (added(total[0], more[0]), total[1] + more[1]), results)

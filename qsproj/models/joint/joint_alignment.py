@@ -18,9 +18,6 @@ from qsproj.models.schema import Archive, Arrays, checked, flag, names
 from qsproj.models.storage import Stored
 from qsproj.training.loop import learn
 
-# Trees play no part, so the training tree has no words.
-NO_TREE = np.array([-1], dtype=np.int32)
-
 
 @dataclass(frozen=True)
 class LinkChooser(Stored):
@@ -94,9 +91,9 @@ def train_link_chooser(
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
     chooser = LinkChooser(trainer.weights, families, tagged)
     linked = ((pair, pair.hand) for pair in pairs if pair.hand is not None and len(pair.alignment.links))
-    examples = [
-        JointExample(chooser.prepare(pair), NO_TREE, observed_links(pair.alignment, hand, families))
-        for pair, hand in linked
-    ]
+    # Trees play no part, so the training tree has no words.
+    no_tree = np.array([-1], dtype=np.int32)
+    states = ((pair, observed_links(pair.alignment, hand, families)) for pair, hand in linked)
+    examples = [JointExample(chooser.prepare(pair), no_tree, known) for pair, known in states]
     weights, _ = learn(trainer, examples, epochs=options.epochs, rng=rng, description="training links")
     return replace(chooser, weights=weights)

@@ -34,7 +34,6 @@ from qsproj.models.schema import Arrays
 LEARNED = {"links": None, "fertility": FERTILITY_BINS, "factors": None, "jumps": JUMP_SCORES}
 # The aligner's log-odds are a fixed part of a link's score; its certainties are clipped.
 MAX_LINK_LOG_ODDS = 4.0
-Buckets = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -260,7 +259,7 @@ class PreparedPair:
     source: Scores
     target: Scores
     prior: Floats
-    buckets: Mapping[str, Buckets]
+    buckets: Mapping[str, NDArray[np.int32]]
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
     tags: PreparedTags | None = None

@@ -144,8 +144,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         start = start or JointWeights.untrained()
         self.weights = own = replace(start, weights=start.weights.copy())
         # A bucket whose gradients cancel may be listed again.
-        capacity = 4 << HASH_BITS
-        self._descent = AdaGrad(own.weights, rate=options.rate, l2=options.l2, capacity=capacity)
+        self._descent = AdaGrad(own.weights, rate=options.rate, l2=options.l2, capacity=4 << HASH_BITS)
         self._scale = DenseAdaGrad(np.array([own.target_scale]), rate=SCALE_RATE)
         self._tag_scales = DenseAdaGrad(np.array(own.tag_scales), rate=SCALE_RATE)
         self._descents: dict[str, AdaGrad | DenseAdaGrad] = {"joint_": self._descent}

@@ -20,7 +20,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.converter.converter import Converter, train_converter
 from qsproj.models.parser import load_parser
-from qsproj.styles.convert import convert_all
+from qsproj.styles.convert import convert
 from qsproj.styles.style import parse_style
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
@@ -124,7 +124,8 @@ def measure_pair(lab: Lab, pair: str, direction: str) -> dict[str, Any]:
 
 
 def ewt(lab: Lab, part: str, style: str, limit: int | None = None) -> Trees:
-    return list(convert_all(lab.treebank(f"english-ewt-{part}")[:limit], parse_style(STYLES[style])))
+    target = parse_style(STYLES[style])
+    return [convert(sentence, target) for sentence in lab.treebank(f"english-ewt-{part}")[:limit]]
 
 
 def parser_trees(lab: Lab, style: str) -> Trees:

@@ -21,7 +21,7 @@ from qsproj.models.converter.converter_parts import (
     turned_arcs,
 )
 from qsproj.models.storage import kind_of, load_model
-from qsproj.styles.convert import convert_all
+from qsproj.styles.convert import convert
 from qsproj.styles.style import parse_style
 from qsproj.training.objectives import logistic_loss
 from tests.oracles import finite_differences
@@ -37,7 +37,7 @@ def sources():
 
 @pytest.fixture(scope="module")
 def targets(sources):
-    return list(convert_all(sources, STYLE))
+    return [convert(source, STYLE) for source in sources]
 
 
 @pytest.fixture(scope="module")
