@@ -150,10 +150,7 @@ def _n_rows(n_source_relations: int) -> int:
 
 
 def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) -> NDArray[np.int32]:
-    """Return the indices of a tree's relations in ``relations``, int32[n+1]; -1 where not to learn.
-
-    Where the word's head differs from ``heads`` int32[n+1], the graph's tree, and at the root's children.
-    """
+    """Return indices in ``relations``, int32[n+1]; -1 at heads other than ``heads`` int32[n+1], and roots."""
     known = labeller.known_relations(sentence, relations)
     known[heads != sentence.heads] = -1
     if labeller.ROOT_RELATION in relations:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.bp.run import Status, probability
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Heads
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.models.arc.arc_parser import ArcParser
@@ -120,18 +120,6 @@ class JointParser(Wrapper[TreeParser]):
         known = known_states(structure, target_heads, target_tags=target_tags)
         return joint_graph.infer_jointly(structure, scores, known, self.options.propagation)
 
-    def _relation_evidence(
-        self, pair: SentencePair, prepared: PreparedPair, target_heads: Heads, target_tags: States | None
-    ) -> Scores | None:
-        """Return the source's evidence for relations of a target tree, float64[n+1, L]; None without any."""
-        if self.labeller is None:
-            return None
-        beliefs = self.infer(prepared, target_heads, target_tags=target_tags)
-        if beliefs.status is Status.CONTRADICTION:
-            return None
-        senses = self.labeller.of_pair(self.source, pair, prepared, beliefs, target_heads)
-        return self.labeller.table.evidence(senses, len(target_heads))
-
     def parse_pair(
         self,
         source: Sentence,
@@ -171,11 +159,14 @@ class JointParser(Wrapper[TreeParser]):
                 parsed_source = one.attached(pair.source, heads, probabilities=beliefs.source)
             target_heads = self.target.inference.best(beliefs.target)
             pair, tags = _decided(pair, choices, beliefs)
+            evidence = None
+            if self.labeller is not None:
+                given = self.infer(prepared, target_heads, target_tags=tags)
+                if given.status is not Status.CONTRADICTION:
+                    senses = self.labeller.of_pair(self.source, pair, prepared, given, target_heads)
+                    evidence = self.labeller.table.evidence(senses, len(target_heads))
             parsed_target = first_order(self.target).attached(
-                pair.target,
-                target_heads,
-                probabilities=beliefs.target,
-                evidence=self._relation_evidence(pair, prepared, target_heads, tags),
+                pair.target, target_heads, probabilities=beliefs.target, evidence=evidence
             )
             link_chances = beliefs.links
         threshold = self.options.link_threshold if link_threshold is None else link_threshold
