@@ -297,8 +297,7 @@ def shared_dependents(tree: WorkingTree, group: Group, style: Style) -> list[int
         far = [child for child in outside if (child < first) != (group.top == first)]
         near = guess_left(tree, group) if group.top == first else guess_right(tree, group)
         return far + near
-    of_coordinator = outside if has_coordinator else []
-    return of_coordinator + guess_left(tree, group) + guess_right(tree, group)
+    return (outside if has_coordinator else []) + guess_left(tree, group) + guess_right(tree, group)
 
 
 def outside_dependents(tree: WorkingTree, word: int, group: Group) -> list[int]:

@@ -111,10 +111,8 @@ class WorkingTree:
         base, head = self.base(child), self.heads[child]
         if base in INSEPARABLE or base == COMPLEMENT:
             return True
-        if head <= self.n_words:
-            return False
         between = self.starts[head] < self.starts[child] < self.ends[head]
-        return base == CONJUNCT or (base in ("cc", "punct") and between)
+        return head > self.n_words and (base == CONJUNCT or (base in ("cc", "punct") and between))
 
     def is_separating(self, node: int) -> bool:
         """Return whether a word is a conjunction, or a punctuation mark that can separate conjuncts."""
