@@ -8,6 +8,7 @@ then be omitted, and the parser's own, less accurate trees are used.
 
 import argparse
 
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.options.shared import PAIRING, SEED, made_by, rng_of
 from qsproj.corpus.files import name_of
@@ -16,17 +17,17 @@ from qsproj.errors import UsageError
 from qsproj.progress import notice, track
 
 LEARNS_FROM = ("source", "target")
-OPTIONS = f"""
---source FILE  trees in the old style, CoNLL-U
---target FILE  the same sentences with trees in the new style [required]
--o, --output MODEL  where the model is written [required]
---parser MODEL  parser of the old style, to adapt to the new style
---epochs N  passes over the data (default: more for less data)
---projective  arcs cross only if those of SOURCE do
-| --nonprojective  arcs may cross
-{PAIRING}
-{SEED}
-"""
+OPTIONS = (
+    Option("--source FILE", "trees in the old style, CoNLL-U"),
+    Option("--target FILE", "the same sentences with trees in the new style", required=True),
+    Option("-o, --output MODEL", "where the model is written", required=True),
+    Option("--parser MODEL", "parser of the old style, to adapt to the new style"),
+    Option("--epochs N", "passes over the data (default: more for less data)"),
+    Option("--projective", "arcs cross only if those of SOURCE do"),
+    Option("--nonprojective", "arcs may cross", instead=True),
+    PAIRING,
+    SEED,
+)
 EXAMPLES = """examples:
   qsproj adapt --source ten.ud.conllu --target ten.sud.conllu -o sud.converter
   qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu

@@ -19,7 +19,7 @@ from qsproj.alignment import aligners
 from qsproj.alignment.encoding import MAX_CELLS
 from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
-from qsproj.cli.options.declare import only_where, only_with
+from qsproj.cli.options.declare import Heading, Option, only_where, only_with
 from qsproj.cli.options.pair_files import LINK_LEARNING, alignment_families
 from qsproj.cli.options.shared import PAIRING, SEED, WORKERS, made_by, rng_of, values_of, workers_of
 from qsproj.conventions import MAX_WORDS
@@ -33,28 +33,43 @@ from qsproj.errors import UsageError, pluralise
 from qsproj.progress import notice
 
 _USUAL = "; ".join(f"{name} for {method}" for method, name in aligners.METHODS.items())
-OPTIONS = f"""
-SOURCE  source sentences, or PAIRS (- for standard input)
-[TARGET]  target sentences
--o, --output FILE  links [default: -]
---weights  write links with probabilities: i-j:p [with: --method hmm]
---linked FILE  also write TARGET (CoNLL-U) with the links in MISC (Align=2,4) [writes: target]
-# text
---tokenize CODE CODE  tokenise raw text by the rules of both languages, as qsproj tokenize does
---unspaced SIDE  {", ".join(SIDES)}: sides written without spaces; align from parts of words
-{PAIRING}
-# links
---method NAME  {", ".join(aligners.METHODS)} (default: hmm) [default: hmm]
---symmetrize NAME  combination of the two directions: {", ".join(aligners.KNOWN)} (default: {_USUAL})
---threshold P  minimum probability of a link; lower for more recall, less precision (default:
-    {aligners.DEFAULT_THRESHOLD})
-{SEED}
-# links by hand
-{LINK_LEARNING}
---save-model MODEL  also write the link selection model, for -m [writes] [with: --hand-alignment]
--m, --model MODEL  select links by a model of --save-model [with: --method hmm]
-{WORKERS}
-"""
+OPTIONS = (
+    Option("SOURCE", "source sentences, or PAIRS (- for standard input)"),
+    Option("[TARGET]", "target sentences"),
+    Option("-o, --output FILE", "links", default="-"),
+    Option("--weights", "write links with probabilities: i-j:p", needs="--method hmm"),
+    Option(
+        "--linked FILE", "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)", writes="target"
+    ),
+    Heading("text"),
+    Option(
+        "--tokenize CODE CODE", "tokenise raw text by the rules of both languages, as qsproj tokenize does"
+    ),
+    Option("--unspaced SIDE", f"{', '.join(SIDES)}: sides written without spaces; align from parts of words"),
+    PAIRING,
+    Heading("links"),
+    Option("--method NAME", f"{', '.join(aligners.METHODS)} (default: hmm)", default="hmm"),
+    Option(
+        "--symmetrize NAME",
+        f"combination of the two directions: {', '.join(aligners.KNOWN)} (default: {_USUAL})",
+    ),
+    Option(
+        "--threshold P",
+        "minimum probability of a link; lower for more recall, less precision (default: "
+        f"{aligners.DEFAULT_THRESHOLD})",
+    ),
+    SEED,
+    Heading("links by hand"),
+    *LINK_LEARNING,
+    Option(
+        "--save-model MODEL",
+        "also write the link selection model, for -m",
+        writes="",
+        needs="--hand-alignment",
+    ),
+    Option("-m, --model MODEL", "select links by a model of --save-model", needs="--method hmm"),
+    *WORKERS,
+)
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
   qsproj align en.txt de.txt --tokenize en de --weights -o en-de.pharaoh

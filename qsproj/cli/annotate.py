@@ -20,17 +20,18 @@ import sys
 from itertools import chain
 from pathlib import Path
 
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import Output, check_files
 from qsproj.cli.options.shared import ADDRESS, REVIEWING
 
-OPTIONS = f"""
---work DIR  working folder of qsproj bootstrap [required]
---language CODE  target language, if DIR holds several
--o, --output MODEL  where each trained model is written [required]
---lexicon FILE  where tags of words are written (default: in DIR) [writes]
-{REVIEWING}
-{ADDRESS}
-"""
+OPTIONS = (
+    Option("--work DIR", "working folder of qsproj bootstrap", required=True),
+    Option("--language CODE", "target language, if DIR holds several"),
+    Option("-o, --output MODEL", "where each trained model is written", required=True),
+    Option("--lexicon FILE", "where tags of words are written (default: in DIR)", writes=""),
+    *REVIEWING,
+    *ADDRESS,
+)
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en.conllu --bitext en.verses wo.verses --paired-by verse \\
       --languages en wo --text wo.txt --work wo.work -o wo.model

@@ -12,23 +12,27 @@ from functools import partial
 from typing import Any
 
 from qsproj.cli.options import pair_files
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.shared import WORKERS, workers_of
 from qsproj.corpus.alignments import write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import open_output
 from qsproj.progress import notice, track
 
-OPTIONS = f"""
-{pair_files.PAIR_FILES}
-{pair_files.SOURCE_TREE.format(usual="as the model was trained")}
--m, --model MODEL  from `qsproj train-biparser` [required]
--o, --output FILE  target trees [default: -] [writes: target]
---source-output FILE  also write source trees [writes: source]
---alignment-output FILE  also write links, as i-j:p [writes: alignment]
---link-threshold P  minimum probability of written links (default: that of training)
-    [with: --alignment-output]
-{WORKERS}
-"""
+OPTIONS = (
+    *pair_files.PAIR_FILES,
+    pair_files.source_tree(usual="as the model was trained"),
+    Option("-m, --model MODEL", "from `qsproj train-biparser`", required=True),
+    Option("-o, --output FILE", "target trees", default="-", writes="target"),
+    Option("--source-output FILE", "also write source trees", writes="source"),
+    Option("--alignment-output FILE", "also write links, as i-j:p", writes="alignment"),
+    Option(
+        "--link-threshold P",
+        "minimum probability of written links (default: that of training)",
+        needs="--alignment-output",
+    ),
+    *WORKERS,
+)
 EXAMPLES = """examples:
   qsproj biparse -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted -o de.parsed.conllu --source-output en.parsed.conllu \\

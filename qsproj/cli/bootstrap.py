@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.cli.command_parser import say
+from qsproj.cli.options.declare import Heading, Option
 from qsproj.cli.options.files import paths_in
 from qsproj.cli.options.shared import SEED, WORKERS, made_by, values_of, workers_of
 from qsproj.corpus.conllu import write_conllu
@@ -26,45 +27,76 @@ from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.progress import logged, notice
 
-OPTIONS = f"""
---treebank FILE ...  source trees, CoNLL-U [several] [required]
---bitext FILE ...  source and target text, or one file of pairs (lines, or TMX) [several] [required]
---languages SOURCE TARGET  ISO 639 codes: en de; qaa to qtz for a language without a code [several] [required]
--o, --output MODEL  where the model is written [required]
---paired-by HOW  line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip
-    [default: line]
---work DIR  keep the results of stages here, and reuse them
-{SEED}
-# further inputs
---alignment FILE  links i-j of an external aligner, for --bitext tokenised by qsproj tokenize [several]
---text FILE ...  raw target text, one sentence a line; include the text to be parsed
---paragraphs  --text is running text, to be split into sentences [with: --text]
---also FILE ...  treebanks of other languages, best related ones, for tags and trees
---tagged FILE ...  target sentences with UPOS, CoNLL-U
---annotated FILE ...  target sentences with UPOS and trees, at least two
---parsed-source FILE ...  gold trees of the source side of the bitext
---lexicon FILE  words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES
---lemmatizer NAME  simplemma: lemmas of some fifty languages
-# further outputs
---trees FILE  the target trees used for training [writes]
---report FILE  HTML page with stages, scores and example pairs [writes]
---suggest FILE  the most informative sentences to annotate next, parsed [writes]
---suggest-sentences N  number of sentences; an hour is about 55, plus 100 words [default: 20]
-    [with: --suggest]
---suggest-words FILE  the most informative words to tag; for --lexicon once unchecked ones are deleted
-    [writes]
-# advanced
---draws N  passes over the prior's trees, translated anew for each (default: 6)
---cut [WHEN]  split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)
-    [choices: always never]
---learn-text WHEN  learn tags from --text: always, never (default: if it has unknown words)
-    [choices: always never] [with: --text]
---unspaced SIDE  sides written without spaces: source, target or both (default: by language)
---show-features  show FEATS in --report [former: --features] [with: --report]
---clean  finally, remove files from --work that this run did not use [with: --work]
---verbose  log all messages of each stage
-{WORKERS}
-"""
+OPTIONS = (
+    Option("--treebank FILE ...", "source trees, CoNLL-U", required=True, several=True),
+    Option(
+        "--bitext FILE ...",
+        "source and target text, or one file of pairs (lines, or TMX)",
+        required=True,
+        several=True,
+    ),
+    Option(
+        "--languages SOURCE TARGET",
+        "ISO 639 codes: en de; qaa to qtz for a language without a code",
+        required=True,
+        several=True,
+    ),
+    Option("-o, --output MODEL", "where the model is written", required=True),
+    Option(
+        "--paired-by HOW",
+        "line (default), or verse: reference TAB text (MAT 1:5), or Bibles: .usfm, .usx, .zip",
+        default="line",
+    ),
+    Option("--work DIR", "keep the results of stages here, and reuse them"),
+    SEED,
+    Heading("further inputs"),
+    Option(
+        "--alignment FILE",
+        "links i-j of an external aligner, for --bitext tokenised by qsproj tokenize",
+        several=True,
+    ),
+    Option("--text FILE ...", "raw target text, one sentence a line; include the text to be parsed"),
+    Option("--paragraphs", "--text is running text, to be split into sentences", needs="--text"),
+    Option("--also FILE ...", "treebanks of other languages, best related ones, for tags and trees"),
+    Option("--tagged FILE ...", "target sentences with UPOS, CoNLL-U"),
+    Option("--annotated FILE ...", "target sentences with UPOS and trees, at least two"),
+    Option("--parsed-source FILE ...", "gold trees of the source side of the bitext"),
+    Option("--lexicon FILE", "words and tags, WORD TAB TAGS, or UniMorph: LEMMA TAB FORM TAB FEATURES"),
+    Option("--lemmatizer NAME", "simplemma: lemmas of some fifty languages"),
+    Heading("further outputs"),
+    Option("--trees FILE", "the target trees used for training", writes=""),
+    Option("--report FILE", "HTML page with stages, scores and example pairs", writes=""),
+    Option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes=""),
+    Option(
+        "--suggest-sentences N",
+        "number of sentences; an hour is about 55, plus 100 words",
+        default=20,
+        needs="--suggest",
+    ),
+    Option(
+        "--suggest-words FILE",
+        "the most informative words to tag; for --lexicon once unchecked ones are deleted",
+        writes="",
+    ),
+    Heading("advanced"),
+    Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),
+    Option(
+        "--cut [WHEN]",
+        "split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",
+        choices=("always", "never"),
+    ),
+    Option(
+        "--learn-text WHEN",
+        "learn tags from --text: always, never (default: if it has unknown words)",
+        choices=("always", "never"),
+        needs="--text",
+    ),
+    Option("--unspaced SIDE", "sides written without spaces: source, target or both (default: by language)"),
+    Option("--show-features", "show FEATS in --report", former="--features", needs="--report"),
+    Option("--clean", "finally, remove files from --work that this run did not use", needs="--work"),
+    Option("--verbose", "log all messages of each stage"),
+    *WORKERS,
+)
 EXAMPLES = """examples:
   qsproj bootstrap --treebank en-train.conllu --bitext bitext.en.txt bitext.de.txt --languages en de \\
       --work de.work --report de.html -o de.model

@@ -7,19 +7,24 @@ treebank has them. Otherwise train it with `--features words`.
 
 from argparse import ArgumentParser, Namespace
 
-from qsproj.cli.options.declare import only_where
+from qsproj.cli.options.declare import Option, only_where
 from qsproj.cli.options.shared import made_by
 from qsproj.errors import UsageError
 from qsproj.progress import notice
 
-OPTIONS = """
-TAGGER  model of qsproj train-tagger
-[PARSER]  model of qsproj train, project, adapt ...
---take  extract a part of a combined model [choices: tagger parser]
--o, --output MODEL  where the model is written [required]
---readings N  for first-order parsers: average over parses with up to N uncertain tags, 1,000 at most; 0 uses
-    the best tags only, 16 is the value of qsproj bootstrap [default: 0] [least: 0]
-"""
+OPTIONS = (
+    Option("TAGGER", "model of qsproj train-tagger"),
+    Option("[PARSER]", "model of qsproj train, project, adapt ..."),
+    Option("--take", "extract a part of a combined model", choices=("tagger", "parser")),
+    Option("-o, --output MODEL", "where the model is written", required=True),
+    Option(
+        "--readings N",
+        "for first-order parsers: average over parses with up to N uncertain tags, 1,000 at most; 0 uses "
+        "the best tags only, 16 is the value of qsproj bootstrap",
+        default=0,
+        least=0,
+    ),
+)
 EXAMPLES = """examples:
   qsproj train-tagger corpora/de.conllu --language de -o de.tagger
   qsproj train corpora/de.conllu --features words -o de.parser

@@ -13,6 +13,7 @@ import argparse
 from collections.abc import Iterator
 from functools import partial
 
+from qsproj.cli.options.declare import Heading, Option
 from qsproj.cli.options.files import adding_lines
 from qsproj.cli.styles import SOURCE_STYLE, read_styles
 from qsproj.corpus.editing import warn_emptied
@@ -23,19 +24,23 @@ from qsproj.errors import UsageError
 from qsproj.progress import track
 from qsproj.styles.convert import convert
 
-OPTIONS = f"""
-[INPUT]  trees, CoNLL-U (default: standard input)
--m, --model MODEL  convert by a model of qsproj adapt [required]
-| --to STYLE  convert by rules to this style
--o, --output FILE  CoNLL-U [default: -] [writes: input given_input]
---source FILE  [hidden] [dest: given_input]
-# by rules (--to) [with: --to]
-{SOURCE_STYLE}
-# by a converter (-m) [with: -m]
---confidence  add ArcProb=, the probability of each arc, to MISC
---least-sure FILE  also write the converted trees for manual checking, least confident first, with ArcProb=
-    and the expected number of wrong heads [writes]
-"""
+OPTIONS = (
+    Option("[INPUT]", "trees, CoNLL-U (default: standard input)"),
+    Option("-m, --model MODEL", "convert by a model of qsproj adapt", required=True),
+    Option("--to STYLE", "convert by rules to this style", instead=True),
+    Option("-o, --output FILE", "CoNLL-U", default="-", writes="input given_input"),
+    Option("--source FILE ", "", dest="given_input", hidden=True),
+    Heading("by rules (--to)", needs="--to"),
+    SOURCE_STYLE,
+    Heading("by a converter (-m)", needs="-m"),
+    Option("--confidence", "add ArcProb=, the probability of each arc, to MISC"),
+    Option(
+        "--least-sure FILE",
+        "also write the converted trees for manual checking, least confident first, with ArcProb= and the "
+        "expected number of wrong heads",
+        writes="",
+    ),
+)
 EXAMPLES = """examples:
   qsproj convert -m sud.converter treebank.ud.conllu -o treebank.sud.conllu
   qsproj convert -m sud.converter treebank.ud.conllu --least-sure check.conllu -o treebank.sud.conllu

@@ -9,7 +9,8 @@ import argparse
 from dataclasses import replace
 
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.shared import JOBS, SEED, made_by, rng_of
+from qsproj.cli.options.declare import Option
+from qsproj.cli.options.shared import SEED, jobs, made_by, rng_of
 from qsproj.conventions import is_whole
 from qsproj.corpus.formats import read_all
 from qsproj.errors import DataError, UsageError
@@ -17,23 +18,41 @@ from qsproj.progress import notice
 
 LEARNS_FROM = ("source", "target", "alignment")
 USUAL = "as the model was trained; a noisy channel uses best instead of joint"
-OPTIONS = f"""
-{pair_files.PAIR_FILES}
-{pair_files.SOURCE_TREE.format(usual=USUAL)}
--m, --model MODEL  from `qsproj train-biparser` [required]
---annotated FILE  target sentences with trees, ideally the training data of the joint model [required]
-    [former: --trees]
--o, --output MODEL  for `qsproj parse` [required]
---method NAME  co-training (default): train on target trees predicted by the joint model; noisy-channel: train
-    on target trees that explain the source trees [choices: co-training noisy-channel] [default: co-training]
---source-forest NAME  source trees that the channel of --method noisy-channel generates: best: the source
-    parser's best tree (default); agreement: all, weighted by probability [choices: best agreement]
-    [default: best] [with: --method noisy-channel]
---rounds N  rounds of co-training, each training the parser and updating the joint model [default: 1]
-    [with: --method co-training]
-{JOBS.format(what="processes that parse pairs for co-training")} [with: --method co-training]
-{SEED}
-"""
+OPTIONS = (
+    *pair_files.PAIR_FILES,
+    pair_files.source_tree(usual=USUAL),
+    Option("-m, --model MODEL", "from `qsproj train-biparser`", required=True),
+    Option(
+        "--annotated FILE",
+        "target sentences with trees, ideally the training data of the joint model",
+        former="--trees",
+        required=True,
+    ),
+    Option("-o, --output MODEL", "for `qsproj parse`", required=True),
+    Option(
+        "--method NAME",
+        "co-training (default): train on target trees predicted by the joint model; noisy-channel: train "
+        "on target trees that explain the source trees",
+        default="co-training",
+        choices=("co-training", "noisy-channel"),
+    ),
+    Option(
+        "--source-forest NAME",
+        "source trees that the channel of --method noisy-channel generates: best: the source parser's best "
+        "tree (default); agreement: all, weighted by probability",
+        default="best",
+        choices=("best", "agreement"),
+        needs="--method noisy-channel",
+    ),
+    Option(
+        "--rounds N",
+        "rounds of co-training, each training the parser and updating the joint model",
+        default=1,
+        needs="--method co-training",
+    ),
+    jobs("processes that parse pairs for co-training", needs="--method co-training"),
+    SEED,
+)
 EXAMPLES = """examples:
   qsproj cotrain -m en-de.model --source corpora/en.conllu --target corpora/de.conllu \\
       --alignment en-de.weighted --annotated corpora/de.conllu -o de.model

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from qsproj.cli.command_parser import print_lines
+from qsproj.cli.options.declare import Option
 from qsproj.datasets.catalogue import Dataset, dataset, names
 from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
 from qsproj.errors import UsageError
@@ -35,20 +36,22 @@ cached files, and reports URL and path of missing ones.
 """
 
 
-ACTIONS = {
-    "list": (_LIST, "[TEXT]  part of a name (default: all) [default: ]"),
-    "get": (
-        _GET,
-        """
-NAME ...  ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION] [dest: names]
---part  parts of treebanks to fetch; may be given several times (default: all)
-    [several] [choices: train dev test]
--o, --output FOLDER  also copy the files there
---cache FOLDER  cache folder
---mirror URL  fetch from a mirror with the layout of the original site
---offline  download nothing; list the missing files
-""",
+_GET_OPTIONS = (
+    Option("NAME ...", "ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]", dest="names"),
+    Option(
+        "--part",
+        "parts of treebanks to fetch; may be given several times (default: all)",
+        several=True,
+        choices=("train", "dev", "test"),
     ),
+    Option("-o, --output FOLDER", "also copy the files there"),
+    Option("--cache FOLDER", "cache folder"),
+    Option("--mirror URL", "fetch from a mirror with the layout of the original site"),
+    Option("--offline", "download nothing; list the missing files"),
+)
+ACTIONS = {
+    "list": (_LIST, (Option("[TEXT]", "part of a name (default: all)", default=""),)),
+    "get": (_GET, _GET_OPTIONS),
 }
 
 

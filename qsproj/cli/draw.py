@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from qsproj.cli.options.declare import Heading, Option
 from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT
 from qsproj.cli.options.shared import PAIRING
 from qsproj.corpus.editing import lines_before, lines_in
@@ -32,24 +33,32 @@ from qsproj.viz.arcs import tree_arcs
 from qsproj.viz.drawing import Drawing, check_format, format_of, save_drawings
 from qsproj.viz.trees import LINE_WIDTH, draw_pair, draw_tree, draw_versus, with_features_shown
 
-OPTIONS = f"""
-[FILE]  CoNLL-U, .gz or .xz [default: -]
---target FILE  translations, CoNLL-U
---alignment FILE  word links between FILE and the translations
-{ALIGNMENT_FORMAT}
---versus FILE  other trees of the same text; different arcs and tags are highlighted
---show-features  show the values of FEATS beside each tag [former: --features]
---width PIXELS  width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)
-    [least: 0]
---format NAME  html, svg, png or pdf (default: by the extension of the output, else html)
-{PAIRING}
--o, --output FILE  page, image or document [default: -]
-# sentences: which are drawn (default: all)
---sentence ID  only this sentence, by sent_id or, if it has none, by number; may be given several times
-    [several]
---relation NAME  only sentences with this relation: nsubj:pass, or nsubj including its subtypes
---below P  only sentences with an arc less probable than P
-"""
+OPTIONS = (
+    Option("[FILE]", "CoNLL-U, .gz or .xz", default="-"),
+    Option("--target FILE", "translations, CoNLL-U"),
+    Option("--alignment FILE", "word links between FILE and the translations"),
+    ALIGNMENT_FORMAT,
+    Option("--versus FILE", "other trees of the same text; different arcs and tags are highlighted"),
+    Option("--show-features", "show the values of FEATS beside each tag", former="--features"),
+    Option(
+        "--width PIXELS",
+        "width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)",
+        least=0,
+    ),
+    Option("--format NAME", "html, svg, png or pdf (default: by the extension of the output, else html)"),
+    PAIRING,
+    Option("-o, --output FILE", "page, image or document", default="-"),
+    Heading("sentences", "which are drawn (default: all)"),
+    Option(
+        "--sentence ID",
+        "only this sentence, by sent_id or, if it has none, by number; may be given several times",
+        several=True,
+    ),
+    Option(
+        "--relation NAME", "only sentences with this relation: nsubj:pass, or nsubj including its subtypes"
+    ),
+    Option("--below P", "only sentences with an arc less probable than P"),
+)
 EXAMPLES = """examples:
   qsproj draw corpora/en.conllu -o trees.html
   qsproj draw corpora/en.conllu --sentence sample-001 -o tree.svg

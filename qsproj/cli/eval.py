@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from qsproj.cli.command_parser import print_lines
-from qsproj.cli.options.declare import only_where
+from qsproj.cli.options.declare import Heading, Option, only_where
 from qsproj.corpus import formats
 from qsproj.corpus.alignments import naming_option
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
@@ -33,31 +33,55 @@ from qsproj.evaluation.token_alignment import Files, on_common_sentences
 from qsproj.progress import notice
 
 KIND_OF_INPUTS = "of GOLD, SYSTEM and OTHER"
-OPTIONS = f"""
-GOLD  CoNLL-U with gold trees (- for standard input)
-SYSTEM  the same text, parsed, CoNLL-U
-[SYSTEM ...]  further systems, for --report [dest: more]
---json  print JSON instead of a table
-# scores of trees
---no-punct  ignore words with UPOS PUNCT
---by  show the scores by group [choices: {" ".join(GROUPINGS)}]
---versus OTHER  second system, for a significance test of the difference
---report FILE  write an HTML page that compares all systems [writes]
---at N ...  for --report: training data size of each system, for a learning curve [least: 0.0]
-# other scores
---columns  all scores of the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS
-| --tags  score tags only; the files need no trees
-| --agreement  agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa
-| --calibration  calibration of ArcProb and RelProb: of arcs with 0.8, 80%% should be correct
-| --alignments  score word links: alignment error rate (AER), precision, recall
-| --validate FILE  report the errors that the UD validator finds in FILE [alone]
---level N  for --validate: 1 columns, 2 format (most where words lack relations), 3 guidelines, 4 and 5
-    guidelines of the language [default: 2] [most: 5] [with: --validate]
---language CODE  for --validate: two or three letters (default: any) [default: ud] [with: --validate]
---gold-format NAME  format of the links in GOLD, as --alignment-format [with: --alignments]
---alignment-format NAME  format of links: {", ".join(formats.names_of(formats.ALIGNMENTS))} (default:
-    {formats.DEFAULT_ALIGNMENT_FORMAT}) [with: --alignments]
-"""
+OPTIONS = (
+    Option("GOLD", "CoNLL-U with gold trees (- for standard input)"),
+    Option("SYSTEM", "the same text, parsed, CoNLL-U"),
+    Option("[SYSTEM ...]", "further systems, for --report", dest="more"),
+    Option("--json", "print JSON instead of a table"),
+    Heading("scores of trees"),
+    Option("--no-punct", "ignore words with UPOS PUNCT"),
+    Option("--by", "show the scores by group", choices=GROUPINGS),
+    Option("--versus OTHER", "second system, for a significance test of the difference"),
+    Option("--report FILE", "write an HTML page that compares all systems", writes=""),
+    Option("--at N ...", "for --report: training data size of each system, for a learning curve", least=0.0),
+    Heading("other scores"),
+    Option(
+        "--columns",
+        "all scores of the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS",
+    ),
+    Option("--tags", "score tags only; the files need no trees", instead=True),
+    Option("--agreement", "agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa", instead=True),
+    Option(
+        "--calibration",
+        "calibration of ArcProb and RelProb: of arcs with 0.8, 80%% should be correct",
+        instead=True,
+    ),
+    Option("--alignments", "score word links: alignment error rate (AER), precision, recall", instead=True),
+    Option(
+        "--validate FILE", "report the errors that the UD validator finds in FILE", alone=True, instead=True
+    ),
+    Option(
+        "--level N",
+        "for --validate: 1 columns, 2 format (most where words lack relations), 3 guidelines, 4 and 5 "
+        "guidelines of the language",
+        default=2,
+        most=5,
+        needs="--validate",
+    ),
+    Option(
+        "--language CODE",
+        "for --validate: two or three letters (default: any)",
+        default="ud",
+        needs="--validate",
+    ),
+    Option("--gold-format NAME", "format of the links in GOLD, as --alignment-format", needs="--alignments"),
+    Option(
+        "--alignment-format NAME",
+        f"format of links: {', '.join(formats.names_of(formats.ALIGNMENTS))} (default: "
+        f"{formats.DEFAULT_ALIGNMENT_FORMAT})",
+        needs="--alignments",
+    ),
+)
 EXAMPLES = """examples:
   qsproj eval gold.conllu parsed.conllu
   qsproj eval gold.conllu parsed.conllu --no-punct --by relation

@@ -5,16 +5,21 @@ No target trees are needed. The result parses both sides of a bitext together (`
 
 import argparse
 
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.shared import made_by
 from qsproj.progress import notice
 
-OPTIONS = """
--m, --model MODEL  model of `qsproj train-biparser` for other languages, ideally trained with a --target-model
-    of the same kind as that given here [required]
---source-model MODEL  a parser of the source [required]
---target-model MODEL  a parser of the target [required]
--o, --output MODEL  where the model is written [required]
-"""
+OPTIONS = (
+    Option(
+        "-m, --model MODEL",
+        "model of `qsproj train-biparser` for other languages, ideally trained with a --target-model of "
+        "the same kind as that given here",
+        required=True,
+    ),
+    Option("--source-model MODEL", "a parser of the source", required=True),
+    Option("--target-model MODEL", "a parser of the target", required=True),
+    Option("-o, --output MODEL", "where the model is written", required=True),
+)
 EXAMPLES = """examples:
   qsproj join-biparser -m en-de.model --source-model en.model --target-model sv.projected -o en-sv.model
   qsproj biparse -m en-sv.model --source en.conllu --target sv.conllu --alignment en-sv.weighted

@@ -82,13 +82,13 @@ def build_parser(*wanted: str) -> argparse.ArgumentParser:
         module = import_module(module_of(name))
         own = commands.add_parser(name, help=summary, description=module.__doc__, epilog=module.EXAMPLES)
         own.set_defaults(module=module, own_parser=own)
-        add_options(own, getattr(module, "OPTIONS", ""))
+        add_options(own, getattr(module, "OPTIONS", ()))
         if hasattr(module, "ACTIONS"):
             actions = own.add_subparsers(dest="action", metavar="ACTION", required=True)
-            for action, (about, text) in module.ACTIONS.items():
+            for action, (about, options) in module.ACTIONS.items():
                 line = about.partition("\n")[0].rstrip(".")
                 child = actions.add_parser(action, help=line, description=about, epilog=module.EXAMPLES)
-                add_options(child, text)
+                add_options(child, options)
         if hasattr(module, "add_conditions"):
             module.add_conditions(own)
     return parser

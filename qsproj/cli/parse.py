@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import check_keeps
 from qsproj.cli.options.shared import TEXT_READING, WORKERS, check_no_text_options, values_of, workers_of
 from qsproj.corpus.files import name_of
@@ -28,21 +29,31 @@ from qsproj.progress import notice, track
 if TYPE_CHECKING:
     from qsproj.models.parser import Parser
 
-OPTIONS = f"""
--m, --model MODEL  parser, or tagger and parser, trained by qsproj [required]
-[INPUT]  CoNLL-U or text [default: -]
--o, --output FILE  CoNLL-U [default: -] [writes: input]
---decode NAME  mbr: tree with the highest expected number of correct heads (default); map: most probable tree;
-    max-z: most probable tree together with its hidden clusters, for models that have them
-    [choices: mbr map max-z] [default: mbr]
---confidence  add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also that
-    of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=)
---retag  replace the UPOS of the input by the model's own tags
---fixed  keep the heads and relations of the input and infer the missing ones (_) given these; with Span=3-7
-    in MISC, one of words 3 to 7 is the head of the others
-{TEXT_READING}
-{WORKERS}
-"""
+OPTIONS = (
+    Option("-m, --model MODEL", "parser, or tagger and parser, trained by qsproj", required=True),
+    Option("[INPUT]", "CoNLL-U or text", default="-"),
+    Option("-o, --output FILE", "CoNLL-U", default="-", writes="input"),
+    Option(
+        "--decode NAME",
+        "mbr: tree with the highest expected number of correct heads (default); map: most probable tree; "
+        "max-z: most probable tree together with its hidden clusters, for models that have them",
+        default="mbr",
+        choices=("mbr", "map", "max-z"),
+    ),
+    Option(
+        "--confidence",
+        "add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also that "
+        "of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=)",
+    ),
+    Option("--retag", "replace the UPOS of the input by the model's own tags"),
+    Option(
+        "--fixed",
+        "keep the heads and relations of the input and infer the missing ones (_) given these; with "
+        "Span=3-7 in MISC, one of words 3 to 7 is the head of the others",
+    ),
+    *TEXT_READING,
+    *WORKERS,
+)
 EXAMPLES = """examples:
   qsproj parse -m en.model corpora/en.conllu -o parsed.conllu
   qsproj parse -m de.model text.txt -o parsed.conllu          # plain text, where the model tags as well

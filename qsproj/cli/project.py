@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from qsproj.cli.options import shared
-from qsproj.cli.options.declare import of_fields, only_with
+from qsproj.cli.options.declare import Heading, Option, of_fields, only_with
 from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT, files_of_sources
 from qsproj.corpus.editing import warn_emptied
 from qsproj.corpus.formats import read_all, read_sentences, write_sentences
@@ -48,39 +48,60 @@ def _defaults(field: str) -> str:
 
 
 _METHODS = "; ".join(f"{name}: {method.summary}" for name, method in METHODS.items())
-OPTIONS = f"""
---source FILE  source trees, CoNLL-U; optional for --method em [several]
---target FILE  target sentences with UPOS, CoNLL-U [required] [several]
---alignment FILE  word links, one file for each --source [several]
-{ALIGNMENT_FORMAT}
-{shared.PAIRING}
--o, --output MODEL  where the parser is written [required]
---trees FILE  also write the target sentences with their projected trees [writes]
---enhanced  also project enhanced dependencies (DEPS)
---method NAME  {_METHODS} (default: {DEFAULT_METHOD}) [choices: {" ".join(METHODS)}]
-    [default: {DEFAULT_METHOD}]
-{shared.SEED}
-# --method soft
---prior MODEL  a parser trained with --features delexicalised; several vote (default: none) [several]
---treebank FILE ...  gold trees of the source language to train the prior on, for each --source [several]
---also FILE ...  with --treebank: treebanks of other languages, best related ones, vote too
---draws N  passes over the prior's trees, translated anew for each (default: 6)
---annotated FILE ...  two or more target trees in the style of the source, to fine-tune the parser
-{of_fields(methods.SoftProjectionOptions(), "sentences", "share")}
-# --method hard
---completion NAME  none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.
-    [choices: none hwa] [default: {methods.HardProjectionOptions().completion}]
---nonprojective  arcs may cross (default: no); also for --method soft
---epochs N  passes over the trees [default: {methods.HARD_EPOCHS}]
-# --method em, hard-em, qg
---iterations N  iterations of EM ({_defaults("iterations")}) [least: 0]
---start NAME  initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform
-    ({_defaults("start")})
---punctuation NAME  strip: attach punctuation by rule; keep: treat it as any word ({_defaults("punctuation")})
-    [choices: keep strip]
-{shared.CHECKPOINT.format(kept="the state of EM after each iteration")}
-{shared.WORKERS}
-"""
+OPTIONS = (
+    Option("--source FILE", "source trees, CoNLL-U; optional for --method em", several=True),
+    Option("--target FILE", "target sentences with UPOS, CoNLL-U", required=True, several=True),
+    Option("--alignment FILE", "word links, one file for each --source", several=True),
+    ALIGNMENT_FORMAT,
+    shared.PAIRING,
+    Option("-o, --output MODEL", "where the parser is written", required=True),
+    Option("--trees FILE", "also write the target sentences with their projected trees", writes=""),
+    Option("--enhanced", "also project enhanced dependencies (DEPS)"),
+    Option(
+        "--method NAME", f"{_METHODS} (default: {DEFAULT_METHOD})", default=DEFAULT_METHOD, choices=METHODS
+    ),
+    shared.SEED,
+    Heading("--method soft"),
+    Option(
+        "--prior MODEL",
+        "a parser trained with --features delexicalised; several vote (default: none)",
+        several=True,
+    ),
+    Option(
+        "--treebank FILE ...",
+        "gold trees of the source language to train the prior on, for each --source",
+        several=True,
+    ),
+    Option("--also FILE ...", "with --treebank: treebanks of other languages, best related ones, vote too"),
+    Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),
+    Option(
+        "--annotated FILE ...", "two or more target trees in the style of the source, to fine-tune the parser"
+    ),
+    *of_fields(methods.SoftProjectionOptions(), "sentences", "share"),
+    Heading("--method hard"),
+    Option(
+        "--completion NAME",
+        "none: one-to-one links (default); hwa: Direct Projection Algorithm of Hwa et al.",
+        default=methods.HardProjectionOptions().completion,
+        choices=("none", "hwa"),
+    ),
+    Option("--nonprojective", "arcs may cross (default: no); also for --method soft"),
+    Option("--epochs N", "passes over the trees", default=methods.HARD_EPOCHS),
+    Heading("--method em, hard-em, qg"),
+    Option("--iterations N", f"iterations of EM ({_defaults('iterations')})", least=0),
+    Option(
+        "--start NAME",
+        "initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform "
+        f"({_defaults('start')})",
+    ),
+    Option(
+        "--punctuation NAME",
+        f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
+        choices=("keep", "strip"),
+    ),
+    *shared.checkpoint(kept="the state of EM after each iteration"),
+    *shared.WORKERS,
+)
 
 
 def add_conditions(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ sentences or a --lemmatizer; without these the column stays empty.
 import argparse
 
 from qsproj.cli.options import shared
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT, files_of_sources
 from qsproj.corpus.pairs.aligned import AlignedFiles, AlignedText
 from qsproj.errors import UsageError
@@ -21,27 +22,47 @@ from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 LEARNS_FROM = ("source", "target", "alignment")
-OPTIONS = f"""
---source FILE  translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each,
-    that with the largest treebank first: it decides which tags frequent words may have [required] [several]
---target FILE  CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space; one for
-    all sources, or one for each [required] [several]
---alignment FILE  links of --source and --target, best with weights [required] [several]
-{ALIGNMENT_FORMAT}
--o, --output MODEL  where the tagger is written [required]
-{shared.LANGUAGE.format(of="target language")}
---tagged FILE ...  target sentences with UPOS; few are enough
---lexicon FILE  target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB
-    features, for lemmas and features
-{shared.LEMMATIZER.format(others="tagged sentences and lexicon")}
---text FILE ...  raw target text, one sentence per line, ideally including the text to tag; improves tags of
-    words that are rare in the target
---also FILE ...  treebanks of related languages: their tags vote on the target's words if they agree with the
-    tagger
---paragraphs  --text is running text, to be split into sentences [with: --text]
-{shared.COLUMNS.format(use="learn", names="upos, feats, lemma", usual="sources; upos is always learned")}
-{shared.SEED}
-"""
+OPTIONS = (
+    Option(
+        "--source FILE",
+        "translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each, "
+        "that with the largest treebank first: it decides which tags frequent words may have",
+        required=True,
+        several=True,
+    ),
+    Option(
+        "--target FILE",
+        "CoNLL-U, or text, one sentence per line, tokenised by --language, else at white space; one for "
+        "all sources, or one for each",
+        required=True,
+        several=True,
+    ),
+    Option(
+        "--alignment FILE", "links of --source and --target, best with weights", required=True, several=True
+    ),
+    ALIGNMENT_FORMAT,
+    Option("-o, --output MODEL", "where the tagger is written", required=True),
+    shared.language(of="target language"),
+    Option("--tagged FILE ...", "target sentences with UPOS; few are enough"),
+    Option(
+        "--lexicon FILE",
+        "target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB "
+        "features, for lemmas and features",
+    ),
+    shared.lemmatizer(others="tagged sentences and lexicon"),
+    Option(
+        "--text FILE ...",
+        "raw target text, one sentence per line, ideally including the text to tag; improves tags of words "
+        "that are rare in the target",
+    ),
+    Option(
+        "--also FILE ...",
+        "treebanks of related languages: their tags vote on the target's words if they agree with the tagger",
+    ),
+    Option("--paragraphs", "--text is running text, to be split into sentences", needs="--text"),
+    shared.columns(use="learn", names="upos, feats, lemma", usual="sources; upos is always learned"),
+    shared.SEED,
+)
 EXAMPLES = """examples:
   qsproj align en.conllu de.txt --tokenize en de --weights --threshold 0.15 -o en-de.pharaoh
   qsproj project-tags --source en.conllu --target de.txt --alignment en-de.pharaoh --language de -o de.tagger

@@ -16,17 +16,18 @@ sentence, the word's number, and its context with the word in brackets.
 
 import argparse
 
+from qsproj.cli.options.declare import Option
 from qsproj.corpus.files import open_output
 from qsproj.corpus.formats import read_sentences, write_sentences
 from qsproj.errors import UsageError, pluralise
 from qsproj.serve.review.search import compiled, in_context
 
-OPTIONS = """
-PATTERN  conditions, in quotes
-[FILE ...]  CoNLL-U (default: standard input) [dest: files]
---totals  print the number of matching words and sentences of each file [former: --count]
--o, --output FILE  write the matching sentences as CoNLL-U instead of printing lines
-"""
+OPTIONS = (
+    Option("PATTERN", "conditions, in quotes"),
+    Option("[FILE ...]", "CoNLL-U (default: standard input)", dest="files"),
+    Option("--totals", "print the number of matching words and sentences of each file", former="--count"),
+    Option("-o, --output FILE", "write the matching sentences as CoNLL-U instead of printing lines"),
+)
 EXAMPLES = """examples:
   qsproj search 'upos=NOUN head.deprel=root' de.conllu
   qsproj search 'deprel=obj child.deprel=case' de.conllu sv.conllu --totals

@@ -21,7 +21,7 @@ from functools import partial
 from socket import socket
 from typing import TYPE_CHECKING
 
-from qsproj.cli.options.declare import only_where
+from qsproj.cli.options.declare import Heading, Option, only_where
 from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT
 from qsproj.cli.options.shared import ADDRESS, PAIRING, REVIEWING, SEED
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -31,29 +31,46 @@ from qsproj.serve.listening import address_of, check_installed, listen, serve_un
 if TYPE_CHECKING:
     from qsproj.serve.review.app import Review
 
-OPTIONS = f"""
--m, --model [NAME=]MODEL  model to serve under NAME (default: the file name); several may be given [several]
---review FILE  serve a page to correct the trees of FILE
-{ADDRESS}
-# models: for -m without --review
---jobs N  number of processes; they share the models [default: 1]
---megabytes M  maximum size of a request [default: 4] [least: 0.001]
---waiting N  maximum number of queued requests; further ones are rejected for retry [default: 64] [least: 0]
-# review: for --review [with: --review]
---source FILE  translations, CoNLL-U
---alignment FILE  word links between --source and FILE
---pairs FILE FILE  [hidden]
-{ALIGNMENT_FORMAT}
-{PAIRING}
--o, --output MODEL  where a parser trained by the page is written
-{REVIEWING}
---first  order of sentences: least confident, most informative (see qsproj suggest), as in the file, or
-    different from --versus first [choices: unsure worth file differing] [default: unsure] [former: --order]
---versus FILE  the same sentences by another annotator, shown for comparison [former: --beside]
---words FILE  words to tag, as written by qsproj bootstrap --suggest-words
---lexicon FILE  where tags of --words are written [writes]
-{SEED}
-"""
+OPTIONS = (
+    Option(
+        "-m, --model [NAME=]MODEL",
+        "model to serve under NAME (default: the file name); several may be given",
+        several=True,
+    ),
+    Option("--review FILE", "serve a page to correct the trees of FILE"),
+    *ADDRESS,
+    Heading("models", "for -m without --review"),
+    Option("--jobs N", "number of processes; they share the models", default=1),
+    Option("--megabytes M", "maximum size of a request", default=4, least=0.001),
+    Option(
+        "--waiting N",
+        "maximum number of queued requests; further ones are rejected for retry",
+        default=64,
+        least=0,
+    ),
+    Heading("review", "for --review", needs="--review"),
+    Option("--source FILE", "translations, CoNLL-U"),
+    Option("--alignment FILE", "word links between --source and FILE"),
+    Option("--pairs FILE FILE ", "", hidden=True),
+    ALIGNMENT_FORMAT,
+    PAIRING,
+    Option("-o, --output MODEL", "where a parser trained by the page is written"),
+    *REVIEWING,
+    Option(
+        "--first",
+        "order of sentences: least confident, most informative (see qsproj suggest), as in the file, or "
+        "different from --versus first",
+        default="unsure",
+        choices=("unsure", "worth", "file", "differing"),
+        former="--order",
+    ),
+    Option(
+        "--versus FILE", "the same sentences by another annotator, shown for comparison", former="--beside"
+    ),
+    Option("--words FILE", "words to tag, as written by qsproj bootstrap --suggest-words"),
+    Option("--lexicon FILE", "where tags of --words are written", writes=""),
+    SEED,
+)
 EXAMPLES = """examples:
   qsproj serve -m de.model
   qsproj serve -m de=german.model -m en=english.model --port 8001 --jobs 4

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from qsproj.cli.command_parser import print_lines
+from qsproj.cli.options.declare import Option
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
@@ -33,14 +34,17 @@ The command counts the places that are evidence for a dimension, and those that 
 _ROUND_TRIP = """Convert a treebank to another style and back, and count the lost heads and relations."""
 _LIST = """List the dimensions with their choices, those of Universal Dependencies first, and the presets."""
 _SHOWN_RELATIONS = 5
-SOURCE_STYLE = """--from STYLE  style of the input; auto: detect it, reading the whole input into memory
-    (default: ud) [dest: from_style]"""
-_TREEBANK = "[TREEBANK]  CoNLL-U [default: -]"
-_TO = "--to STYLE  the style to convert to and back [required]"
+SOURCE_STYLE = Option(
+    "--from STYLE",
+    "style of the input; auto: detect it, reading the whole input into memory (default: ud)",
+    dest="from_style",
+)
+_TREEBANK = Option("[TREEBANK]", "CoNLL-U", default="-")
+_TO = Option("--to STYLE", "the style to convert to and back", required=True)
 ACTIONS = {
-    "detect": (_DETECT, _TREEBANK),
-    "roundtrip": (_ROUND_TRIP, f"{_TO}\n{SOURCE_STYLE}\n{_TREEBANK}"),
-    "list": (_LIST, ""),
+    "detect": (_DETECT, (_TREEBANK,)),
+    "roundtrip": (_ROUND_TRIP, (_TO, SOURCE_STYLE, _TREEBANK)),
+    "list": (_LIST, ()),
 }
 
 

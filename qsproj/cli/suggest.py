@@ -11,24 +11,33 @@ number of words plus --sentence-cost; `qsproj annotate` and `qsproj bootstrap --
 
 import argparse
 
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import adding_lines
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all
 
-OPTIONS = """
--m, --model MODEL  a parser [required]
-[INPUT]  CoNLL-U [default: -]
--o, --output FILE  CoNLL-U [default: -]
---count N  maximum number of sentences
---most-words N  maximum total number of words [dest: words] [former: --words]
---annotated FILE  sentences already annotated (for a converter, in the old style), whose kinds of words count
-    less; may be given several times [several]
---sentence-cost WORDS  fixed annotation cost per sentence, in words; larger values favour long sentences
-    [default: 2.0] [least: 0.0]
---plain  rank by uncertainty alone, ignoring kinds of words
---predict  pre-annotate: add predicted heads and relations, with ArcProb in MISC
-"""
+OPTIONS = (
+    Option("-m, --model MODEL", "a parser", required=True),
+    Option("[INPUT]", "CoNLL-U", default="-"),
+    Option("-o, --output FILE", "CoNLL-U", default="-"),
+    Option("--count N", "maximum number of sentences"),
+    Option("--most-words N", "maximum total number of words", dest="words", former="--words"),
+    Option(
+        "--annotated FILE",
+        "sentences already annotated (for a converter, in the old style), whose kinds of words count less; "
+        "may be given several times",
+        several=True,
+    ),
+    Option(
+        "--sentence-cost WORDS",
+        "fixed annotation cost per sentence, in words; larger values favour long sentences",
+        default=2.0,
+        least=0.0,
+    ),
+    Option("--plain", "rank by uncertainty alone, ignoring kinds of words"),
+    Option("--predict", "pre-annotate: add predicted heads and relations, with ArcProb in MISC"),
+)
 EXAMPLES = """examples:
   qsproj suggest -m my.model raw.conllu --count 50 -o next.conllu
   qsproj suggest -m my.model raw.conllu --annotated train.conllu --most-words 1000 --predict -o next.conllu

@@ -11,24 +11,27 @@ import argparse
 from functools import partial
 
 from qsproj.cli.options import shared
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import check_keeps
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import check_has_misc, count_sentences, open_source, write_sentences
 from qsproj.errors import UsageError
 from qsproj.progress import track
 
-COLUMNS = shared.COLUMNS.format(use="write", names="upos, xpos, feats, lemma", usual="model")
-OPTIONS = f"""
--m, --model MODEL  tagger, or tagger and parser [required]
-[INPUT]  CoNLL-U or plain text [default: -]
--o, --output FILE  tagged CoNLL-U [default: -] [writes: input]
---confidence  add the probability of each tag to MISC as TagProb=
-{shared.TEXT_READING}
---split-contractions  split contractions of plain text into words as in the treebanks: zum to zu dem; always
-    done by a model with a trained tokenizer
-{COLUMNS}
-{shared.WORKERS}
-"""
+OPTIONS = (
+    Option("-m, --model MODEL", "tagger, or tagger and parser", required=True),
+    Option("[INPUT]", "CoNLL-U or plain text", default="-"),
+    Option("-o, --output FILE", "tagged CoNLL-U", default="-", writes="input"),
+    Option("--confidence", "add the probability of each tag to MISC as TagProb="),
+    *shared.TEXT_READING,
+    Option(
+        "--split-contractions",
+        "split contractions of plain text into words as in the treebanks: zum to zu dem; always done by a "
+        "model with a trained tokenizer",
+    ),
+    shared.columns(use="write", names="upos, xpos, feats, lemma", usual="model"),
+    *shared.WORKERS,
+)
 EXAMPLES = """examples:
   qsproj tag -m en.tagger en.txt -o en.conllu
   qsproj tag -m en.tagger book.txt --paragraphs -o book.conllu

@@ -9,6 +9,7 @@ and sent_id is the number of the line.
 import argparse
 from functools import partial
 
+from qsproj.cli.options.declare import Option
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.files import open_output
@@ -16,13 +17,17 @@ from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.text import read_text, words_of_lines
 
 CONLLU = ".conllu"
-OPTIONS = f"""
-[INPUT]  plain text, one sentence per line [default: -]
--o, --output FILE  tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU} [default: -]
---language CODE  tokenise by the rules of this language, two or three letters [required]
-| -m, --model MODEL  tokenise with this model: a tagger, or a tagger and parser
---split-contractions  with rules, split contractions into words: zum to zu dem
-"""
+OPTIONS = (
+    Option("[INPUT]", "plain text, one sentence per line", default="-"),
+    Option(
+        "-o, --output FILE",
+        f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU}",
+        default="-",
+    ),
+    Option("--language CODE", "tokenise by the rules of this language, two or three letters", required=True),
+    Option("-m, --model MODEL", "tokenise with this model: a tagger, or a tagger and parser", instead=True),
+    Option("--split-contractions", "with rules, split contractions into words: zum to zu dem"),
+)
 EXAMPLES = """examples:
   qsproj tokenize --language de text.de -o words.de
   qsproj tokenize -m en.tagger text.en -o words.en

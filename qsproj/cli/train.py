@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from qsproj.cli.options.declare import of_fields, only_where, only_with
+from qsproj.cli.options.declare import Heading, Option, of_fields, only_where, only_with
 from qsproj.cli.options.shared import SEED, languages_of, made_by, rng_of, values_of, warn_trained_on_dev
 from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
@@ -53,32 +53,55 @@ def _choice(*, yes: bool, no: bool) -> bool | None:
 
 LEARNS_FROM = ("treebanks",)
 _BY_OBJECTIVE = {name: _defaults(name) for name in ("epochs", "l2")}
-OPTIONS = f"""
-TREEBANK ...  CoNLL-U files [dest: treebanks]
--o, --output MODEL  where the model is written [required]
---dev FILE  early stopping by UAS on this treebank
-{SEED}
-# the parser
---order  1: score single arcs (default); 2: also pairs and sequences of arcs [choices: 1 2] [default: 1]
---projective  arcs may not cross
-| --nonprojective  arcs may cross (default: as in the treebanks)
---single-root  the root has exactly one child
-| --multi-root  the root may have several children (default: as in the treebanks)
---features NAME  features of words: delexicalised (UPOS only, to parse another language), words, or morphology
-    (also lemmas, XPOS and FEATS; default if the treebanks have any) [choices: delexicalised words morphology]
---labels  predict relations after the tree (default) or with it: more accurate, RelProb=
-    [choices: after joint] [default: after]
---enhanced  also learn enhanced dependencies (DEPS)
---joint-tags  read only word forms; infer UPOS and tree jointly
-# advanced
-{of_fields(TrainingOptions(), "objective", "epochs", *FIELDS, by_way=_BY_OBJECTIVE)}
---factors NAMES  second-order factors: grand, childseq, valence, nocross, with commas between them (default:
-    the first three, and nocross if arcs may cross) [with: --order 2]
---bp-iterations N  iterations of belief propagation, with --order 2 or --joint-tags (default: 5)
-    [dest: iterations] [former: --iterations]
---unlabelled FILE  CoNLL-U without trees, for training by entropy regularisation
---like TAGGED  for --features delexicalised: weight treebanks by similarity of UPOS to this file
-"""
+OPTIONS = (
+    Option("TREEBANK ...", "CoNLL-U files", dest="treebanks"),
+    Option("-o, --output MODEL", "where the model is written", required=True),
+    Option("--dev FILE", "early stopping by UAS on this treebank"),
+    SEED,
+    Heading("the parser"),
+    Option(
+        "--order",
+        "1: score single arcs (default); 2: also pairs and sequences of arcs",
+        default=1,
+        choices=(1, 2),
+    ),
+    Option("--projective", "arcs may not cross"),
+    Option("--nonprojective", "arcs may cross (default: as in the treebanks)", instead=True),
+    Option("--single-root", "the root has exactly one child"),
+    Option("--multi-root", "the root may have several children (default: as in the treebanks)", instead=True),
+    Option(
+        "--features NAME",
+        "features of words: delexicalised (UPOS only, to parse another language), words, or morphology "
+        "(also lemmas, XPOS and FEATS; default if the treebanks have any)",
+        choices=("delexicalised", "words", "morphology"),
+    ),
+    Option(
+        "--labels",
+        "predict relations after the tree (default) or with it: more accurate, RelProb=",
+        default="after",
+        choices=("after", "joint"),
+    ),
+    Option("--enhanced", "also learn enhanced dependencies (DEPS)"),
+    Option("--joint-tags", "read only word forms; infer UPOS and tree jointly"),
+    Heading("advanced"),
+    *of_fields(TrainingOptions(), "objective", "epochs", *FIELDS, by_way=_BY_OBJECTIVE),
+    Option(
+        "--factors NAMES",
+        "second-order factors: grand, childseq, valence, nocross, with commas between them (default: the "
+        "first three, and nocross if arcs may cross)",
+        needs="--order 2",
+    ),
+    Option(
+        "--bp-iterations N",
+        "iterations of belief propagation, with --order 2 or --joint-tags (default: 5)",
+        dest="iterations",
+        former="--iterations",
+    ),
+    Option("--unlabelled FILE", "CoNLL-U without trees, for training by entropy regularisation"),
+    Option(
+        "--like TAGGED", "for --features delexicalised: weight treebanks by similarity of UPOS to this file"
+    ),
+)
 EXAMPLES = f"""objectives:
 {known.objectives_explained()}
 

@@ -9,8 +9,8 @@ Without target trees, use `qsproj join-biparser`, which reuses a joint model of 
 from argparse import ArgumentParser, Namespace
 
 from qsproj.cli.options import pair_files
-from qsproj.cli.options.declare import of_fields, only_where
-from qsproj.cli.options.shared import CHECKPOINT, SEED, checkpoint_of, made_by, rng_of, values_of
+from qsproj.cli.options.declare import Heading, Option, of_fields, only_where
+from qsproj.cli.options.shared import SEED, checkpoint, checkpoint_of, made_by, rng_of, values_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.features.arc_templates import TEMPLATE_SETS
@@ -22,32 +22,52 @@ from qsproj.progress import notice
 
 # Factors of two trees by the values of --factors; only SYNCH has no weights to learn.
 FACTORS = {"all": FAMILIES, "mono": ("MONO",), "synch": (joint_options.SYNCH,)}
-OPTIONS = f"""
-{pair_files.PAIR_FILES}
---source-model MODEL  source parser, of order 1 or 2 [required]
---target-model MODEL  target parser not trained on these trees (default: train one on them)
--o, --output MODEL  where the model is written [required]
-{SEED}
-# the model
---factors NAME  all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint
-    [choices: {" ".join(FACTORS)}] [default: all]
---labels NAME  joint (default): target relations also depend on those of the source; after: on the target tree
-    only, which is faster [choices: {" ".join(joint_options.LABELS)}] [default: joint]
-    [with: --factors all, mono]
---target-tags NAME  given (default): the target has UPOS; links: the model tags it, using tags of linked
-    words; joint: also infers uncertain tags jointly with trees and links
-    [choices: {" ".join(joint_options.TAGS)}] [default: given] [former: --tags]
---order  of the target parser: 2 adds grandparents and sequences (default: 1) [choices: 1 2] [default: 1]
---features NAME  features of words of the target parser, as in qsproj train
-    [choices: {" ".join(TEMPLATE_SETS)}]
-# links by hand [with: --factors all, mono]
-{pair_files.LINK_LEARNING}
-# advanced
-{pair_files.SOURCE_TREE.format(usual="joint")}
-{of_fields(JointTrainingOptions(), "epochs")} [with: --factors all, mono]
-{of_fields(JointOptions(), "link_threshold")}
-{CHECKPOINT.format(kept="the target parser, and the state of training after each epoch")}
-"""
+OPTIONS = (
+    *pair_files.PAIR_FILES,
+    Option("--source-model MODEL", "source parser, of order 1 or 2", required=True),
+    Option("--target-model MODEL", "target parser not trained on these trees (default: train one on them)"),
+    Option("-o, --output MODEL", "where the model is written", required=True),
+    SEED,
+    Heading("the model"),
+    Option(
+        "--factors NAME",
+        "all (default); mono: reward parallel arcs only; synch: two parsers under a hard constraint",
+        default="all",
+        choices=FACTORS,
+    ),
+    Option(
+        "--labels NAME",
+        "joint (default): target relations also depend on those of the source; after: on the target tree "
+        "only, which is faster",
+        default="joint",
+        choices=joint_options.LABELS,
+        needs="--factors all, mono",
+    ),
+    Option(
+        "--target-tags NAME",
+        "given (default): the target has UPOS; links: the model tags it, using tags of linked words; "
+        "joint: also infers uncertain tags jointly with trees and links",
+        default="given",
+        choices=joint_options.TAGS,
+        former="--tags",
+    ),
+    Option(
+        "--order",
+        "of the target parser: 2 adds grandparents and sequences (default: 1)",
+        default=1,
+        choices=(1, 2),
+    ),
+    Option(
+        "--features NAME", "features of words of the target parser, as in qsproj train", choices=TEMPLATE_SETS
+    ),
+    Heading("links by hand", needs="--factors all, mono"),
+    *pair_files.LINK_LEARNING,
+    Heading("advanced"),
+    pair_files.source_tree(usual="joint"),
+    *of_fields(JointTrainingOptions(), "epochs", needs="--factors all, mono"),
+    *of_fields(JointOptions(), "link_threshold"),
+    *checkpoint(kept="the target parser, and the state of training after each epoch"),
+)
 
 LEARNS_FROM = ("source", "target", "alignment")
 EXAMPLES = """examples:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from qsproj.cli.options import shared
+from qsproj.cli.options.declare import Option
 from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.text import tokenize
@@ -21,22 +22,22 @@ from qsproj.errors import UsageError
 from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
-COLUMNS = shared.COLUMNS.format(
-    use="learn", names="upos, xpos, feats, lemma", usual="treebanks; upos is always learned"
+OPTIONS = (
+    Option("TREEBANK ...", "CoNLL-U files with UPOS, plain, .gz or .xz", dest="treebanks"),
+    Option("-o, --output MODEL", "where the model is written", required=True),
+    shared.language(of="language of plain text"),
+    Option("--text FILE ...", "plain text to train on as well", former="--raw"),
+    Option("--dev FILE", "keep the best epoch on this treebank"),
+    Option("--lexicon FILE", "UniMorph lines, lemma TAB form TAB features, for lemmas"),
+    shared.lemmatizer(others="the lexicon, if the treebanks have no lemmas"),
+    Option(
+        "--rules",
+        "tokenise plain text by the rules and contractions of the language even if the treebanks contain "
+        "the original text; better below 200 sentences",
+    ),
+    shared.columns(use="learn", names="upos, xpos, feats, lemma", usual="treebanks; upos is always learned"),
+    shared.SEED,
 )
-OPTIONS = f"""
-TREEBANK ...  CoNLL-U files with UPOS, plain, .gz or .xz [dest: treebanks]
--o, --output MODEL  where the model is written [required]
-{shared.LANGUAGE.format(of="language of plain text")}
---text FILE ...  plain text to train on as well [former: --raw]
---dev FILE  keep the best epoch on this treebank
---lexicon FILE  UniMorph lines, lemma TAB form TAB features, for lemmas
-{shared.LEMMATIZER.format(others="the lexicon, if the treebanks have no lemmas")}
---rules  tokenise plain text by the rules and contractions of the language even if the treebanks contain the
-    original text; better below 200 sentences
-{COLUMNS}
-{shared.SEED}
-"""
 EXAMPLES = """examples:
   qsproj train-tagger corpora/de.conllu -o de.tagger --language de
   qsproj train-tagger a.conllu b.conllu --text news.de.txt.xz --language de --dev dev.conllu -o de.tagger

@@ -9,7 +9,14 @@ import pytest
 
 from qsproj.cli.command_parser import CommandHelp
 from qsproj.cli.main import COMMANDS, build_parser
-from qsproj.cli.options.declare import add_options, check_conditions, number, only_where
+from qsproj.cli.options.declare import (
+    Heading,
+    Option,
+    add_options,
+    check_conditions,
+    number,
+    only_where,
+)
 from qsproj.errors import UsageError
 
 MOST_LINES = 60
@@ -91,17 +98,15 @@ def test_what_nobody_would_turn_is_not_offered():
 def conditional():
     """Return a parser of which ``--deep`` is read by one method only, and ``--fast`` with ``--model``."""
     parser = argparse.ArgumentParser(prog="t")
-    add_options(
-        parser,
-        """
---method NAME  how [default: a]
--m, --model MODEL  what
---deep N  how deep [default: 3] [with: --method b, c]
---half X  half of it
-# more [with: -m]
---fast  faster
-""",
+    options = (
+        Option("--method NAME", "how", default="a"),
+        Option("-m, --model MODEL", "what"),
+        Option("--deep N", "how deep", default=3, needs="--method b, c"),
+        Option("--half X", "half of it"),
+        Heading("more", needs="-m"),
+        Option("--fast", "faster"),
     )
+    add_options(parser, options)
     only_where(parser, "an even number", lambda options: options.deep % 2 == 0, "half")
     return parser
 

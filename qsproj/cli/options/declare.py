@@ -1,117 +1,127 @@
-"""Options of a command, declared by a text that reads like its help.
-
-A line is an option, ``-o, --output FILE``, or an argument, ``FILE ...`` or ``[FILE]``, then two spaces and
-its help; indented lines continue it. ``# links: about them`` begins a group, ``| --to STYLE`` is an
-alternative to the line above. N, K and PIXELS are whole numbers, P is a probability, NAME,... are columns.
-The help is completed by a default that is a number, or ``-``, the standard input or output. Notes end a line:
-
-- ``[required]``, ``[default: X]``, ``[choices: a b]``, ``[several]``: it may be given several times
-- ``[least: 1]``, ``[most: 5]``: its range; any number is read if the least has a point
-- ``[with: --text]``: it, or its group, is read only if --text is given; ``[with: --method a, b]``: with these
-  values of --method
-- ``[writes: input]``: it is an output, as ``-o`` always is, and may replace these inputs
-- ``[former: --old]``: an old name, not shown; ``[dest: name]``: its name in the namespace
-- ``[hidden]``: not in the help; ``[alone]``: with it, arguments are not required
-"""
+"""Options of a command: dataclasses, which become arguments of argparse."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Any
 
 from qsproj.errors import UsageError
 
 COLUMNS = ("upos", "xpos", "feats", "lemma")
-_NOTE = re.compile(
-    r" \[(alone|choices|default|dest|former|hidden|least|most|required|several|with|writes)(?:: ([^]]*))?]$"
-)
 
 
-def add_options(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add the options of a text to a parser."""
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option ``-o, --output FILE``, or an argument ``FILE ...``, or ``[FILE]`` that may be left out.
+
+    ``written`` is how the help shows it. N, K and PIXELS are whole numbers, P is a probability, and NAME,...
+    are columns. The help is completed by a ``default`` that is a number, or ``-``, the standard input or
+    output. ``least``, ``most``: range; with a float as ``least`` any number is read. ``several``: it may be
+    given several times. ``needs``: it is read only with another option, ``--text``, or with some values of
+    one, ``--method a, b``. ``writes``: it is an output, as ``-o`` always is, and may replace these inputs.
+    ``former``: an old name, not shown. ``dest``: name in the namespace. ``alone``: with it, arguments are not
+    required. ``instead``: an alternative to the option before it.
+    """
+
+    written: str
+    help: str
+    _: KW_ONLY
+    default: str | float | None = None
+    choices: Collection[str] | Collection[int] = ()
+    least: float = 1
+    most: float = math.inf
+    required: bool = False
+    several: bool = False
+    needs: str = ""
+    writes: str | None = None
+    former: str | None = None
+    dest: str | None = None
+    hidden: bool = False
+    alone: bool = False
+    instead: bool = False
+
+    def add_to(self, container: Any) -> argparse.Action:
+        words = [word.removesuffix(",") for word in re.sub(r"^\[(.*)]$", r"\1", self.written).split()]
+        names, value = [word for word in words if word[0] == "-"], [word for word in words if word[0] != "-"]
+        more: dict[str, Any] = {"choices": list(self.choices)} if self.choices else {}
+        help, default = self.help, self.default
+        if value:
+            single = len({*value, "..."}) <= 2
+            more["metavar"] = re.sub(r"^\[(\w*)]$", r"\1", value[0]) if single else tuple(value)
+            more["type"] = self._type(value[0])
+        elif more and isinstance(more["choices"][0], int):
+            more["type"] = number(least=1, whole=True)
+        if not names and self.written.endswith("]"):
+            more["nargs"] = "*" if value[1:] else "?"
+        elif value[1:]:
+            more["nargs"] = "+" if value[1] == "..." else len(value)
+        elif value and value[0] != more["metavar"]:
+            more |= {"nargs": "?", "const": more["choices"][0]}
+        if self.several or self.alone:
+            more["action"] = "append" if self.several else _Alone
+        elif not value and not self.choices:
+            more["action"] = "store_true"
+        if self.several or "..." in value:
+            more["default"] = []
+        elif default is not None:
+            more["default"] = default
+        if default == "-":
+            help = f"{help} (default: standard {'output' if names else 'input'})"
+        elif value and isinstance(default, int | float):
+            help = f"{help} (default: {default:g})"
+        if names:
+            more |= {"required": self.required} | ({"dest": self.dest} if self.dest else {})
+        shown = argparse.SUPPRESS if self.hidden else help
+        action = container.add_argument(*(names or [self.dest or value[0].lower()]), help=shown, **more)
+        if self.writes is not None or "-o" in names:
+            action.writes = self.writes or ""
+        if self.former:
+            container._option_string_actions[self.former] = action
+        return action
+
+    def _type(self, value: str) -> Callable[[str], Any] | None:
+        if value == "P":
+            return number(least=0.0, most=1.0)
+        if isinstance(self.least, float):
+            return number(least=self.least, most=self.most)
+        if value in ("N", "K", "PIXELS"):
+            return number(least=self.least, most=self.most, whole=True)
+        return column_names if value == "NAME,..." else None
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The heading of the options after it; ``needs``: as of each of them."""
+
+    title: str
+    about: str | None = None
+    needs: str = ""
+
+
+def add_options(parser: argparse.ArgumentParser, options: Iterable[Option | Heading]) -> None:
     group: Any = parser
     either: Any = None
     before: Any = None
-    of_group = list[str]()
-    for line in filter(None, re.sub(r"\n +", " ", text).split("\n")):
-        notes, conditions = dict[str, str](), list[str]()
-        while found := _NOTE.search(line):
-            line = line[: found.start()]
-            if found[1] == "with":
-                conditions.insert(0, found[2])
-            else:
-                notes[found[1]] = found[2] or ""
-        if line.startswith("# "):
-            title, _, about = line[2:].partition(": ")
-            group, of_group = parser.add_argument_group(title, about or None), conditions
+    of_group = ""
+    for option in options:
+        if isinstance(option, Heading):
+            group, of_group = parser.add_argument_group(option.title, option.about), option.needs
             continue
-        written, _, help = line.removeprefix("| ").partition("  ")
-        if not line.startswith("| "):
+        if not option.instead:
             either = None
         elif either is None:
             either = group.add_mutually_exclusive_group(required=before.required)
             either._group_actions.append(before)
             before.required = False
-        before = _add_option(either or group, written, help, notes)
-        for condition in (*conditions, *of_group):
+        before = option.add_to(either or group)
+        for condition in filter(None, (option.needs, of_group)):
             only_with(parser, condition, before.dest)
-
-
-def _add_option(container: Any, written: str, help: str, notes: Mapping[str, str]) -> argparse.Action:
-    words = [word.removesuffix(",") for word in re.sub(r"^\[(.*)]$", r"\1", written).split()]
-    names, value = [word for word in words if word[0] == "-"], [word for word in words if word[0] != "-"]
-    more: dict[str, Any] = {"choices": notes["choices"].split()} if "choices" in notes else {}
-    if value:
-        more["metavar"] = (
-            re.sub(r"^\[(\w*)]$", r"\1", value[0]) if len({*value, "..."}) <= 2 else tuple(value)
-        )
-        more["type"] = _type_of(value[0], notes)
-    elif more and more["choices"][0].isdecimal():
-        more |= {"choices": list(map(int, more["choices"])), "type": number(least=1, whole=True)}
-    if not names and written.endswith("]"):
-        more["nargs"] = "*" if value[1:] else "?"
-    elif value[1:]:
-        more["nargs"] = "+" if value[1] == "..." else len(value)
-    elif value and value[0] != more["metavar"]:
-        more |= {"nargs": "?", "const": more["choices"][0]}
-    if "several" in notes or "..." in value:
-        more["default"] = []
-    if "several" in notes or "alone" in notes:
-        more["action"] = "append" if "several" in notes else _Alone
-    elif not value and "choices" not in more:
-        more["action"] = "store_true"
-    if "default" in notes:
-        default = more["default"] = notes["default"]
-        if default == "-":
-            help = f"{help} (default: standard {'output' if names else 'input'})"
-        elif more.get("type") is not None:
-            more["default"] = int(default) if default.isdecimal() else float(default)
-            help = f"{help} (default: {more['default']:g})" if value else help
-    if names:
-        more |= {"required": "required" in notes} | ({"dest": notes["dest"]} if "dest" in notes else {})
-    shown = argparse.SUPPRESS if "hidden" in notes else help
-    action = container.add_argument(*(names or [notes.get("dest", value[0].lower())]), help=shown, **more)
-    if "writes" in notes or "-o" in names:
-        action.writes = notes.get("writes", "")
-    if "former" in notes:
-        container._option_string_actions[notes["former"]] = action
-    return action
-
-
-def _type_of(value: str, notes: Mapping[str, str]) -> Callable[[str], Any] | None:
-    least, most = notes.get("least", "1"), float(notes.get("most", "inf"))
-    if value == "P":
-        return number(least=0.0, most=1.0)
-    if not least.removeprefix("-").isdecimal():
-        return number(least=float(least), most=most)
-    if value in ("N", "K", "PIXELS"):
-        return number(least=int(least), most=most, whole=True)
-    return column_names if value == "NAME,..." else None
 
 
 class _Alone(argparse.Action):
@@ -126,28 +136,28 @@ class _Alone(argparse.Action):
                 action.required = False
 
 
-def of_fields(usual: object, *names: str, by_way: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return the options of fields of a dataclass as a text: ``--max-sentences`` for ``max_sentences``.
+def of_fields(
+    usual: object, *names: str, by_way: Mapping[str, str] = MappingProxyType({}), needs: str = ""
+) -> Iterable[Option]:
+    """Yield the options of fields of a dataclass: ``--max-sentences`` for ``max_sentences``.
 
     Range and help are taken from the field (:mod:`qsproj.models.spec`), the default from ``usual``.
     ``by_way``: fields that default to None, with the text of their default in the help.
     """
     from qsproj.models.spec import specs_of
 
-    lines = []
     for field in names:
-        spec, default = specs_of(type(usual))[field], getattr(usual, field)
+        spec, value = specs_of(type(usual))[field], getattr(usual, field)
         span = "" if math.isinf(spec.most) else f", {spec.least:,.9g} to {spec.most:,.9g}"
-        value, notes = "X", f" [least: {float(spec.least)}] [most: {spec.most}]"
-        if isinstance(default, str):
-            value, notes = "NAME", f" [choices: {' '.join(spec.known[1])}]" if spec.known else ""
-        elif isinstance(default, int) or isinstance(spec.least, int):
-            value, notes = "N", f" [least: {spec.least}]"
-        if default is not None and field not in by_way:
-            notes += f" [default: {default}]"
+        metavar, more = "X", dict[str, Any](least=float(spec.least), most=spec.most)
+        if isinstance(value, str):
+            metavar, more = "NAME", {"choices": spec.known[1]} if spec.known else {}
+        elif isinstance(value, int) or isinstance(spec.least, int):
+            metavar, more = "N", {"least": int(spec.least)}
+        if field not in by_way:
+            more["default"] = value
         name, help = field.replace("_", "-"), f"{spec.help}{span} {by_way.get(field, '')}".strip()
-        lines.append(f"--{name} {spec.metavar or value}  {help}{notes}")
-    return "\n".join(lines)
+        yield Option(f"--{name} {spec.metavar or metavar}", help, needs=needs, **more)
 
 
 def number(*, least: float, most: float = math.inf, whole: bool = False) -> Callable[[str], Any]:
@@ -174,7 +184,7 @@ def column_names(text: str) -> tuple[str, ...]:
 
 
 def only_with(parser: argparse.ArgumentParser, condition: str, *names: str) -> None:
-    """Declare that options are read as by the note ``[with: condition]``."""
+    """Declare that options are read as by ``needs`` of :class:`Option`."""
     flag, _, among = condition.partition(" ")
 
     def holds(options: argparse.Namespace) -> bool:

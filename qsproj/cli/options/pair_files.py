@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qsproj.cli.options.declare import Option
 from qsproj.cli.options.shared import PAIRING
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
@@ -30,24 +31,50 @@ _LOOKED_AT = 1000
 
 
 _FORMATS = names_of(ALIGNMENTS)
-ALIGNMENT_FORMAT = f"""--alignment-format NAME  {", ".join(_FORMATS)} (default: {DEFAULT_ALIGNMENT_FORMAT});
-    pharaoh:tokens: links of tokens, applied to all their words [default: {DEFAULT_ALIGNMENT_FORMAT}]"""
-PAIR_FILES = f"""--source FILE  source sentences, CoNLL-U [required]
---target FILE  target sentences, CoNLL-U [required]
---alignment FILE  candidate links (default: the two sides are one text in two annotation styles, with each
-    word linked to itself)
-{ALIGNMENT_FORMAT}
-{PAIRING}"""
-SOURCE_TREE = """--source-tree NAME  joint: inferred together with the target tree; best: predicted by the
-    source parser, faster; observed: read from the file (default: {usual}) [choices: joint best observed]"""
+ALIGNMENT_FORMAT = Option(
+    "--alignment-format NAME",
+    f"{', '.join(_FORMATS)} (default: {DEFAULT_ALIGNMENT_FORMAT}); pharaoh:tokens: links of tokens, applied "
+    "to all their words",
+    default=DEFAULT_ALIGNMENT_FORMAT,
+)
+PAIR_FILES = (
+    Option("--source FILE", "source sentences, CoNLL-U", required=True),
+    Option("--target FILE", "target sentences, CoNLL-U", required=True),
+    Option(
+        "--alignment FILE",
+        "candidate links (default: the two sides are one text in two annotation styles, with each word "
+        "linked to itself)",
+    ),
+    ALIGNMENT_FORMAT,
+    PAIRING,
+)
 # Values of --alignment-factors, with the factors added to ALIGN, SOURCEFERT and TARGETFERT.
 FACTORS = {"fertility": (), "target-hmm": ("TARGETHMM",), "source-hmm": ("SOURCEHMM",), "itg": ("ITG",)}
-LINK_LEARNING = f"""--hand-alignment FILE  hand-made links of the first pairs, as many as the file has: sure
-    links are positive, possible ones hidden, others negative
---hand-alignment-format NAME  as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})
-    [choices: {" ".join(_FORMATS)}] [with: --hand-alignment]
---alignment-factors NAME  fertility (default): number of links of a word; target-hmm, source-hmm: also jumps
-    between links of adjacent words; itg: bracketing (ITG) [choices: {" ".join(FACTORS)}]"""
+LINK_LEARNING = (
+    Option(
+        "--hand-alignment FILE",
+        "hand-made links of the first pairs, as many as the file has: sure links are positive, possible ones "
+        "hidden, others negative",
+    ),
+    Option(
+        "--hand-alignment-format NAME",
+        f"as --alignment-format (default: {DEFAULT_ALIGNMENT_FORMAT})",
+        choices=_FORMATS,
+        needs="--hand-alignment",
+    ),
+    Option(
+        "--alignment-factors NAME",
+        "fertility (default): number of links of a word; target-hmm, source-hmm: also jumps between links of "
+        "adjacent words; itg: bracketing (ITG)",
+        choices=FACTORS,
+    ),
+)
+
+
+def source_tree(usual: str) -> Option:
+    ways = "joint: inferred together with the target tree; best: predicted by the source parser, faster"
+    help = f"{ways}; observed: read from the file (default: {usual})"
+    return Option("--source-tree NAME", help, choices=("joint", "best", "observed"))
 
 
 def files_of_sources(options: argparse.Namespace) -> list[tuple[str, str, str]]:

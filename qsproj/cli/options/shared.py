@@ -1,4 +1,4 @@
-"""Options of several commands, as texts for :mod:`qsproj.cli.options.declare`, and what they stand for."""
+"""Options of several commands, and what they stand for."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qsproj import __version__
+from qsproj.cli.options.declare import Heading, Option
 from qsproj.corpus.files import PACKED
 from qsproj.corpus.language.recognition import recognise
 from qsproj.corpus.pairs.pairing import PAIRINGS
@@ -22,33 +23,71 @@ from qsproj.progress import notice
 if TYPE_CHECKING:
     from qsproj.models.checkpoint import Checkpoint
 
-SEED = "--seed N  random seed; the same seed gives the same bytes [default: 1] [least: 0]"
-PAIRING = f"""--pair HOW  pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order
-    [choices: {" ".join(PAIRINGS)}] [default: {PAIRINGS[0]}]"""
-LANGUAGE = """--language CODE  {of}, two or three letters; languages without sacremoses rules are tokenised
-    like English"""
-LEMMATIZER = """--lemmatizer NAME  simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages,
-    for words missing from {others}"""
-COLUMNS = """--columns NAME,...  columns to {use}: {names}, with commas between them (default: all columns of
-    the {usual})"""
-TEXT_READING = """--language CODE  language of plain text, two or three letters (default: the model's
-    language)
---paragraphs  split running text into sentences, by the tagger if it was trained to, else by rules
---segmentations K  write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2
-    ... for line 7, with their probabilities in a comment; needs a model with a trained tokenizer"""
-JOBS = "--jobs N  {what}; -1: one per core [default: 1] [least: -1]"
-WORKERS = f"""# parallelism; does not change results
-{JOBS.format(what="processes")}
---backend NAME  processes on this machine (default), or dask: a cluster [choices: {" ".join(BACKENDS)}]
-    [default: {BACKENDS[0]}]
---scheduler ADDRESS  address of the Dask cluster: tcp://host:8786"""
-CHECKPOINT = """--checkpoint DIR  keep {kept}
---resume  resume from the state in --checkpoint DIR, if there is one"""
-ADDRESS = """--host ADDRESS  address of the server (default: 127.0.0.1) [default: 127.0.0.1]
---port N  port of the server; 0: any free port [default: 8001] [least: 0]
---seconds S  time limit of a request [default: 60] [least: 0.01]"""
-REVIEWING = """--train-after N  number of reviewed sentences needed for training [default: 10]
---reviewer NAME  add the comment "# reviewed_by = NAME" to confirmed sentences [former: --by]"""
+SEED = Option("--seed N", "random seed; the same seed gives the same bytes", default=1, least=0)
+PAIRING = Option(
+    "--pair HOW",
+    "pair CoNLL-U by id: parallel_id, else sent_id, else order (default), or by order",
+    choices=PAIRINGS,
+    default=PAIRINGS[0],
+)
+TEXT_READING = (
+    Option("--language CODE", "language of plain text, two or three letters (default: the model's language)"),
+    Option(
+        "--paragraphs",
+        "split running text into sentences, by the tagger if it was trained to, else by rules",
+    ),
+    Option(
+        "--segmentations K",
+        "write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... for "
+        "line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
+    ),
+)
+ADDRESS = (
+    Option("--host ADDRESS", "address of the server (default: 127.0.0.1)", default="127.0.0.1"),
+    Option("--port N", "port of the server; 0: any free port", default=8001, least=0),
+    Option("--seconds S", "time limit of a request", default=60, least=0.01),
+)
+REVIEWING = (
+    Option("--train-after N", "number of reviewed sentences needed for training", default=10),
+    Option("--reviewer NAME", 'add the comment "# reviewed_by = NAME" to confirmed sentences', former="--by"),
+)
+
+
+def language(of: str) -> Option:
+    rules = "two or three letters; languages without sacremoses rules are tokenised like English"
+    return Option("--language CODE", f"{of}, {rules}")
+
+
+def lemmatizer(others: str) -> Option:
+    lemmas = "simplemma (pip install 'qsproj[lemmas]'): lemmas of some fifty languages"
+    return Option("--lemmatizer NAME", f"{lemmas}, for words missing from {others}")
+
+
+def columns(use: str, names: str, usual: str) -> Option:
+    usual = f"(default: all columns of the {usual})"
+    return Option("--columns NAME,...", f"columns to {use}: {names}, with commas between them {usual}")
+
+
+def jobs(what: str, needs: str = "") -> Option:
+    return Option("--jobs N", f"{what}; -1: one per core", default=1, least=-1, needs=needs)
+
+
+def checkpoint(kept: str) -> tuple[Option, Option]:
+    resume = "resume from the state in --checkpoint DIR, if there is one"
+    return Option("--checkpoint DIR", f"keep {kept}"), Option("--resume", resume)
+
+
+WORKERS = (
+    Heading("parallelism; does not change results"),
+    jobs("processes"),
+    Option(
+        "--backend NAME",
+        "processes on this machine (default), or dask: a cluster",
+        choices=BACKENDS,
+        default=BACKENDS[0],
+    ),
+    Option("--scheduler ADDRESS", "address of the Dask cluster: tcp://host:8786"),
+)
 
 # Options without effect on the model in any command, beside outputs; and what a command adds to them.
 _WITHOUT_EFFECT = {"jobs", "backend", "scheduler", "checkpoint", "resume", "work", "clean", "verbose"}
