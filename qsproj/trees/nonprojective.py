@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Heads, Scores
 from qsproj.kernels.trees.arborescence import arborescence
-from qsproj.kernels.trees.matrix_tree import matrix_tree
-from qsproj.kernels.trees.matrix_tree_log import matrix_tree_log
+from qsproj.kernels.trees.matrix_tree import matrix_tree, matrix_tree_log
 from qsproj.kernels.trees.tree_sampling import draw_by_walks
 from qsproj.trees.family import TreeFamily
 

@@ -56,8 +56,7 @@ def arc_buckets(source, templates, head, dependent, room, out):
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def add_scores(source, templates, weights, share, scores):
     """Add ``share`` times every arc's score to ``scores`` float64[n+1, n+1]; O(n^2 (n + T))."""
-    room = workspace()
-    out = np.empty(templates.operations.shape[0], np.uint64)
+    room, out = workspace(templates.operations.shape[0])
     size = scores.shape[0]
     for head in range(size):
         for dependent in range(1, size):
@@ -76,8 +75,7 @@ def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin
     ``slopes`` float64[n+1, n+1]: derivative of the loss by each arc score; entries below NEGLIGIBLE are
     skipped. ``share``: the factor on the scores of this tree.
     """
-    room = workspace()
-    out = np.empty(templates.operations.shape[0], np.uint64)
+    room, out = workspace(templates.operations.shape[0])
     size = slopes.shape[0]
     for arc in range(begin, size * size):
         head, dependent = arc // size, arc % size
@@ -95,8 +93,7 @@ def gather_arcs(source, templates, slopes, share, gradient, touched, used, begin
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def turn_scores(source, templates, weights, scores):
     """Write the score of reversing each word's source arc into float64[n+1]; -inf without such an arc."""
-    room = workspace()
-    out = np.empty(templates.operations.shape[0], np.uint64)
+    room, out = workspace(templates.operations.shape[0])
     scores[:] = -np.inf
     for word in range(1, scores.shape[0]):
         # int64 instead of the heads' int32: otherwise arc_buckets would be compiled twice.
@@ -111,8 +108,7 @@ def turn_scores(source, templates, weights, scores):
 @njit(cache=True, error_model="numpy")
 def gather_turns(source, templates, slopes, gradient, touched, used, begin):
     """As :func:`gather_arcs` for :func:`turn_scores`: ``slopes`` float64[n+1], by each word's score."""
-    room = workspace()
-    out = np.empty(templates.operations.shape[0], np.uint64)
+    room, out = workspace(templates.operations.shape[0])
     for word in range(max(begin, 1), slopes.shape[0]):
         head = np.int64(source.heads[word])
         if head <= 0 or abs(slopes[word]) < NEGLIGIBLE:
@@ -131,7 +127,7 @@ COPIES = 2
 @njit(cache=True, error_model="numpy")
 def branches(source, heads, found):
     """Write each word's branch seen from its head, itself if there is none, into ``found`` int32[n+1]."""
-    up, down = workspace()[:2]
+    up, down = workspace(0)[0][:2]
     for word in range(heads.shape[0]):
         found[word] = word
         if word == 0 or heads[word] < 0:
@@ -148,8 +144,7 @@ def score_relations(source, templates, heads, weights, scores):
     ``heads`` int32[n+1] is the target tree, ``weights`` float32[buckets, COPIES + L]; rows of words without a
     head (and row 0) become zero.
     """
-    room = workspace()
-    out = np.empty(templates.operations.shape[0], np.uint64)
+    room, out = workspace(templates.operations.shape[0])
     scores[:] = 0.0
     for word in range(1, heads.shape[0]):
         head = np.int64(heads[word])
@@ -164,8 +159,7 @@ def score_relations(source, templates, heads, weights, scores):
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def step_relations(source, templates, heads, gradient, weights, state, rate, step):
     """Take one AdaGrad step for each arc of a sentence, by ``gradient`` float64[n+1, COPIES + L]."""
-    room = workspace()
-    out = np.empty(templates.operations.shape[0], np.uint64)
+    room, out = workspace(templates.operations.shape[0])
     for word in range(1, heads.shape[0]):
         head = np.int64(heads[word])
         if head < 0:

@@ -50,13 +50,12 @@ class SourceNodes(NamedTuple):
 @njit(cache=True, error_model="numpy")
 def node_depths(heads, depths):
     """Write the steps from each node to the top of its tree; heads without cycles, -1 at a top."""
+    depths[:] = 0
     for node in range(heads.shape[0]):
-        depth = 0
         above = heads[node]
         while above >= 0:
-            depth += 1
+            depths[node] += 1
             above = heads[above]
-        depths[node] = depth
 
 
 @njit(cache=True, error_model="numpy")
@@ -64,9 +63,8 @@ def derive_nodes(heads, atoms, first):
     """Fill the columns of DERIVED, from column ``first`` of ``atoms`` uint64[n+2, A] on."""
     n = heads.shape[0] - 1
     children, inner, outer, side, previous = first + 2, first + 3, first + 4, first + 5, first + 6
+    atoms[:, first:] = NONE
     for node in range(n + 2):
-        for column in range(first, atoms.shape[1]):
-            atoms[node, column] = NONE
         if 0 < node <= n:
             atoms[node, previous] = atoms[node - 1, TAG]
         if node < n:
@@ -127,8 +125,7 @@ def order_of(head, dependent, ancestor):
 @njit(cache=True, error_model="numpy")
 def hash_path(atoms, column, up, ups, down, downs, runs):
     """Hash one column along a path; with ``runs``, only the first of equal neighbours."""
-    state = NONE
-    before = NONE
+    state = before = NONE
     for k in range(ups):
         value = atoms[up[k], column]
         if not (runs and value == before):
@@ -219,15 +216,16 @@ def pair_atoms(source, head, dependent, room):
 
 
 @njit(cache=True, error_model="numpy")
-def workspace():
-    """Return the work arrays of :func:`pair_atoms`: path up, path down, counts, nodes, atoms of the pair."""
-    return (
+def workspace(templates):
+    """Return arrays for :func:`pair_atoms`: path up, path down, counts, nodes, pair; and one for buckets."""
+    room = (
         np.empty(MAX_UP, np.int64),
         np.empty(MAX_DOWN, np.int64),
         np.empty(6, np.int64),
         np.empty(len(PLACES) - 1, np.int64),
         np.empty(len(PAIR), np.uint64),
     )
+    return room, np.empty(templates, np.uint64)
 
 
 # Other dependents of a word stay with it or move to the topmost word turned over it; the last two trees have
@@ -236,16 +234,15 @@ TREES = ("stay", "move", "other-stay", "other-move")
 
 
 @njit(cache=True, error_model="numpy")
-def chains_above(heads, turned, innermost, outermost, outwards):
+def chains_above(heads, turned):
     """Order the words turned over each word from inside out: on its right, nearest first, then left.
 
-    Filled, int32[n+1], -1 for none: ``innermost``, ``outermost``, the first and the last word of the chain
+    Returns, int32[n+1], -1 for none: ``innermost``, ``outermost``, the first and the last word of the chain
     over each word; ``outwards``, the word after each turned word on its chain.
     """
     n = heads.shape[0] - 1
-    innermost[:] = -1
-    outermost[:] = -1
-    outwards[:] = -1
+    innermost = np.full(n + 1, -1, np.int32)
+    outermost, outwards = innermost.copy(), innermost.copy()
     for k in range(2 * n):
         on_right = k < n
         word = k + 1 if on_right else 2 * n - k
@@ -257,6 +254,7 @@ def chains_above(heads, turned, innermost, outermost, outwards):
         else:
             outwards[outermost[head]] = word
         outermost[head] = word
+    return innermost, outermost, outwards
 
 
 @njit(cache=True, error_model="numpy")
@@ -270,9 +268,7 @@ def turned_trees(heads, turned, nests, trees):
     ``trees`` int32[4, n+1]: filled.
     """
     size = heads.shape[0]
-    innermost, outermost = np.empty(size, np.int32), np.empty(size, np.int32)
-    outwards = np.empty(size, np.int32)
-    chains_above(heads, turned, innermost, outermost, outwards)
+    innermost, outermost, outwards = chains_above(heads, turned)
     top = np.empty(size, np.int32)
     for word in range(size):
         above = word

@@ -47,8 +47,7 @@ def number_pairs(order, source_offsets, target_words, target_offsets, cell_offse
     """
     starts, tokens, sentences = order
     vocabulary_size = starts.size - 1
-    number = np.empty(target_vocabulary_size, np.int64)
-    number.fill(-1)
+    number = np.full(target_vocabulary_size, -1, np.int64)
     pair_starts = np.zeros(vocabulary_size + 1, np.int64)
     cell_pairs = np.empty(cell_offsets[-1], np.int32)
     pair_targets = np.empty(max(1024, cell_offsets[-1] // 8), np.int32)
@@ -62,8 +61,7 @@ def number_pairs(order, source_offsets, target_words, target_offsets, cell_offse
             row = cell_offsets[s] + (tokens[place] - source_offsets[s]) * (end - begin)
             if pairs + end - begin > pair_targets.size:
                 larger = np.empty(2 * pair_targets.size + end - begin, np.int32)
-                for pair in range(pairs):
-                    larger[pair] = pair_targets[pair]
+                larger[:pairs] = pair_targets[:pairs]
                 pair_targets = larger
             for token in range(begin, end):
                 target = target_words[token]

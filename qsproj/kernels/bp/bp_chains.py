@@ -173,8 +173,7 @@ def valence_messages(incoming, starts, scores, maximise):
         m = messages.shape[0]
         counted = np.empty((m + 1, last + 1))
         _count_forward(messages, counted, maximise)
-        for c in range(last + 1):
-            after[c] = scores[f, c]
+        after[:] = scores[f]
         for j in range(m - 1, -1, -1):
             # Invariant: after[c] is the total of the choices from boolean j + 1 on, given c before it.
             if_true, if_false = -np.inf, -np.inf

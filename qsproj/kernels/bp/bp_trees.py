@@ -71,16 +71,11 @@ def forest_messages(incoming, heads, dependents, counts, sizes, single_root, out
     """Write :func:`projective_messages` of concatenated sentences; ``done`` bool[S] has its results."""
     begin = 0
     for sentence in range(sizes.shape[0]):
-        end = begin + counts[sentence]
+        own = slice(begin, begin + counts[sentence])
         done[sentence] = projective_messages(
-            incoming[begin:end],
-            heads[begin:end],
-            dependents[begin:end],
-            sizes[sentence],
-            single_root,
-            outgoing[begin:end],
+            incoming[own], heads[own], dependents[own], sizes[sentence], single_root, outgoing[own]
         )
-        begin = end
+        begin = own.stop
 
 
 # Rows of the workspace.

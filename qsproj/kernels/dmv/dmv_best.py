@@ -9,9 +9,7 @@ from qsproj.kernels.compilation import njit
 from qsproj.kernels.dmv.dmv_charts import LEFT, NONE, RIGHT, SOME
 from qsproj.kernels.dmv.dmv_expectation import FREE
 
-# "nnan" lets the maxima use vector instructions; it is safe since scores are finite or -inf and are only
-# added and compared.
-# No flags that change rounding; see dmv_charts.
+# "nnan" is safe for vectorised maxima: scores, finite or -inf, are only added and compared; see dmv_charts.
 FLAGS = {"nsz", "nnan"}
 
 
@@ -76,10 +74,8 @@ def _follow(stop, go, half, sealed, opened, top, heads):
         dependent = _best_dependent(opened, sealed, head, end)[1]
         heads[dependent] = head + 1
         i, j = min(head, dependent), max(head, dependent)
-        if head < dependent:
-            split = _best_split(half, go[i, RIGHT], stop[j, LEFT], i, j)[1]
-        else:
-            split = _best_split(half, stop[i, RIGHT], go[j, LEFT], i, j)[1]
+        of_i, of_j = (go, stop) if head < dependent else (stop, go)
+        split = _best_split(half, of_i[i, RIGHT], of_j[j, LEFT], i, j)[1]
         stack[depth, 0], stack[depth, 1] = dependent, end
         stack[depth + 1, 0], stack[depth + 1, 1] = i, split
         stack[depth + 2, 0], stack[depth + 2, 1] = j, split + 1
@@ -93,9 +89,7 @@ def dmv_best_by_arcs(tags, log_stop, log_go, weights, root_weights, heads):
     Written: ``heads`` int16[n], as by :func:`dmv_best`. Returns the score, -inf if no tree is possible.
     """
     n = tags.shape[0]
-    stop, go = np.empty((n, 2, 2)), np.empty((n, 2, 2))
-    for h in range(n):
-        stop[h], go[h] = log_stop[tags[h]], log_go[tags[h]]
+    stop, go = log_stop[tags], log_go[tags]
     half, sealed = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
     opened = np.full((n, n), -np.inf)
     _fill(weights, stop, go, half, sealed, opened)

@@ -114,12 +114,10 @@ def valence_outside(first, space, goal):
     weights, root_weights, stop, go, half, sealed_by_end, opened, d_half, d_sealed, d_opened, empty = space
     n = first.shape[0] - 1
     nodes = first[n]
-    for a in range(nodes):
-        empty[a, LEFT] = empty[a, RIGHT] = 0.0
-        d_half[a, :n] = 0.0
-        d_opened[a, :nodes] = 0.0
-    for e in range(n):
-        d_sealed[e, :nodes] = 0.0
+    empty[:nodes] = 0.0
+    d_half[:nodes, :n] = 0.0
+    d_opened[:nodes, :nodes] = 0.0
+    d_sealed[:n, :nodes] = 0.0
     for word in range(n):
         for a in range(first[word], first[word + 1]):
             left, right = _ends(first, stop, half, a, word)
@@ -268,10 +266,8 @@ def _rescaled_goal(first, space):
             return goal, log_scale
         # A NaN, from infinity times zero, also counts as too large.
         factor = step if goal <= LOWEST else 1.0 / step
-        for a in range(nodes):
-            space.root_weights[a] *= factor
-            for b in range(nodes):
-                space.weights[a, b] *= factor
+        space.root_weights[:nodes] *= factor
+        space.weights[:nodes, :nodes] *= factor
         log_scale -= n * np.log(factor)
     return 0.0, log_scale
 
@@ -287,14 +283,10 @@ def _add_stop_counts(tags, arcs, root_arcs, empty, stop_counts):
         used = root_arcs[a]
         for b in range(nodes):
             used += arcs[b, a]
-        dependents_left = 0.0
-        for b in range(a):
-            dependents_left += arcs[a, b]
-        dependents_right = 0.0
-        for b in range(a + 1, nodes):
-            dependents_right += arcs[a, b]
         for direction in range(2):
-            dependents = dependents_left if direction == LEFT else dependents_right
+            dependents = 0.0
+            for b in range(a) if direction == LEFT else range(a + 1, nodes):
+                dependents += arcs[a, b]
             without = min(empty[a, direction], used)
             cell = stop_counts[tags[a], direction]
             cell[NONE, 0] += without

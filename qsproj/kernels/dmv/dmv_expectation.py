@@ -59,10 +59,8 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
             continue
         for h in range(n):
             root_counts[words[h]] += root_arcs[h]
-            for d in range(h):
-                child_counts[words[h], LEFT, words[d]] += arcs[h, d]
-            for d in range(h + 1, n):
-                child_counts[words[h], RIGHT, words[d]] += arcs[h, d]
+            for d in range(n):
+                child_counts[words[h], LEFT if d < h else RIGHT, words[d]] += arcs[h, d]
     return stop_counts, child_counts, root_counts, log_likelihoods, arcs, root_arcs
 
 

@@ -46,14 +46,10 @@ def _fill_weights(tags, source_tags, priors, relations, choices, configuration, 
                 space.root_weights[b] = weight * root[source_tags[b], tags[b]]
             continue
         a = row - 1
-        rightwards = child[tags[a], RIGHT]
-        leftwards = child[tags[a], LEFT]
-        for b in range(a):
+        for b in range(nodes):
             weight = a_choice[relations[row, b]] * priors[b]
-            space.weights[a, b] = weight * leftwards[source_tags[b], tags[b]]
-        for b in range(a, nodes):
-            weight = a_choice[relations[row, b]] * priors[b]
-            space.weights[a, b] = weight * rightwards[source_tags[b], tags[b]]
+            by_tags = child[tags[a], LEFT if b < a else RIGHT]
+            space.weights[a, b] = weight * by_tags[source_tags[b], tags[b]]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)
@@ -65,14 +61,9 @@ def _add_counts(
         configuration_counts[relations[0, b]] += root_arcs[b]
         root_counts[source_tags[b], tags[b]] += root_arcs[b]
     for a in range(nodes):
-        leftwards = child_counts[tags[a], LEFT]
-        rightwards = child_counts[tags[a], RIGHT]
-        for b in range(a):
+        for b in range(nodes):
             configuration_counts[relations[a + 1, b]] += arcs[a, b]
-            leftwards[source_tags[b], tags[b]] += arcs[a, b]
-        for b in range(a + 1, nodes):
-            configuration_counts[relations[a + 1, b]] += arcs[a, b]
-            rightwards[source_tags[b], tags[b]] += arcs[a, b]
+            child_counts[tags[a], LEFT if b < a else RIGHT, source_tags[b], tags[b]] += arcs[a, b]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)

@@ -5,7 +5,7 @@ the template's attributes of the head, of the dependent (both computed once for 
 (direction, distance, the tags between). Direction and distance change only the low four bits of a bucket. So
 a feature with and without direction and distance is in one block of 16 buckets, which in float32 is a cache
 line: an arc costs one memory access for each template, not two, and collisions are as frequent as under any
-other hash. In scoring, the weights of an arc are prefetched while those of earlier arcs are summed.
+other hash.
 
 The kernels share ``atoms`` uint64[n + 1 + 2 * PAD, A]: hash of attribute a at position p (0 is the root) in
 row ``p + PAD``; the PAD rows before and after are outside the sentence. Operations int32[T, W]: the
@@ -78,11 +78,8 @@ def position_parts(atoms, operations, seeds, parts):
 def direction_and_distance(head, dependent):
     """Return direction and binned distance (1, 2, 3, 4, 5-9, 10+; McDonald et al. 2005) as 3 to 14."""
     gap = abs(head - dependent)
-    if gap >= 10:
-        gap = 6
-    elif gap >= 5:
-        gap = 5
-    return np.uint64(2 * gap + (2 if head < dependent else 1))
+    binned_gap = gap if gap < 5 else 5 if gap < 10 else 6
+    return np.uint64(2 * binned_gap + (2 if head < dependent else 1))
 
 
 class Between(NamedTuple):
@@ -353,8 +350,7 @@ def list_arcs(features, heads, dependents, support):
         first = starts[arc]
         if first + count > buckets.shape[0]:
             more = np.empty(2 * (first + count), np.uint64)
-            for k in range(first):
-                more[k] = buckets[k]
+            more[:first] = buckets[:first]
             buckets = more
         for k in range(count):
             buckets[first + k] = out[k]
@@ -395,3 +391,69 @@ def gather_arcs(features, slopes, support, negligible, gradient, touched, used, 
     room = np.empty((2, bucket_workspace(features).shape[0]), np.uint64)
     where = (begin, negligible)
     return _gather_arcs(features, slopes, support, where, gradient, touched, used, between, room)
+
+
+# Arcs in clusters have a row of weights for each bucket and are hashed once for all clusters. Weights and
+# gradients are flat: cluster c of bucket b has index b C + c, so that the weights of a feature are adjacent.
+
+
+@njit(cache=True, error_model="numpy")
+def total_weights(weights, places, count, scores):
+    """Write the sums of weights of an arc in each cluster into ``scores`` float64[C]; mutates ``places``."""
+    for cluster in range(scores.shape[0]):
+        scores[cluster] = total_weight(weights, places, count)
+        for k in range(count):
+            places[k] += ONE
+
+
+@njit(cache=True, error_model="numpy")
+def score_clusters(features, weights, scores):
+    """Write the score of every arc in every cluster into float64[n+1, n+1, C]; O(n^2 T C) time."""
+    n, clusters = scores.shape[0] - 1, scores.shape[2]
+    between, out, ahead = between_workspace(features), bucket_workspace(features), bucket_workspace(features)
+    previous_head = previous_dependent = previous_count = ZERO
+    for head in range(n + 1):
+        for direction in (1, -1):
+            nothing_between(features, between)
+            dependent = head + direction
+            while 1 <= dependent <= n:
+                count = arc_buckets(features, head, dependent, between, ahead)[1]
+                for k in range(count):
+                    ahead[k] *= np.uint64(clusters)
+                prefetch_rows(weights, ahead, count)
+                if previous_count:
+                    total_weights(weights, out, previous_count, scores[previous_head, previous_dependent])
+                out, ahead = ahead, out
+                previous_head, previous_dependent, previous_count = head, dependent, count
+                if extend_between(features.tags[dependent], between):
+                    hash_between(features, between)
+                dependent += direction
+    if previous_count:
+        total_weights(weights, out, previous_count, scores[previous_head, previous_dependent])
+
+
+@njit(cache=True, error_model="numpy")
+def gather_clusters(features, slopes, chances, support, negligible, gradient, touched, used, begin):
+    """Add the gradient of one sentence, as :func:`gather_arcs` does.
+
+    ``slopes``: the clusters summed out; ``chances`` float64[n+1, n+1, C]: probability of each cluster.
+    """
+    between, out = between_workspace(features), bucket_workspace(features)
+    size, clusters = slopes.shape[0], chances.shape[2]
+    for arc in range(begin, size * size):
+        head, dependent = arc // size, arc % size
+        slope = slopes[head, dependent]
+        if dependent == 0 or head == dependent or abs(slope) <= negligible:
+            continue
+        count = one_arc(features, head, dependent, between, out)
+        if used + count * clusters > touched.shape[0]:
+            return used, arc
+        supported = keep_supported(out, count, support)
+        for k in range(supported):
+            out[k] *= np.uint64(clusters)
+        for cluster in range(clusters):
+            share = slope * chances[head, dependent, cluster]
+            used = add_slopes(out, supported, share, gradient, touched, used)
+            for k in range(supported):
+                out[k] += ONE
+    return used, DONE

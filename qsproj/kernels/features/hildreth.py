@@ -38,19 +38,6 @@ def add_vector(constraint, factor, starts, members, signs, row_starts, buckets, 
 
 
 @njit(cache=True, error_model="numpy")
-def squared_lengths(starts, members, signs, row_starts, buckets, scratch):
-    """Return the squared length of each vector, float64[constraints]; ``scratch`` is as ``change``, zero."""
-    lengths = np.empty(starts.shape[0] - 1)
-    for constraint in range(lengths.shape[0]):
-        add_vector(constraint, 1.0, starts, members, signs, row_starts, buckets, scratch)
-        lengths[constraint] = product(constraint, starts, members, signs, row_starts, buckets, scratch)
-        for k in range(starts[constraint], starts[constraint + 1]):
-            for f in range(row_starts[members[k]], row_starts[members[k] + 1]):
-                scratch[buckets[f]] = 0.0
-    return lengths
-
-
-@njit(cache=True, error_model="numpy")
 def hildreth(
     starts, members, signs, row_starts, buckets, slacks, limit, tolerance, most, multipliers, change
 ):
@@ -59,7 +46,13 @@ def hildreth(
     ``slacks`` float64[constraints]: violations before the change. ``tolerance``: a pass without larger
     violations is the last. ``multipliers``: current ones, mutated, up to ``limit``. ``change``: zero.
     """
-    lengths = squared_lengths(starts, members, signs, row_starts, buckets, change)
+    # Squared lengths of the vectors, each added to the zero ``change`` and removed again.
+    lengths = np.empty(starts.shape[0] - 1)
+    for constraint in range(lengths.shape[0]):
+        add_vector(constraint, 1.0, starts, members, signs, row_starts, buckets, change)
+        lengths[constraint] = product(constraint, starts, members, signs, row_starts, buckets, change)
+        for k in range(starts[constraint], starts[constraint + 1]):
+            change[buckets[row_starts[members[k]] : row_starts[members[k] + 1]]] = 0.0
     for passed in range(most):
         furthest = 0.0
         for constraint in range(lengths.shape[0]):

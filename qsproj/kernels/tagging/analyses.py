@@ -62,8 +62,7 @@ def add_distinctive(rows, weights, table, words, emissions):
         asked = distinctive[offsets[first] : offsets[first + 1]]
         if ranges[i, 1] - first < 2 or asked.shape[0] == 0:
             continue
-        for q in range(asked.shape[0]):
-            sums[q] = 0.0
+        sums[: asked.shape[0]] = 0.0
         for k in range(rows.shape[1]):
             if k + AHEAD < rows.shape[1] and rows[i, k + AHEAD] >= 0:
                 coming = np.int64(rows[i, k + AHEAD]) * width
@@ -92,12 +91,7 @@ def propose(emissions, table, words, support, gold, candidates, scores):
     of_analysis = np.empty(starts.shape[0] - 1)
     for i in range(n):
         first, last = ranges[i, 0], ranges[i, 1]
-        total = 0
-        for q in range(seen[i], seen[i + 1]):
-            total += known[q, 1]
-        if gold[i] >= 0:
-            total -= 1
-        of_form = level(total)
+        of_form = level(known[seen[i] : seen[i + 1], 1].sum() - (1 if gold[i] >= 0 else 0))
         for a in range(first, last):
             score = support[of_form, 0]
             for q in range(starts[a], starts[a + 1]):
@@ -127,9 +121,8 @@ def propose(emissions, table, words, support, gold, candidates, scores):
             candidates[i, found] = gold[i]
             scores[i, found] = right
             found += 1
-        for k in range(found, places):
-            candidates[i, k] = first
-            scores[i, k] = -np.inf
+        candidates[i, found:] = first
+        scores[i, found:] = -np.inf
 
 
 @njit(cache=True)
@@ -273,9 +266,7 @@ def analysis_gradient(rows, gold, table, words, weights, transitions, support, p
     there = 1
     for i in range(n):
         earlier, there = there, count_candidates(scores[i])
-        total = -1
-        for q in range(seen[i], seen[i + 1]):
-            total += known[q, 1]
+        of_form = level(known[seen[i] : seen[i + 1], 1].sum() - 1)
         for k in range(there):
             a = candidates[i, k]
             slope = marginals[i, k]
@@ -285,7 +276,7 @@ def analysis_gradient(rows, gold, table, words, weights, transitions, support, p
             for q in range(seen[i], seen[i + 1]):
                 if known[q, 0] == a:
                     count = known[q, 1] - (1 if a == gold[i] else 0)
-            of_support[level(total), level(count)] += slope
+            of_support[of_form, level(count)] += slope
             for j in range(earlier):
                 start = candidates[i - 1, j] if i else values.shape[0] - 1
                 for f in range(values.shape[1]):

@@ -11,7 +11,6 @@ from qsproj.kernels.compilation import njit
 
 # The code of every attribute of positions outside a sentence.
 BOUNDARY = np.uint64(0x5851F42D4C957F2D)
-ABSENT = np.int32(-1)
 
 
 @njit(cache=True)
@@ -52,7 +51,7 @@ def find_rows(keys, slots, rows, found):
     for i in range(keys.shape[0]):
         for k in range(keys.shape[1]):
             key = keys[i, k]
-            found[i, k] = ABSENT
+            found[i, k] = -1
             if key == np.uint64(0):
                 continue
             slot = key & mask

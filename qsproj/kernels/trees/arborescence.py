@@ -113,8 +113,7 @@ def _absorb(entering, entry, cost, into, into_entry):
 @njit(cache=True, borrows=True, error_model="numpy", fastmath=FLAGS)
 def _expand(parent, chosen_head, chosen_entry, count, settled, heads):
     """Undo contractions, last first: the arc that enters a cycle replaces the cycle's arc at its word."""
-    for node in range(count):
-        settled[node] = False
+    settled[:count] = False
     for node in range(count - 1, 0, -1):
         if settled[node]:
             continue

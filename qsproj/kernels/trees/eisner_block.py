@@ -27,8 +27,7 @@ def decode_block(scores, sizes, single_root, expected, heads, chances, done):
             done[sentence] = score > -np.inf
         for word in range(1, size if expected else 0):
             chances[first + word] = arcs[tree[word], word]
-        for word in range(size):
-            heads[first + word] = tree[word]
+        heads[first : first + size] = tree
         begin += size * size
         first += size
 

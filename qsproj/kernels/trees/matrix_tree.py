@@ -1,4 +1,4 @@
-"""Sums over all non-projective trees in probability space, without a subtraction: O(n^3) time.
+"""Sums over all non-projective trees in probability space, without a subtraction, and in logs: O(n^3) time.
 
 Gaussian elimination in the form of Grassmann, Taksar and Heyman: to eliminate word k, let ``pivot`` be the
 sum of the weights into k from the heads that remain; then ``weights[h, m] += weights[h, k] / pivot *
@@ -11,15 +11,11 @@ last once, by halving blocks of words. With a single root, the root is excluded 
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.trees.semirings import LOG, MAXIMUM, plus
 
-# Not literals: for each, numba would compile ``_put`` once more.
+# Not literals, so that a row is a tuple of one type.
 ELIMINATE, SUBSTITUTE, _VISIT = np.int64(0), np.int64(1), np.int64(2)
 _ZERO, _ONE = np.int64(0), np.int64(1)
-
-
-@njit(cache=True, error_model="numpy")
-def _put(row, kind, level, start, stop, gone, left):
-    row[0], row[1], row[2], row[3], row[4], row[5] = kind, level, start, stop, gone, left
 
 
 @njit(cache=True, error_model="numpy")
@@ -36,23 +32,23 @@ def leave_one_out_schedule(n):
         depth += 1
     steps = np.empty((max(4 * (n - 1), 1), 6), np.int64)
     stack = np.empty((6 * depth + 6, 6), np.int64)
-    _put(stack[0], _VISIT, _ZERO, _ONE, n + 1, _ZERO, _ZERO)
+    stack[0] = (_VISIT, _ZERO, _ONE, n + 1, _ZERO, _ZERO)
     top, count = 1, 0
     while top > 0:
         top -= 1
         kind, level, start, stop = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         if kind != _VISIT:
-            _put(steps[count], kind, level, start, stop, stack[top, 4], stack[top, 5])
+            steps[count] = stack[top]
             count += 1
         elif stop - start > 1:
             middle = (start + stop) // 2
             # The stack is last in, first out: these six lines read from the last step to the first.
-            _put(stack[top], SUBSTITUTE, level, start, stop, middle, start)
-            _put(stack[top + 1], _VISIT, level + 1, start, middle, _ZERO, _ZERO)
-            _put(stack[top + 2], ELIMINATE, level, start, stop, middle, start)
-            _put(stack[top + 3], SUBSTITUTE, level, start, stop, start, middle)
-            _put(stack[top + 4], _VISIT, level + 1, middle, stop, _ZERO, _ZERO)
-            _put(stack[top + 5], ELIMINATE, level, start, stop, start, middle)
+            stack[top] = (SUBSTITUTE, level, start, stop, middle, start)
+            stack[top + 1] = (_VISIT, level + 1, start, middle, _ZERO, _ZERO)
+            stack[top + 2] = (ELIMINATE, level, start, stop, middle, start)
+            stack[top + 3] = (SUBSTITUTE, level, start, stop, start, middle)
+            stack[top + 4] = (_VISIT, level + 1, middle, stop, _ZERO, _ZERO)
+            stack[top + 5] = (ELIMINATE, level, start, stop, start, middle)
             top += 6
     return steps[:count], depth
 
@@ -224,8 +220,7 @@ def matrix_tree(scores, single_root):
     blocks = np.empty((depth, size, size), scores.dtype)
     blocks[0] = weights
     reach = np.zeros((size, size), scores.dtype)
-    for d in range(1, size):
-        reach[0, d] = 1.0
+    reach[0, 1:] = 1.0
     odds = np.empty((2, size), scores.dtype)
     log_pivots, small = np.zeros(depth, scores.dtype), np.ones(depth)
     smallest, log_z = 1.0, scores.dtype.type(shifts.sum())
@@ -266,3 +261,114 @@ def matrix_tree(scores, single_root):
             marginals[h, d] = weights[h, d] * derivative
             reach[h, d] = 0.0 if derivative.real < floor else derivative
     return log_z + np.log(totals[1]), marginals, reach, shifts, True
+
+
+# The same in log space, for sums at any scale, and for maxima, with which the elimination is also valid.
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _eliminate_logs(block, start, stop, gone, left, single_root, semiring, takes_root):
+    """Eliminate the words of one half of ``start..stop-1`` in place; their columns become log-odds of heads.
+
+    Returns the sum of the log-pivots, -inf when there is no tree, and whether the root row must still be used
+    exactly once: a word in its place (``takes_root``) may have any number of dependents.
+    """
+    log_pivots = block.dtype.type(0.0)
+    for step in range(stop - gone if gone > left else left - gone):
+        k = stop - 1 - step if gone > left else gone + step
+        first, last = (start, k) if gone > left else (k + 1, stop)
+        pivot = block.dtype.type(-np.inf) if single_root else block[0, k]
+        for h in range(first, last):
+            pivot = plus(pivot, block[h, k], semiring)
+        takes_root[k] = pivot.real == -np.inf
+        if takes_root[k]:
+            log_pivots += block[0, k]
+            for m in range(first, last):
+                block[0, m] = block[k, m]
+            if not single_root or log_pivots.real == -np.inf:
+                return block.dtype.type(-np.inf), single_root
+            single_root = False
+            continue
+        log_pivots += pivot
+        for row in range(first - 1, last):
+            h = row if row >= first else 0
+            block[h, k] -= pivot
+            odds = block[h, k]
+            if odds.real > -np.inf:
+                for m in range(first, last):
+                    if m != h:
+                        block[h, m] = plus(block[h, m], odds + block[k, m], semiring)
+    return log_pivots, single_root
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _substitute_logs(block, start, stop, gone, left, semiring, takes_root, reach):
+    """Complete ``reach[h, m]`` for the words h that are gone and the words m that are left."""
+    begin, end = (start, gone) if gone > left else (left, stop)
+    for step in range(stop - gone if gone > left else left - gone):
+        k = gone + step if gone > left else left - 1 - step
+        first, last = (start, k) if gone > left else (k + 1, stop)
+        for m in range(begin, end):
+            if takes_root[k]:
+                # For the words eliminated before k, the root is behind k.
+                reach[k, m] = reach[0, m]
+                reach[0, m] = -np.inf
+                continue
+            total = block[0, k] + reach[0, m]
+            for h in range(first, last):
+                total = plus(total, block[h, k] + reach[h, m], semiring)
+            reach[k, m] = total
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _with_arcs(scores, single_root, semiring):
+    size = scores.shape[0]
+    steps, depth = leave_one_out_schedule(size - 1)
+    blocks = np.full((depth, size, size), -np.inf, scores.dtype)
+    reach = np.full((size, size), -np.inf, scores.dtype)
+    nowhere = np.full((size, size), -np.inf, scores.dtype)
+    for d in range(1, size):
+        reach[0, d] = 0.0
+        for h in range(size):
+            if h != d:
+                blocks[0, h, d] = scores[h, d]
+    log_pivots, once = np.zeros(depth, scores.dtype), np.full(depth, single_root)
+    takes_root = np.zeros((depth, size), np.bool_)
+    total = scores.dtype.type(0.0)
+    for step in range(steps.shape[0]):
+        kind, level, start, stop = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+        gone, left, below = steps[step, 4], steps[step, 5], steps[step, 1] + 1
+        block, flags = blocks[below], takes_root[below]
+        if kind != ELIMINATE:
+            _substitute_logs(block, start, stop, gone, left, semiring, flags, reach)
+            continue
+        for row in range(start - 1, stop):
+            h = row if row >= start else 0
+            for m in range(start, stop):
+                block[h, m] = blocks[level, h, m]
+        logs, once[below] = _eliminate_logs(block, start, stop, gone, left, once[level], semiring, flags)
+        log_pivots[below] = log_pivots[level] + logs
+        if left == 1 and gone == 2:
+            # Only word 1 remains; its own pivot is the sum over column 1 below.
+            total = log_pivots[below]
+        if log_pivots[below].real == -np.inf:
+            return log_pivots[below], nowhere
+    for d in range(1, size):
+        pivot = scores.dtype.type(-np.inf)
+        for h in range(size):
+            reach[h, d] += blocks[0, h, d]
+            pivot = plus(pivot, reach[h, d], semiring)
+        if pivot.real == -np.inf:
+            return pivot, nowhere
+        if d == 1:
+            total += pivot
+        for h in range(size):
+            reach[h, d] -= pivot
+    return total, reach + total
+
+
+@njit(cache=True, error_model="numpy")
+def matrix_tree_log(scores, single_root, maximise):
+    """Sum or maximise over all trees, projective or not, in log space; returns as ``eisner_log``."""
+    # Each call is compiled for its semiring.
+    return _with_arcs(scores, single_root, MAXIMUM) if maximise else _with_arcs(scores, single_root, LOG)

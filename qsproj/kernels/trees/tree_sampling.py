@@ -37,10 +37,7 @@ def draw_by_walks(weights, count, rng):
     size = weights.shape[0]
     cumulative = np.zeros((size, size))
     for d in range(1, size):
-        total = 0.0
-        for h in range(size):
-            total += weights[h, d]
-            cumulative[d, h] = total
+        cumulative[d] = np.cumsum(weights[:, d])
     heads = np.full((count, size), -1, np.int32)
     for tree in range(count):
         in_tree = np.zeros(size, np.bool_)

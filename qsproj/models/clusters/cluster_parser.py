@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Heads, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, unknown_name
-from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures
-from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
+from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, gather_clusters, score_clusters
 from qsproj.models.arc import arc_scorer
 from qsproj.models.arc.arc_learners import scorer_score
 from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from

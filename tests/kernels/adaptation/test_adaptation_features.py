@@ -98,9 +98,9 @@ def test_equal_features_share_a_bucket_and_others_do_not(templates):
     buckets = {}
     for sentence in sentences():
         nodes = turned_nodes(sentence, rng)
-        out = np.empty(len(templates), np.uint64)
+        room, out = workspace(len(templates))
         for head, dependent in all_arcs(sentence):
-            count = kernels.arc_buckets(nodes, compiled, head, dependent, workspace(), out)
+            count = kernels.arc_buckets(nodes, compiled, head, dependent, room, out)
             twins = features_of(sentence, templates, head, dependent, nodes.turned_heads)
             assert count == len(twins)
             for feature, bucket in zip(twins, out[:count].tolist(), strict=True):
@@ -138,9 +138,9 @@ def test_each_atom_of_pairs_tells_what_the_twins_tells():
     for _ in range(30):
         sentence = random_sentence(rng, 9)
         nodes = turned_nodes(sentence, rng)
-        out = np.empty(len(templates), np.uint64)
+        room, out = workspace(len(templates))
         for head, dependent in all_arcs(sentence):
-            count = kernels.arc_buckets(nodes, compiled, head, dependent, workspace(), out)
+            count = kernels.arc_buckets(nodes, compiled, head, dependent, room, out)
             twins = features_of(sentence, templates, head, dependent, nodes.turned_heads)
             for feature, bucket in zip(twins, out[:count].tolist(), strict=True):
                 assert buckets.setdefault(feature, bucket) == bucket, feature
@@ -156,9 +156,9 @@ def test_scores_are_sums_of_the_twins_weights():
         scores = np.zeros((len(sentence) + 1,) * 2)
         kernels.add_scores(nodes, compiled, weights, 0.5, scores)
         kernels.add_scores(nodes, compiled, weights, 0.25, scores)
-        out = np.empty(len(ARC_TEMPLATES), np.uint64)
+        room, out = workspace(len(ARC_TEMPLATES))
         for head, dependent in all_arcs(sentence):
-            count = kernels.arc_buckets(nodes, compiled, head, dependent, workspace(), out)
+            count = kernels.arc_buckets(nodes, compiled, head, dependent, room, out)
             wanted = 0.75 * sum(float(weights[bucket]) for bucket in out[:count].tolist())
             assert scores[head, dependent] == pytest.approx(wanted, abs=1e-9)
         assert not scores[:, 0].any()

@@ -5,8 +5,7 @@ import pytest
 
 from qsproj.features.arc_templates import MORPHOLOGY, arc_features, compile_templates
 from qsproj.features.atoms import encode
-from qsproj.kernels.features.arc_features import gather_arcs, score_arcs
-from qsproj.kernels.features.cluster_features import gather_clusters, score_clusters
+from qsproj.kernels.features.arc_features import gather_arcs, gather_clusters, score_arcs, score_clusters
 from qsproj.models.arc.arc_scorer import bit_mask
 from qsproj.training.optimiser import PlainSteps
 from tests.sentences import make_sentence
