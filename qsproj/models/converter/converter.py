@@ -218,14 +218,8 @@ class AdaptedParser(Parser):
     base: Parser
     converter: Converter
     refuses_training = Converter.refuses_training
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.base.reads
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        return self.base.ignored
+    # The base may tag words, but the tags that it reads are not kept.
+    word_tagger = None
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Parse and convert; probabilities are the converter's, given the best tree of the source parser."""

@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import misc_values, with_heads
+from qsproj.corpus.editing import misc_values, with_columns, with_heads
 from qsproj.errors import SentenceLengthError, UsageError
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.features.adaptation_templates import encode_source
+from qsproj.models.arc.arc_parser import ArcParser
+from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.converter.converter import AdaptedParser, ConverterOptions, probable_trees, train_converter
+from qsproj.models.converter.converter import (
+    AdaptedParser,
+    Converter,
+    ConverterOptions,
+    probable_trees,
+    train_converter,
+)
 from qsproj.models.converter.converter_parts import (
     RelationAdapter,
     TurnModel,
@@ -21,6 +29,9 @@ from qsproj.models.converter.converter_parts import (
     turned_arcs,
 )
 from qsproj.models.storage import kind_of, load_model
+from qsproj.models.tagging.tagger_training import train_tagger
+from qsproj.models.text.text_parser import text_parser
+from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.styles.convert import convert
 from qsproj.styles.style import parse_style
 from qsproj.training.objectives import logistic_loss
@@ -252,6 +263,17 @@ def test_an_adapted_parser_parses_converts_and_is_stored(converter, sources, tmp
         written = [float(value) for value in misc_values(parsed, "ArcProb")]
         chosen = adapted.arc_probabilities(sentence)[parsed.heads[1:], np.arange(1, len(sentence) + 1)]
         np.testing.assert_allclose(written, chosen, atol=6e-5)
+
+
+def test_the_tagger_of_the_source_parser_does_not_tag_converted_sentences(sources):
+    tagger = train_tagger(sources[:5], rng=np.random.default_rng(1), epochs=1)
+    inner = ArcParser(ArcScorer.untrained("words"), None, TreeDecoder(projective=True, single_root=True))
+    adapted = AdaptedParser(text_parser(tagger, inner), Converter.untrained())
+    assert adapted.word_tagger is None
+    sentence = sources[0]
+    bare = with_columns(sentence, upos=["_"] * len(sentence))
+    assert adapted.parse(bare).upos == bare.upos
+    assert text_parser(tagger, adapted).parse(bare).upos == tagger.tag(bare).upos
 
 
 def test_a_parser_without_a_kind_cannot_be_stored():
