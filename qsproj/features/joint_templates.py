@@ -144,7 +144,10 @@ def tag_buckets(
     posteriors: NDArray[np.float64],
     n_tags: int,
 ) -> Buckets:
-    """Return int32[L * n_tags, T], features of L links with each candidate tag of their target words."""
+    """Return int32[L * n_tags, T], features of L links with each candidate tag of their target words.
+
+    ``source_tags`` uint64[L]: hash of the source word's tag. ``posteriors`` float64[L]: of the links.
+    """
     columns = {
         "source tag": np.repeat(source_tags, n_tags),
         "tag": hashes_of(tag for row in tags for tag in (*row, *[""] * (n_tags - len(row)))),

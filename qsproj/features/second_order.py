@@ -66,7 +66,8 @@ def _lexical(three: Template, two: Template, word: str) -> tuple[Template, ...]:
     return *triples, *(tuple(map("{}.{}".format, two, row)) for row in ends)
 
 
-_GRAND, _CHILDSEQ = (("grand", "head", "dep"), ("grand", "dep")), (ROLES["childseq"], ("previous", "next"))
+_GRAND = ("grand", "head", "dep"), ("grand", "dep")
+_CHILDSEQ = ROLES["childseq"], ("previous", "next")
 _VALENCE = templates_of("head.upos; head.upos-1, head.upos, head.upos+1")
 _NOCROSS = templates_of("first.upos, second.upos; first.upos; second.upos")
 

@@ -46,8 +46,10 @@ TEMPLATES = (
     *("rule", "rule & kinds2", "rule & lower-1", "rule & word", "rule & lower"),
 )
 _COMPILED = pair_templates(TEMPLATES, ATTRIBUTES)
-# Maximum distance, in pieces, of visible context, and the number of pieces processed at a time.
-SIGHT, _BLOCK = 48, 4096
+# Maximum distance, in pieces, of visible context.
+SIGHT = 48
+# Number of pieces processed at a time.
+_BLOCK = 4096
 _NEAR, _AROUND, _FAR = 4, 30, 40
 _ENDS = frozenset(".!?…؟۔।॥。！？")
 _OPENING, _CLOSING = frozenset("([{（［「『【〔"), frozenset(")]}）］」』】〕")

@@ -52,6 +52,7 @@ class Parser(Stored):
     reach it as :class:`~qsproj.models.constraints.Constraints`, and its trees satisfy them; nothing is put
     back afterwards. It can be trained further where it implements :meth:`fine_tuned`. A model that wraps
     another parser is a :class:`Wrapper`, which delegates all other methods to its :attr:`base`.
+
     ``base``: the inner parser, as that of a text parser, or the first order of a second-order parser; None:
     no inner parser. ``refuses_parts``: why partial trees are refused; None: they are accepted.
     ``refuses_training``: why the model cannot be trained further by :meth:`fine_tuned`; None: it can.

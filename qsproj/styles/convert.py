@@ -165,8 +165,10 @@ def separators(tree: WorkingTree, group: Group, style: Style) -> list[int]:
         for child in tree.children[holder]:
             if first < child < last and child not in group.links and tree.is_separating(child):
                 attachment = _attachment(style, tree.relations[child])
-                beside = holder in group.conjuncts and (child < holder) == (attachment == "following")
-                if holder == group.top if attachment == "between" else beside:
+                attached = holder in group.conjuncts and (child < holder) == (attachment == "following")
+                if attachment == "between":
+                    attached = holder == group.top
+                if attached:
                     found.append(child)
     return found
 

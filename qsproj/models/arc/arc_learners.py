@@ -1,4 +1,4 @@
-"""What arc weights learn, losses of trees that agree with gold ones; trainers by more than gradient steps."""
+"""Training examples of arc weights, dev scores; MIRA, exponentiated gradient and batch optimisers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -146,7 +146,7 @@ def weighed_example(example: Example, weight: float, options: TrainingOptions) -
 def entropy_examples(
     sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[ArcExample]:
-    """Encode sentences that are not too long, with the entropy of their trees; may raise UsageError."""
+    """Encode sentences of at most MAX_WORDS, with the entropy of trees; UsageError for a loss not in nats."""
     if sentences and "unlabelled" not in objective_named(options.objective).reads:
         beside = ", ".join(names_of(lambda one: "unlabelled" in one.reads))
         raise UsageError(f"unlabelled sentences require the objective {beside}, not {options.objective}")

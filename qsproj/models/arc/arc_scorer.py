@@ -28,7 +28,9 @@ from qsproj.training.margins import DualTree, Margins
 from qsproj.training.objectives import Annealed, Objective
 from qsproj.training.optimiser import SparseOptimiser
 
-HASH_BITS, CACHE_LINE = 22, 64
+HASH_BITS = 22
+# In bytes.
+CACHE_LINE = 64
 
 
 def zero_weights(*shape: int) -> NDArray[np.float32]:

@@ -166,7 +166,8 @@ def with_marks_attached(
     mixed = np.maximum(0.5 * (own[:, marks] + by_guidelines[:, marks]), LEAST)
     changed = scores.copy()
     changed[:, marks] = temperature * np.log(mixed)
-    chances = inference.infer(changed / temperature)[1] if pairs else changed
-    for first, last in pairs:
-        changed[first + 1 : last, last] += TOGETHER * chances[first + 1 : last, first]
+    if pairs:
+        chances = inference.infer(changed / temperature)[1]
+        for first, last in pairs:
+            changed[first + 1 : last, last] += TOGETHER * chances[first + 1 : last, first]
     return changed

@@ -175,7 +175,10 @@ class Enhancer:
     def graph(
         self, sentence: Sentence, arcs: Callable[[], Scores | None] | None = None
     ) -> tuple[list[list[Edge]], list[list[float]]]:
-        """Return edges into each word, by head, and their probabilities given the tree; ``arcs``: of arcs."""
+        """Return the edges into each word, by head, and the probability of each given the tree.
+
+        ``arcs`` returns the probability of each arc, float64[n+1, n+1]; called once, if an edge needs it.
+        """
         tree, asked = Tree(sentence), cache(arcs or (lambda: None))
         found: list[list[tuple[int, str, float]]] = [[] for _ in sentence.forms]
         for one in tree.candidates():

@@ -113,7 +113,7 @@ class Candidates:
 
 
 # Arcs less probable than LEAST by their own scores are pruned before labelling; on dev files of Danish, Dutch
-# and German 0 (all arcs) and 0.1 parse alike. Candidates have LEAST_CHANCE before the tree is known.
+# and German 0 (all arcs) and 0.1 parse alike. Candidates have at least LEAST_CHANCE before the tree is known.
 LEAST, LEAST_CHANCE = 0.03, 1e-6
 
 
@@ -247,7 +247,10 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         return replace(self, scorer=arcs.fine_tuned(trees, rng=rng).scorer)
 
     def relation_scores(self, encoded: EncodedSentence, posterior: LabelledPosterior, heads: Heads) -> Floats:
-        """Return log scores float64[n, L] of relations given a tree: means of earlier and later ones."""
+        """Return the score of each relation given a tree, float64[n, L], natural log; -inf for no candidate.
+
+        The mean of the beliefs before decoding and of the scores of the labeller, which reads the tree.
+        """
         words = np.arange(1, len(heads), dtype=np.int32)
         features, scores = self.labeller.features(encoded, heads), self.relations.candidates.scores
         after = scores(features, heads[1:].copy(), words, self.labeller.weights)

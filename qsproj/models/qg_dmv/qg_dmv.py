@@ -340,7 +340,7 @@ def _usable(
 
 @dataclass(frozen=True, slots=True)
 class PackedPairs:
-    """Pairs for :func:`qsproj.models.expected_counts`, a file for each part."""
+    """Pairs for :func:`expected_counts`, a file for each part."""
 
     paths: tuple[Path, ...]
     inventory: tuple[str, ...]
