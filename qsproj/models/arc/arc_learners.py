@@ -229,8 +229,10 @@ class MarginTrainer(ArcLearner[Margins, ArcScorer, LeastChange]):
 # Line search of Collins et al. 2008, 8: factor on the step of a sentence that would lower the dual objective,
 # its maximum number, and the growth of the step otherwise.
 SHORTER, HALVINGS, LONGER = 0.5, 60, 1.05
-# Training is ineffective where half of the steps are shorter; relative decrease that is due to rounding.
-SHORTEST, ROUNDING = 1e-6, 1e-3
+# Training is ineffective where half of the sentences take shorter steps than this.
+SHORTEST = 1e-6
+# Relative decrease of the dual objective that skipped small changes may cause.
+ROUNDING = 1e-3
 
 
 class ExponentiatedTrainer(ArcLearner[DualTree, ArcScorer, PlainSteps]):
