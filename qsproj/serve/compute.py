@@ -110,11 +110,13 @@ class _Worker:
             raise WorkerError("a process was killed, or ran out of memory") from error
 
     async def _received(self, size: int) -> bytes:
-        loop, received, at = asyncio.get_running_loop(), bytearray(size), 0
+        loop, received = asyncio.get_running_loop(), bytearray(size)
+        at = 0
         while at < size:
-            at += (count := await loop.sock_recv_into(self._socket, memoryview(received)[at:]))
+            count = await loop.sock_recv_into(self._socket, memoryview(received)[at:])
             if count == 0:
                 raise EOFError
+            at += count
         return bytes(received)
 
     def stop(self) -> None:

@@ -60,8 +60,9 @@ EXCEPTION_HANDLERS = dict.fromkeys((RequestError, QsprojError), refusal_response
 
 async def body_of(request: Request, limits: Limits) -> bytes:
     """Read a body; RequestError when too large (413) or late (408), ClientDisconnect if the client left."""
-    stated, stream = request.headers.get("content-length", "0"), aiter(request.stream())
+    stated = request.headers.get("content-length", "0")
     size = number_of(stated) if stated.isdecimal() else 0
+    stream = aiter(request.stream())
     # The rest of a refused request would be read as the next one.
     headers = {"connection": "close"}
     text = f"the request is larger than {limits.bytes:,} bytes; send the text in pieces"
