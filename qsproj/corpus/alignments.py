@@ -20,7 +20,7 @@ and ``giza`` (``A3.final`` of GIZA++) three lines per sentence. The source comes
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from itertools import groupby, zip_longest
+from itertools import groupby, repeat, zip_longest
 from operator import index, itemgetter
 from os import PathLike, fspath
 from pathlib import Path
@@ -280,7 +280,7 @@ def _read_naacl(handle: TextIO, name: str, base: Base) -> Iterator[Links]:
         if number < following:
             remedy = "sort the file by sentence, counted from 1"
             raise DataError(name, line, f"sentence {number}", f"{following} or later", remedy)
-        yield from [Links(line, [])] * (number - following)
+        yield from repeat(Links(line, []), number - following)
         # In a row with word 0 after the shift, the other word is aligned to NULL; a row 0 0 is an error.
         yield Links(line, [row for row in found if bool(row.source) == bool(row.target)])
         following = number + 1
