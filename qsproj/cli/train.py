@@ -5,7 +5,7 @@ Treebanks are CoNLL-U (plain, .gz, .xz). Trees may be partial: training sums ove
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -52,7 +52,14 @@ def _choice(*, yes: bool, no: bool) -> bool | None:
 
 
 LEARNS_FROM = ("treebanks",)
-_BY_OBJECTIVE = {name: _defaults(name) for name in ("epochs", "l2")}
+
+
+def _of_objectives() -> Iterable[Option]:
+    """Yield the options of fields; their values depend on the objectives that are known by now."""
+    by_way = {name: _defaults(name) for name in ("epochs", "l2")}
+    return of_fields(TrainingOptions(), "objective", "epochs", *FIELDS, by_way=by_way)
+
+
 OPTIONS = (
     Option("TREEBANK ...", "CoNLL-U files", dest="treebanks"),
     Option("-o, --output MODEL", "where the model is written", required=True),
@@ -84,7 +91,7 @@ OPTIONS = (
     Option("--enhanced", "also learn enhanced dependencies (DEPS)"),
     Option("--joint-tags", "read only word forms; infer UPOS and tree jointly"),
     Heading("advanced"),
-    *of_fields(TrainingOptions(), "objective", "epochs", *FIELDS, by_way=_BY_OBJECTIVE),
+    _of_objectives,
     Option(
         "--factors NAMES",
         "second-order factors: grand, childseq, valence, nocross, with commas between them (default: the "

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -104,12 +105,15 @@ class Heading:
     needs: str = ""
 
 
-def add_options(parser: argparse.ArgumentParser, options: Iterable[Option | Heading]) -> None:
+def add_options(
+    parser: argparse.ArgumentParser, options: Iterable[Option | Heading | Callable[[], Iterable[Option]]]
+) -> None:
+    """Add options, some of them by functions that are called now, to a parser."""
     group: Any = parser
     either: Any = None
     before: Any = None
     of_group = ""
-    for option in options:
+    for option in chain.from_iterable(one() if callable(one) else [one] for one in options):
         if isinstance(option, Heading):
             group, of_group = parser.add_argument_group(option.title, option.about), option.needs
             continue
