@@ -30,7 +30,8 @@ from qsproj.errors import DataError, check_name
 _LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41+")
 _LIMITS = (10, 20, 30, 40)
 PUNCTUATION_TAG = "PUNCT"
-_GROUP_FIELDS, _PREDICTED = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes"), "predicted"
+_GROUP_FIELDS = ("tokens", "unlabelled", "labelled", "labelled_no_subtypes")
+_PREDICTED = "predicted"
 _OTHER_FIELDS = "gold_roots system_roots shared_roots without_gold_head without_head with_gold_tag tags"
 _FIELDS = (*_GROUP_FIELDS, *_OTHER_FIELDS.split())
 #: One record per sentence: numbers of scored words, of those with the right head, with the right head and

@@ -23,8 +23,10 @@ from qsproj.models.converter.converter import (
 )
 from qsproj.progress import notice, track
 
-# Minimum share of UD relations that identifies the UD style, and maximum number of relations in a message.
-_MOSTLY, _NAMED = 0.8, 10
+# Minimum share of UD relations that identifies the UD style.
+_MOSTLY = 0.8
+# Maximum number of relations in a message.
+_NAMED = 10
 # Relations missing from many treebanks.
 _RARE = frozenset(
     {"clf", "dep", "discourse", "dislocated", "goeswith", "list", "orphan", "reparandum", "vocative"}
