@@ -213,14 +213,19 @@ def _row(
 
 
 def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
-    rows = list[Row]()
     # fast_align -s adds the score of the pair: ||| -3.2
-    for token in (_SCORE.sub("", text) if "|||" in text else text).split():
-        match = _PHARAOH_LINK.fullmatch(token)
-        if match is None:
-            expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
-            raise DataError(name, line, repr(token[:40]), expected, _other_format(text))
-        rows.append(_row(line, match.group(1, 3), match[4], name, base, sure=match[2] == "-"))
+    tokens = (_SCORE.sub("", text) if "|||" in text else text).split()
+    matches = list(map(_PHARAOH_LINK.fullmatch, tokens))
+    if None in matches:
+        expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
+        bad = tokens[matches.index(None)]
+        raise DataError(name, line, repr(bad[:40]), expected, _other_format(text))
+    shift, rows = 1 - base.first_word, list[Row]()
+    for source, mark, target, weight in (match.groups() for match in matches if match):
+        words = number_of(source) + shift, number_of(target) + shift
+        rows.append(
+            Row(line, *words, mark == "-", None if weight is None else _weight_in(weight, line, name))
+        )
     return Links(line, rows)
 
 

@@ -23,6 +23,12 @@ def facts(alignment):
     return alignment.links.tolist(), alignment.sure.tolist(), weights
 
 
+def test_what_is_no_link_is_reported_before_a_bad_weight():
+    """A line of another format may have both; the advice is to name the format."""
+    with pytest.raises(DataError, match=r":1: found 'x', expected links like 0-2.*name its format"):
+        read("3-3:9 x\n")
+
+
 @pytest.mark.parametrize(
     ("size", "remedy"), [((3, 2), "swap source and target"), ((2, 4), "have the format pharaoh:tokens")]
 )
