@@ -105,28 +105,34 @@ def write_shards(folder: Path, pairs: Iterable[tuple[Words, Words]], settings: H
     shards = []
     for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=settings.shard)):
         files = encoding.ShardFiles(folder, number)
-        words = ("source_words", "target_words")
-        for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
-            files.save(name, getattr(encoded, name))
-        m, n = np.diff(encoded.source_offsets), np.diff(encoded.target_offsets)
-        # The mean of 1/m and 1/n: initially, all words of the other side are equally likely origins.
-        uniform = (0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)).astype(np.float32)
-        files.save("shares.cells", np.repeat(uniform, m * n))
-        files.save("shares.null_sources", np.zeros(len(encoded.source_words), dtype=np.float32))
-        files.save("shares.null_targets", np.zeros(len(encoded.target_words), dtype=np.float32))
-        # The word pairs, sorted by source word, and the number of each cell and of each pair in the shard.
-        # Pairs are numbered in the order of cells, so that those of a sentence are adjacent in memory.
-        order = token_order(encoded.source_words, encoded.source_offsets, len(vocabularies[0]))
-        where = encoded.source_offsets, encoded.target_words, encoded.target_offsets, encoded.cell_offsets
-        starts, targets, cell_pairs = number_pairs(order, *where, len(vocabularies[1]))
-        places = np.full(starts[-1], -1, dtype=np.int32)
-        renumber(cell_pairs, places, 0)
-        numbered = {"places": places, "starts": starts, "targets": targets[: starts[-1]]}
-        for name, array in {**numbered, "cell_pairs": cell_pairs}.items():
-            files.save(name, array)
+        _write_shard(files, encoded, vocabularies)
         shards.append(files)
     totals = (np.zeros(len(words)) for words in vocabularies)
     return number_in_bitext(Shards(tuple(shards), vocabularies, 0, *totals), settings)
+
+
+def _write_shard(
+    files: encoding.ShardFiles, encoded: encoding.EncodedPairs, vocabularies: encoding.Vocabularies
+) -> None:
+    words = ("source_words", "target_words")
+    for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
+        files.save(name, getattr(encoded, name))
+    m, n = np.diff(encoded.source_offsets), np.diff(encoded.target_offsets)
+    # The mean of 1/m and 1/n: initially, all words of the other side are equally likely origins.
+    uniform = (0.5 / np.maximum(m, 1) + 0.5 / np.maximum(n, 1)).astype(np.float32)
+    files.save("shares.cells", np.repeat(uniform, m * n))
+    files.save("shares.null_sources", np.zeros(len(encoded.source_words), dtype=np.float32))
+    files.save("shares.null_targets", np.zeros(len(encoded.target_words), dtype=np.float32))
+    # The word pairs, sorted by source word, and the number of each cell and of each pair in the shard.
+    # Pairs are numbered in the order of cells, so that those of a sentence are adjacent in memory.
+    order = token_order(encoded.source_words, encoded.source_offsets, len(vocabularies[0]))
+    where = encoded.source_offsets, encoded.target_words, encoded.target_offsets, encoded.cell_offsets
+    starts, targets, cell_pairs = number_pairs(order, *where, len(vocabularies[1]))
+    places = np.full(starts[-1], -1, dtype=np.int32)
+    renumber(cell_pairs, places, 0)
+    numbered = {"places": places, "starts": starts, "targets": targets[: starts[-1]]}
+    for name, array in {**numbered, "cell_pairs": cell_pairs}.items():
+        files.save(name, array)
 
 
 def _cells(files: encoding.ShardFiles) -> Cells:

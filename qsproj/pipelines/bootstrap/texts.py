@@ -229,8 +229,10 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
         if not own or not is_whole(tree.heads):
             continue
         place = text.find(own, before, before + REACH + len(own))
-        if place < 0 and len(own) >= LEAST_ALONE and text.find(own) == text.rfind(own):
+        if place < 0 and len(own) >= LEAST_ALONE:
             place = text.find(own)
+            if place >= 0 and text.find(own, place + 1) >= 0:
+                place = -1
         if place >= 0:
             before = place + len(own)
             yield place, (before, tree)

@@ -3,10 +3,9 @@
 import heapq
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import chain
-from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import NO_HEAD, ROOT, Heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_predicted_heads
-from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, check_name, pluralise
 from qsproj.evaluation.attachment import percentage
 from qsproj.models.arc.arc_parser import ArcParser
@@ -46,7 +45,7 @@ class ProjectionCounts:
     right: int = 0  # projected arcs that are gold arcs
 
     def __add__(self, other: "ProjectionCounts") -> "ProjectionCounts":
-        return ProjectionCounts(*map(add, astuple(self), astuple(other)))
+        return ProjectionCounts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     @property
     def precision(self) -> float:
@@ -74,6 +73,15 @@ def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
     single = (np.bincount(sources)[sources] == 1) & (np.bincount(targets)[targets] == 1)
     partners[targets[single]] = sources[single]
     return partners
+
+
+def _with_heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
+    """Return the pair with the links of at least ``min_weight``; with all links if they have no weights."""
+    alignment = pair.alignment
+    if alignment.weights is None or np.all(kept := alignment.weights >= min_weight):
+        return pair
+    links, sure, weights = alignment.links[kept], alignment.sure[kept], alignment.weights[kept]
+    return replace(pair, alignment=replace(alignment, links=links, sure=sure, weights=weights))
 
 
 def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
@@ -126,10 +134,7 @@ def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tupl
     Existing heads of the target are used for the counts only.
     """
     check_name("completion", choice.completion, COMPLETIONS)
-    if pair.alignment.weights is not None:
-        heavy = likely_links(pair.alignment, pair.alignment.weights, choice.min_weight)
-        pair = replace(pair, alignment=heavy)
-    heads, relations = COMPLETIONS[choice.completion](pair)
+    heads, relations = COMPLETIONS[choice.completion](_with_heavy_links(pair, choice.min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
     known, whole = gold != NO_HEAD, int(projected.all())
     judged = projected & known
@@ -149,12 +154,15 @@ def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:
 def _copied(
     source_heads: Heads, source_relations: tuple[str, ...], partners: Heads, stands_for: Heads
 ) -> tuple[Heads, tuple[str, ...]]:
+    heads = np.full(len(partners), NO_HEAD, dtype=np.int32)
+    relations = [UNSPECIFIED] * (len(partners) - 1)
     # Only arcs with two linked ends.
-    above = np.where(partners > 0, source_heads[partners], NO_HEAD)
-    heads = np.where(above != NO_HEAD, stands_for[above], NO_HEAD)
-    heads[heads == np.arange(len(heads))] = NO_HEAD
-    words = zip(heads[1:].tolist(), partners[1:].tolist(), strict=True)
-    return heads, tuple(UNSPECIFIED if head == NO_HEAD else source_relations[at - 1] for head, at in words)
+    for word in range(1, len(partners)):
+        source_head = source_heads[partners[word]] if partners[word] > 0 else NO_HEAD
+        if source_head != NO_HEAD and stands_for[source_head] not in (NO_HEAD, word):
+            heads[word] = stands_for[source_head]
+            relations[word - 1] = source_relations[partners[word] - 1]
+    return heads, tuple(relations)
 
 
 def _depths(heads: Heads) -> NDArray[np.int32]:
