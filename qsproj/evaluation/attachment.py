@@ -188,8 +188,10 @@ def attachment_scores(
                 # Only relations are those of the tree, and may differ.
                 of_system = GROUPINGS[by](system_sentence) if by == "relation" else of_gold
                 for name in _GROUP_FIELDS:
-                    groups[system].update((name, group) for group in compress(of_gold, marks[name]))
-                groups[system].update((_PREDICTED, group) for group in compress(of_system, marks["tokens"]))
+                    in_group = compress(of_gold, marks[name].tolist())
+                    groups[system].update(zip(repeat(name), in_group))
+                in_group = compress(of_system, marks["tokens"].tolist())
+                groups[system].update(zip(repeat(_PREDICTED), in_group))
     counted = (np.frombuffer(record.tobytes(), dtype=COUNTS) for record in records)
     return tuple(AttachmentScores(one, _by_group(own)) for one, own in zip(counted, groups))
 
@@ -244,19 +246,18 @@ def side_by_side(
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
     lines = [1] * len(names)
     for number, row in enumerate(zip_longest(gold, *systems), start=1):
-        present = [sentence for sentence in row if sentence is not None]
-        if len(present) < len(row):
-            shorter = names[row.index(None)]
-            longer = next(name for name, sentence in zip(names, row) if sentence is not None)
-            found, expected = f"no sentence {number}", f"one as in {longer}"
-            raise DataError(shorter, None, found, expected, "score files of the same sentences")
-        first, *others = present
-        for name, line, sentence in zip(names[1:], lines[1:], others):
+        first, present = row[0], list[Sentence]()
+        for name, line, sentence in zip(names, lines, row):
+            if first is None or sentence is None:
+                longer = next(name for name, other in zip(names, row) if other is not None)
+                found, expected = f"no sentence {number}", f"one as in {longer}"
+                raise DataError(name, None, found, expected, "score files of the same sentences")
             if sentence.forms != first.forms:
                 word, expected, found = first_difference(first.forms, sentence.forms)
                 named = f"sentence {number}" + (f" ({first.sent_id})" if first.sent_id else "")
                 found, expected = f"{found} as word {word} of {named}", f"{expected} as in {names[0]}"
                 remedy = "score files of the same words"
                 raise WordsDifferError(name, line if sentence.layout else None, found, expected, remedy)
-        yield first, others
+            present.append(sentence)
+        yield present[0], present[1:]
         lines = [line + lines_in(sentence) for line, sentence in zip(lines, present)]

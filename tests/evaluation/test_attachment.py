@@ -219,6 +219,14 @@ def conllu(sentences, rng):
     return "\n".join(lines) + "\n"
 
 
+def test_of_several_faults_in_a_row_that_of_the_first_system_is_reported():
+    gold, other, short = ([Sentence.from_words([one]) for one in words] for words in ("ab", "ac", "a"))
+    with pytest.raises(DataError, match="system 1: found 'c' as word 1 of sentence 2"):
+        attachment_scores(gold, [other, short])
+    with pytest.raises(DataError, match="system 1: found no sentence 2"):
+        attachment_scores(gold, [short, other])
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_uas_and_las_are_those_of_the_official_scorer(seed):
     rng = np.random.default_rng(seed)
