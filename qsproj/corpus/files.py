@@ -82,7 +82,7 @@ def _machine() -> str:
 
 
 def _is_alive(process: str) -> bool:
-    """Return whether a process of this machine is alive, or cannot be told to be dead."""
+    """Return whether a process of this machine is alive; True where it cannot be known."""
     try:
         if os.name == "posix" and process.isdecimal():
             os.kill(int(process), 0)

@@ -43,7 +43,7 @@ class Question:
 
 
 _MODIFIERS = ("det", "nmod", "amod")
-_VERBAL = ("VerbForm=Part", "VerbForm=Ger", "NumType=Ord", "NumType=Card")
+_PARTICIPLE = ("VerbForm=Part", "VerbForm=Ger")
 _NOMINAL = ("VerbForm=Ger", "VerbForm=Inf", "VerbForm=Vnoun")
 QUESTIONS = (
     Question("words for be (copula)", ("AUX", "VERB", "PRON"), ("cop",)),
@@ -51,9 +51,14 @@ QUESTIONS = (
     Question("possessives (my, your)", ("DET", "PRON", "ADJ"), _MODIFIERS, ("Poss=Yes",)),
     Question("demonstratives (this book)", ("DET", "PRON"), _MODIFIERS, ("PronType=Dem",)),
     Question("words for not", ("PART", "ADV", "AUX"), ("advmod", "aux"), ("Polarity=Neg",)),
-    Question("qualities (good, big)", ("ADJ", "VERB", "NOUN"), ("amod",), apart=_VERBAL),
+    Question(
+        "qualities (good, big)",
+        ("ADJ", "VERB", "NOUN"),
+        ("amod",),
+        apart=(*_PARTICIPLE, "NumType=Ord", "NumType=Card"),
+    ),
     Question("verbal nouns and infinitives (the doing, to do)", ("VERB", "NOUN"), (), _NOMINAL, ("AUX",)),
-    Question("participles before nouns (living water)", ("ADJ", "VERB"), ("amod",), _VERBAL[:2]),
+    Question("participles before nouns (living water)", ("ADJ", "VERB"), ("amod",), _PARTICIPLE),
     Question("ordinals (first, second)", ("ADJ", "NUM"), features=("NumType=Ord",)),
     Question("words that introduce clauses (that, if)", ("SCONJ", "ADP", "PART"), ("mark",)),
 )

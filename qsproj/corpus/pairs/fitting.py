@@ -29,9 +29,8 @@ _MARK = re.compile(r"\d+|\b[A-Z]\w{3,}")
 class Fit:
     """The fit of the lines of a block."""
 
-    shift: (
-        int | None
-    )  # lines by which the target is shifted down, 0 for matching lines, None without evidence
+    # lines by which the target is shifted down, 0 for matching lines, None without evidence
+    shift: int | None
     by_chance: bool  # whether lines match only by chance; always False for too few pairs
 
 

@@ -32,7 +32,7 @@ from qsproj.training.cross_fitting import best_scale
 from qsproj.training.loop import EpochRecord, Trainer, learn
 from qsproj.training.objectives import UNKNOWN, LabelledTree
 
-# Every fifth of at least so many sentences is held out from a second parser, to fit the temperatures.
+# Least number of sentences of which every fifth is held out from a second parser, to fit the temperatures.
 HELD_OUT, LEAST_SENTENCES = 5, 20
 
 

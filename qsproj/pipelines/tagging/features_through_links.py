@@ -232,10 +232,10 @@ def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[In
 
     def listed(tag: str, form: str, cell: str) -> str:
         """Return the values that the best readings share, and projected values of other attributes."""
-        linked, of_word = dict(feature_pairs(cell)), readings.get((tag, lower_form(form)), [{}])
-        shared = [len(linked.items() & one.items()) for one in of_word]
+        projected, of_word = dict(feature_pairs(cell)), readings.get((tag, lower_form(form)), [{}])
+        shared = [len(projected.items() & one.items()) for one in of_word]
         best = [one for one, count in zip(of_word, shared, strict=True) if count == max(shared)]
-        kept = {name: linked[name] for name in linked.keys() - set().union(*best)}
+        kept = {name: projected[name] for name in projected.keys() - set().union(*best)}
         return feature_cell(kept | dict(set.intersection(*(set(one.items()) for one in best))))
 
     return [with_columns(one, feats=list(map(listed, one.upos, one.forms, one.feats))) for one in sentences]

@@ -120,7 +120,7 @@ def read_linked_text(
     trust = np.where(np.isin(relations, list(conventions.LOOSE)), BARELY, 1.0)
     weights = weights**power * trust[sourced]
 
-    def votes_of_links(chosen: Mask, groups: NDArray[np.integer]) -> Floats:
+    def votes_of_links(chosen: Mask | bool, groups: NDArray[np.integer]) -> Floats:
         # Without any link the counts would be integers.
         return np.bincount(groups, weights * chosen, minlength=len(vocabulary)).astype(np.float64)
 
@@ -132,7 +132,7 @@ def read_linked_text(
             named = of_links == tags[name]
             most_other = votes_of_links(own_tags == other, lowered) > votes_of_links(named, lowered)
             of_links = np.where(named & most_other[lowered], tags[other], of_links)
-    sums = votes_of_links(of_links >= 0, types[at])
+    sums = votes_of_links(True, types[at])
     shares = {
         one.name: votes_of_links(of_links == tags[one.name], types[at]) / np.where(sums > 0.0, sums, 1.0)
         for one in conventions.CONVENTIONS

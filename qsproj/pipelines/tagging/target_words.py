@@ -22,9 +22,10 @@ from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenize
 from qsproj.progress import track
 
 # Minimum number of tagged sentences to learn a tokenizer; with fewer, rules are better, which take from them
-# the contractions missing in a table. Number of sentences with spaces between words to learn segmentation for
-# a script without spaces.
-SENTENCES_TO_CUT, SENTENCES_OF_WORDS = 200, 2000
+# the contractions missing in a table.
+SENTENCES_TO_CUT = 200
+# Number of sentences with spaces between words to learn segmentation for a script without spaces.
+SENTENCES_OF_WORDS = 2000
 
 
 def learns_to_cut(tagged: Sequence[Sentence], language: str | None) -> bool:
