@@ -67,7 +67,6 @@ def _score_pieces(compared: Compared, scores: Sequence[attachment.AttachmentScor
         f"{first.sentences:,} sentences, {first.tokens:,} words scored, punctuation "
         f"{'included' if compared.punctuation else 'left out'}; all scores in percent."
     )
-    several = len(scores) > 1
 
     def p_values(other: attachment.AttachmentScores) -> str:
         differences = (other.counts[name] - first.counts[name] for name in ("unlabelled", "labelled"))
@@ -79,7 +78,7 @@ def _score_pieces(compared: Compared, scores: Sequence[attachment.AttachmentScor
         (name, *(_percent(getattr(score, field)) for _, field in _SCORES))
         for name, score in zip(compared.names, scores, strict=True)
     ]
-    if not several:
+    if len(scores) == 1:
         yield Table(columns, rows)
     else:
         tested = [(*row, p_values(score)) for row, score in zip(rows, scores, strict=True)]

@@ -87,8 +87,7 @@ def parse_all(
 ) -> Iterator[Sentence]:
     """Parse sentences in order as :meth:`Parser.parse_all`.
 
-    ``retag``: a text parser replaces existing tags. ``fixed``: keep known parts of the trees
-    (:mod:`qsproj.models.constraints`).
+    ``retag``: a text parser replaces tags. ``fixed``: see :mod:`qsproj.models.constraints`.
     """
     parser = (parser.retagging() if retag else None) or parser
     parsed = partial(parser.parse_all, decode=decode, confidence=confidence)

@@ -52,8 +52,7 @@ class Costs:
 def word_uncertainties(parser: Parser, sentence: Sentence) -> NDArray[np.float64]:
     """Return the probability that the likeliest head of each word is wrong, float64[n].
 
-    Other criteria were no better: docs/results/without-gain.md. *Source*: Settles 2009, Active Learning
-    Literature Survey, 3.1.
+    *Source*: Settles 2009, Active Learning Literature Survey, 3.1. Others: docs/results/without-gain.md.
     """
     marginals = parser.posterior(sentence).marginals
     return np.asarray(1.0 - marginals[:, 1:].max(axis=0))

@@ -34,12 +34,12 @@ from qsproj.pipelines.tagging.type_dictionary import CLOSED
 SEEN = 5.0
 # Minimum product of the strengths of an arc's two links; a word whose links are weaker has no translation.
 LEAST_STRENGTH = 0.1
-# Kind of an arc: side of the dependent, relation, both tags; of a word: tag, form. Wider kinds are the first
-# parts of narrower ones.
+# Arc: side of the dependent, relation, both tags; word: tag, form. Wider kinds are the first parts of these.
 Kind = tuple[object, ...]
-# Minimum weight of a link, minimum summed weight of a word's commonest translation, minimum share of links to
-# words of its own tag, and maximum number of translations.
-LEAST_LINK, LEAST_LINKS, LEAST_SHARE, MOST_TRANSLATIONS = 0.3, 1.5, 0.2, 20
+LEAST_LINK = 0.3  # minimum weight of a link
+LEAST_LINKS = 1.5  # minimum summed weight of a word's commonest translation
+LEAST_SHARE = 0.2  # minimum share of links to words of its own tag
+MOST_TRANSLATIONS = 20
 # Tags of words that are the same in most languages and not translated.
 WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
 # Number of pairs for the lexicon, which then covers seven of ten words of a treebank.

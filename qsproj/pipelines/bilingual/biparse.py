@@ -30,8 +30,7 @@ from qsproj.training.loop import EpochRecord
 
 # Block size for other processes: small, because a pair takes much longer than a sentence.
 BLOCK_PAIRS = 16
-# Minimum mean probability of proposed links. At 0.1 fewer of the true links are among them; at 0.02 barely
-# more are (XL-WA dev, cross-validated).
+# Minimum mean probability of proposed links. At 0.1 fewer true links remain, at 0.02 hardly more (XL-WA dev).
 CANDIDATE_THRESHOLD = 0.05
 
 

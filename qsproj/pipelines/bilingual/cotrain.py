@@ -176,9 +176,8 @@ def train_noisy_channel(
     """Train a monolingual parser of the target on trees and on source trees that its trees must explain.
 
     Training starts from the bilingual parser's target side; the channel, the rest of that parser, is fixed.
-    The source tree is the source parser's best, or that of the source sentence if the bilingual parser was
-    trained on observed ones. The graphs of all pairs are held in memory. *Source*: thesis 5.3.2, with the
-    parser of the source trusted (eq. 5.1).
+    The source tree is the source parser's best (eq. 5.1), or that of the source sentence if the bilingual
+    parser was trained on observed ones. All graphs are held in memory. *Source*: thesis 5.3.2.
     """
     options = options or NoisyChannelOptions()
     found, expected = (", ".join(one.families) for one in (bilingual.options, options))

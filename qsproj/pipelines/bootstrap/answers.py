@@ -52,16 +52,20 @@ FIRST = SetTrainingOptions(epochs=10, rate=0.15)
 TRAINING = SetTrainingOptions(epochs=4)
 ROUNDS = 2
 DRAWS = 3
-# Maximum number of raw sentences, drawn by chance; the weights of one, and of a corrected one.
-RAW_SENTENCES, RAW_STRENGTH, STRENGTH = 1500, 3.0, 20.0
+RAW_SENTENCES = 1500  # maximum number of raw sentences, drawn by chance
+RAW_STRENGTH = 3.0  # weight of a raw sentence
+STRENGTH = 20.0  # weight of a corrected sentence
 BALANCE = 0.4  # see qsproj.pipelines.tagging.self_training.balanced
 # Divisor of the potentials of a bootstrapped tagger, undone before it learns; then, as far as ENOUGH_WORDS
-# judge it, the one that makes held-out tags likeliest, changed by a factor of MOST at most. In use that is
-# smaller, times SHARPER, since trees overrule a doubtful tagger too often; what this hides are undoubted
-# errors. LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
-TEMPERATURE, ENOUGH_WORDS, MOST, SHARPER = 2.2, 100, 3.0, 0.75
-# The same limit of the parser's temperature, and steps to find the one in which as many arcs are right.
-MOST_OF_PARSER, STEPS = 4.0, 12
+# judge it, the one that makes held-out tags likeliest, changed by a factor of MOST at most.
+TEMPERATURE = 2.2
+ENOUGH_WORDS = 100
+MOST = 3.0
+# Its factor in use, since trees overrule a doubtful tagger too often; what this hides are undoubted errors.
+# LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
+SHARPER = 0.75
+MOST_OF_PARSER = 4.0  # the same limit of the parser's temperature
+STEPS = 12  # of a search for the temperature in which as many arcs are right
 FOLDS = 3  # parts of the sentences, each judged by a tagger of the others
 JUDGED = 200  # raw sentences that show how sure a tagger is
 

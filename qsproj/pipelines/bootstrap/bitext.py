@@ -109,9 +109,8 @@ def cut_words(
 ) -> StageReport:
     """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
 
-    ``at_spaces``: both are tokenised already, because the links of a file count words. Source lines covered
-    by ``parsed`` sentences take over words and trees. ``apart``: tokens of the source side that its treebank
-    divides. Others: see :func:`shown_cuts`.
+    ``at_spaces``: both are tokenised already, as links of a file count words. Lines covered by ``parsed``
+    trees take over their words. ``apart``: source tokens that the treebank divides. See :func:`shown_cuts`.
     """
     tagger = loaded_once(load_parser, model).word_tagger
     assert tagger is not None
@@ -151,10 +150,8 @@ class LinkCounts:
     def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
         for alignment in alignments:
             self.target_words += alignment.n_target
-            if alignment.weights is not None:
-                self.links += float(alignment.weights.sum())
-                likely = alignment.links[alignment.weights >= LIKELY, 1]
-                self.linked += len(np.unique(likely))
+            self.links += float(alignment.shares.sum())
+            self.linked += len(np.unique(alignment.links[alignment.shares >= LIKELY, 1]))
             yield alignment
 
     @property

@@ -25,8 +25,10 @@ from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 # Treebanks of eleven languages have 60 to 100% of the FREQUENT commonest words of a New Testament in their
-# language, and at most 40% of those of one in another. Treebanks with a smaller vocabulary are not tested.
-LEAST_KNOWN, FREQUENT, VOCABULARY_TO_ASK = 0.5, 50, 3000
+# language, and at most 40% of those of one in another.
+LEAST_KNOWN = 0.5
+FREQUENT = 50
+VOCABULARY_TO_ASK = 3000  # treebanks with a smaller vocabulary are not tested
 # Least share of the words of the source side in the treebank; below it, tokens may be divided otherwise. In
 # an Arabic New Testament it is .4, and .6 once its tokens are divided; in nine other languages .5 or more.
 LEAST_ALIKE = 0.5

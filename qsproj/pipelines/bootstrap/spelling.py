@@ -6,8 +6,7 @@ that it has. Endings and prefixes that are frequent in the bitext alone, such as
 are no rules: they stand at one border of words, and no single other one takes their place.
 
 Raw text from a treebank is often divided like its words: it has prepositions of Arabic and Hebrew apart.
-Where it has short frequent words that the bitext lacks, and that many tokens of the bitext begin or end with,
-these tokens are divided as well.
+Tokens of the bitext that begin or end with short words that are frequent in raw text alone are divided, too.
 """
 
 import re
@@ -23,12 +22,12 @@ from qsproj.corpus.contractions import Contractions, cased_like, token_key
 # Most letters that a rule rewrites. It writes one more or less at most.
 LONGEST = 3
 FREQUENT = 0.005  # least share of the words that only the bitext has to have these letters
-# Least number of the words that only raw text has that would have these letters, were they as frequent there;
-# greatest share of this number that has them.
-EXPECTED, RARER = 15, 0.25
-# Least number of words that a rule turns into words of raw text; least share of all words that it rewrites,
-# by the share of the words of the bitext that raw text has.
-LEAST_WORDS, LEAST_SHARE = 10, 0.5
+# Least number of the words that only raw text has that would have these letters, were they as frequent there.
+EXPECTED = 15
+RARER = 0.25  # greatest share of this number that has them
+LEAST_WORDS = 10  # least number of words that a rule turns into words of raw text
+# Least share of all words that it rewrites, by the share of the words of the bitext that raw text has.
+LEAST_SHARE = 0.5
 # Least share of what a rule writes among all that raw text has between the same other letters: .2 to .5 for
 # rules of Armenian, Basque and Nahuatl, .02 to .05 for letters of Arabic and Hebrew roots.
 AGREED = 0.2
@@ -38,15 +37,20 @@ LEAST_CHANGED = 0.05
 # Rules are found by the most frequent words of raw text, and by a sample of the words that a rule rewrites.
 MOST_WORDS, MOST_REWRITTEN = 20_000, 2000
 BORDER = "|"
-# Greatest length of an attached word; its least count, in proportion in texts of fewer words than SHORT, and
-# share of the raw text; its greatest share of the bitext as a word of its own, by its share of the raw text.
-LONGEST_ATTACHED, LEAST_COUNT, SHORT, LEAST_RATE, MOST_ALONE = 3, 20, 1000, 0.003, 0.1
+LONGEST_ATTACHED = 3  # greatest length of an attached word
+LEAST_COUNT = 20  # its least count in raw text, in proportion below SHORT words
+SHORT = 1000
+LEAST_RATE = 0.003  # its least share of raw text
+MOST_ALONE = 0.1  # its greatest share of the bitext as a word of its own, by its share of the raw text
 # Least share of the bitext that it is attached in, by its share of the raw text, and by the share of the raw
-# text that it is attached in; least number of such tokens that raw text lacks. In Arabic 42 to 509 tokens of
-# a word are beyond both limits; in eight languages whose texts divide words alike at most 7.
-BY_SHARE, BY_ATTACHED, LEAST_TOKENS = 0.2, 2.0, 30
-# Most words before a stem; least length of a stem that raw text has, and of one that only the bitext has.
-MOST_BEFORE, SHORTEST, SHORTEST_OF_BITEXT = 2, 2, 3
+# text that it is attached in. In Arabic 42 to 509 tokens that raw text lacks are beyond both limits for some
+# word; in eight languages whose texts divide words alike at most 7.
+BY_SHARE = 0.2
+BY_ATTACHED = 2.0
+LEAST_TOKENS = 30  # least number of such tokens
+MOST_BEFORE = 2  # most words before a stem
+SHORTEST = 2  # least length of a stem that raw text has
+SHORTEST_OF_BITEXT = 3  # least length of a stem that only the bitext has
 # A short raw text that divides no token is reported if words that the bitext has attached, each with LEAST or
 # more occurrences, have this share of it: 10 to 16% in ten Arabic sentences, in eight languages at most 6%.
 REPORTED, LEAST = 0.09, 3

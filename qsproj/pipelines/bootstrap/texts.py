@@ -198,8 +198,7 @@ def letters_of(text: str) -> str:
 def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> tuple[list[Named], dict[str, Sentence]]:
     """Match trees to the source lines of a bitext; lines not fully covered get none.
 
-    Returns the pairs, joined where a tree spans several, and trees by source line; the tree of a line with
-    several sentences has several roots.
+    Returns the pairs, joined where a tree spans several, and trees by source line, of one or more roots.
     """
     letters = [letters_of(source) for _, source, _ in named]
     ends = list(accumulate(map(len, letters)))

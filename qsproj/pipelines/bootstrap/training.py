@@ -96,15 +96,13 @@ def tag_target(
 ) -> StageReport:
     """Train a tagger of the target through links; report the share of raw words unknown in the bitext.
 
-    ``treebanks``: those of each of several sources; the largest counts most. ``attached``: tokens of the
-    bitext that are divided like raw text.
+    ``treebanks``: of each of several sources. ``attached``: bitext tokens that are divided like raw text.
     """
     of_sources = list(map(read_treebanks, treebanks))
     if of_sources:
         sizes = [sum(len(one.sentences) for one in of_source) for of_source in of_sources]
-        order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
-        corpora = [corpora[number] for number in order]
-        of_sources = [of_sources[number] for number in order]
+        order = np.argsort([-size for size in sizes], kind="stable").tolist()
+        corpora, of_sources = [corpora[at] for at in order], [of_sources[at] for at in order]
     sentences = list(read_all(tagged))
     shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
@@ -120,8 +118,7 @@ def tag_target(
     )
     tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
     replace(tagger, contractions={**tagger.contractions, **attached}).save(paths[0])
-    contradicted = [[one.word, one.count, *one.linked, *one.given] for one in projected.contradicted]
-    figures = {"unshared": dict(projected.unshared), "contradicted": contradicted}
+    figures = {"unshared": dict(projected.unshared), "contradicted": projected.contradicted}
     warning = (OUT_OF_DOMAIN,) if projected.unknown > FAR_APART else ()
     return StageReport(line="; ".join((*projected.report, *warning)), figures=figures)
 

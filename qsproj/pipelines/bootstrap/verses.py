@@ -284,8 +284,8 @@ def is_scripture(path: str) -> bool:
     return PurePath(path).suffix.lower() in SUFFIXES
 
 
-def numbered_lines(path: str) -> tuple[tuple[int | None, str], ...]:
-    """Return the verses of a file as lines of ``reference TAB text``; parts of a verse are joined.
+def numbered_lines(path: str) -> Iterator[tuple[int | None, str]]:
+    """Yield the verses of a file as lines of ``reference TAB text``; parts of a verse are joined.
 
     Each has its line number if the format has lines. Raises UsageError without the package, DataError when
     the file is not in the format of its suffix.
@@ -298,11 +298,9 @@ def numbered_lines(path: str) -> tuple[tuple[int | None, str], ...]:
             _, numbers, texts = places.setdefault(place, (piece.line, set(), []))
             numbers.update(verses)
             texts.append(piece.text)
-    found = []
     for (book, chapter, verse), (line, numbers, texts) in places.items():
         if plain := " ".join(_NOTHING_IN_BRACKETS.sub("", "".join(texts)).split()):
-            found.append((line, f"{book} {chapter}:{_written(sorted(numbers)) or verse}\t{plain}"))
-    return tuple(found)
+            yield line, f"{book} {chapter}:{_written(sorted(numbers)) or verse}\t{plain}"
 
 
 class _Piece(NamedTuple):

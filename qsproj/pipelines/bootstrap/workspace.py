@@ -37,9 +37,6 @@ class StageOutput(str):
         made.key = key
         return made
 
-    def __reduce__(self) -> tuple[type[StageOutput], tuple[str, str]]:
-        return StageOutput, (str(self), self.key)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReport:

@@ -24,8 +24,7 @@ class ProjectedArcs:
     """Choice of projected arcs and of training sentences.
 
     ``completion``: a name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
-    ``min_attached``: 1 for complete trees only (thesis 4.6.3.3); below also partial trees, whose missing arcs
-    are summed out or imputed.
+    ``min_attached``: 1 for complete trees only (thesis 4.6.3.3); missing arcs are summed out or imputed.
     """
 
     completion: str = "none"

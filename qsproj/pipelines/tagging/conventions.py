@@ -68,9 +68,8 @@ def registered_auxiliaries(language: str | None) -> frozenset[str]:
 _MODALS = frozenset({"can", "could", "must"})
 MODALS = Convention(tag="AUX", relation="aux", forms=_MODALS, becomes=("AUX", "aux"))
 # ``conventions.tsv`` has the practice of languages: published, by the statistics of UD, which ``python -m
-# scripts.conventions`` reads; or counted, which holds, in the treebanks themselves. In Danish and Dutch a
-# tenth of amod is VERB as in English, elsewhere almost none. Words for *not* are AUX where most of them are
-# forms of auxiliaries.
+# scripts.conventions`` reads; or counted in the treebanks, which holds. In Danish and Dutch a tenth of amod
+# is VERB as in English, elsewhere almost none. Words for *not* are AUX where most are forms of auxiliaries.
 CONVENTIONS = (
     Convention(tag="PRON", relation="nmod:poss", becomes=("DET", "det")),
     Convention(tag="VERB", relation="amod", becomes=("ADJ", "amod")),

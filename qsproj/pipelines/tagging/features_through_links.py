@@ -164,8 +164,8 @@ def judged_attributes(words: MarkedWords) -> Iterator[Judged]:
 def written_attributes(judged: Sequence[Judged]) -> dict[str, list[str]]:
     """Return the attributes to write for each tag.
 
-    Inflectional attributes must show in target words of open classes: *he* is third person, but Swedish
-    verbs do not mark person. Adjectives share only attributes that nouns show, auxiliaries those of verbs.
+    Inflectional ones must show in words of open classes: *he* is third person, but Swedish verbs do not mark
+    person. Adjectives share only attributes that nouns show, auxiliaries those of verbs.
     """
     good = [(one.tag, one.attribute) for one in judged if one.shown >= FEW and one.precision >= HALF]
     kept = [
@@ -286,14 +286,9 @@ def learn_features(
         made, rng=rng, columns=shown, inflections=inflections, epochs=options.feature_epochs
     )
     if morphology is not None and (weights := morphology.weights) is not None:
-        temperature = options.feature_temperature
-        flat = replace(
-            weights,
-            emissions=(weights.emissions / temperature).astype(np.float32),
-            transitions=weights.transitions / temperature,
-            support=weights.support / temperature,
-        )
-        morphology = replace(morphology, weights=flat)
+        potentials = ("emissions", "transitions", "support")
+        flat = {name: getattr(weights, name) / options.feature_temperature for name in potentials}
+        morphology = replace(morphology, weights=replace(weights, **flat))
     return morphology, lines
 
 

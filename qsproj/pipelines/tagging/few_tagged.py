@@ -4,12 +4,11 @@ Their tags and contractions correct those of links; their features correct proje
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from qsproj.conventions import Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions
@@ -93,10 +92,9 @@ def with_tagged_features(
     """Correct projected features with a model of a few tagged sentences.
 
     Features of words that are tagged, or certain under the model, come from the model. Other words combine
-    both: projected values take precedence if words of the tag have them in the tagged sentences. Tags with
-    fewer than FEWEST_WORDS tagged words keep projected features. On dev files, F1 of all attributes with 20
-    and 100 sentences (in parentheses: tagged sentences alone): Talbanken 80.1, 83.6 (78.2, 83.5), German-GSD
-    66.9, 79.3 (63.1, 78.6), Spanish-GSD 85.2, 90.4 (82.8, 89.9).
+    both: projected values that tagged words of the tag have take precedence. Tags of fewer tagged words than
+    FEWEST_WORDS keep projected features. F1 on dev files with 20 and 100 sentences (in brackets: alone):
+    Talbanken 80.1, 83.6 (78.2, 83.5), German 66.9, 79.3 (63.1, 78.6), Spanish 85.2, 90.4 (82.8, 89.9).
     """
     learned = train_morphology(tagged, rng=rng, columns=["feats"])
     assert learned is not None
@@ -125,11 +123,6 @@ def with_tagged_features(
     return corrected
 
 
-def words_right(tagger: Tagger, sentences: Iterable[Sentence]) -> Mask:
-    found = [np.array(tagger.tag_words(one.forms)) == np.array(one.upos) for one in sentences]
-    return np.concatenate(found)
-
-
 def compare_with_tagged_alone(
     tagger: Tagger,
     text: LinkedText,
@@ -140,15 +133,15 @@ def compare_with_tagged_alone(
 ) -> tuple[bool, list[str]]:
     """Test whether training without links gives the better tagger; return the answer and report lines.
 
-    Both taggers learn from the same tagged sentences and are tested on those set ``aside``. Links win if
-    there are none aside, or if the difference may be chance (sign test), because later rounds improve the
-    tagger with links further by using them as evidence of each word. The tagger without links gets word
-    classes of the text.
+    Both taggers learn from the same tagged sentences and are tested on those set ``aside``, the one without
+    links with word classes of the text. Links win if there are none aside, or if the difference may be chance
+    (sign test), because later rounds improve the tagger further by using links as evidence of each word.
     """
     if not aside:
         return False, []
     without_links = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, self_training=0)
-    linked, alone = (words_right(one, aside) for one in (tagger, without_links))
+    forms, upos = [one.forms for one in aside], np.concatenate([one.upos for one in aside])
+    linked, alone = (np.concatenate([*one.tag_block(forms)]) == upos for one in (tagger, without_links))
     wins = bool(alone.sum() - linked.sum() > SURELY * np.sqrt(np.count_nonzero(alone != linked)))
     line = (
         f"{pluralise(len(aside), 'tagged sentence')} set aside: {100.0 * linked.mean():.1f}% of words "

@@ -127,11 +127,10 @@ def with_function_tags(
 
     ``after``: the tag after each word. Rarely linked words may be AUX, DET and PRON, beside the tags that
     their links bring; not AUX if UD registers other auxiliaries and less than half of their votes are AUX.
-    Each counts as much as among the votes of the words that are well linked before the same tag and have the
-    most similar neighbours: most links of Spanish *se* are to auxiliaries, but it stands where *me*, *nos*
-    and *te* do. Where no word is, those with the most similar neighbours anywhere vote. Words whose links
-    agree on a tag keep their shares, however few the links; adpositions and conjunctions are not AUX, DET or
-    PRON as well. AUX is the likeliest tag of auxiliaries. Tags not in ``allowed`` bool[V, T] get 0.
+    Each counts as much as among the votes of the well linked words before the same tag, else anywhere, that
+    have the most similar neighbours: most links of Spanish *se* are to auxiliaries, but it stands where *me*,
+    *nos* and *te* do. Words whose links agree on a tag keep their shares. Adpositions and conjunctions are
+    not AUX, DET or PRON. AUX is the likeliest tag of auxiliaries. Tags not ``allowed`` bool[V, T] get 0.
     """
     text, words, rare, auxiliary, unregistered = voted
     own = normalised(words.votes)
@@ -237,18 +236,19 @@ def _contexts(text: LinkedText, rows: NDArray[np.int64], classes: Classes) -> Fl
     return np.sqrt(normalised(counts))
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(NamedTuple):
     """A frequent word whose usual tag differs from that of its links, with the shares of both."""
 
     word: str
-    count: int
-    linked: tuple[str, float]
-    given: tuple[str, float]
+    occurrences: int
+    linked: str
+    believed: float
+    given: str
+    share: float
 
     def __str__(self) -> str:
-        (linked, believed), (given, share) = self.linked, self.given
-        return f"{self.word} {linked} {100 * believed:.0f}%, tagged {given} {100 * share:.0f}%"
+        word, _, linked, believed, given, share = self
+        return f"{word} {linked} {100 * believed:.0f}%, tagged {given} {100 * share:.0f}%"
 
 
 def contradictions(
@@ -270,6 +270,5 @@ def contradictions(
         tag, count = min(counts.items(), key=lambda one: (-one[1], one[0]))
         share = count / counts.total()
         if tag != linked and believed >= HALF and share > HALF:
-            both = (linked, believed), (tag, share)
-            found.append(Contradiction(names[word], int(words.counts[word]), *both))
-    return sorted(found, key=lambda one: (-one.count, one.word))
+            found.append(Contradiction(names[word], int(words.counts[word]), linked, believed, tag, share))
+    return sorted(found, key=lambda one: (-one.occurrences, one.word))

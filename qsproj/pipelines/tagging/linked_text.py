@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
-from qsproj.corpus.contractions import Contractions, split_contractions
+from qsproj.corpus.contractions import Contractions, words_of_tokens
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging import conventions
@@ -45,8 +45,7 @@ class LinkedText:
     starts: NDArray[np.int64]  # int64[S+1]: sentence s holds words ``starts[s]:starts[s + 1]`` of the N words
     vocabulary: Words  # the V types
     types: NDArray[np.int32]  # int32[N], type of each word
-    # float32[N, T]: for each word and tag, the sum over links to source words of the tag of their
-    # probabilities to the power ``sureness``
+    # float32[N, T]: sum of the probabilities, to the power ``sureness``, of links to source words of each tag
     votes: NDArray[np.float32]
     # with several translations, the votes of the first of each sentence alone
     first: NDArray[np.float32] | None
@@ -82,12 +81,11 @@ def read_linked_text(
 ) -> LinkedText:
     """Read target words and tag votes of translations whose source has UPOS; links without weights count 1.
 
-    ``contractions``: target tokens to split into words. Their parts have no votes, because the links of *zum*
-    cannot be divided between *zu* and *dem*. ``known``: tag counts of each word of tagged sentences, which
-    with ``language`` decide which conventions of the source hold in the target
-    (:mod:`qsproj.pipelines.tagging.conventions`). ``most``: maximum number of target sentences; ``rng`` draws
-    the sample if there are more. ``marked``: keep the features of the source. ``sureness``: power of a link's
-    probability in its vote; None: as in TagProjectionOptions.
+    ``contractions``: target tokens to split into words, whose parts have no votes: links of *zum* cannot be
+    divided between *zu* and *dem*. ``known``: tag counts of words of tagged sentences, for ``language`` and
+    :mod:`qsproj.pipelines.tagging.conventions`. ``most``: maximum number of target sentences, drawn by
+    ``rng``. ``marked``: keep the features of the source. ``sureness``: power of a link's probability in its
+    vote; None: as in TagProjectionOptions.
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
     """
@@ -254,15 +252,9 @@ def _linked(
 
 def _split(tokens: Words, contractions: Contractions) -> tuple[Words, NDArray[np.int64]]:
     """Return the words of tokens, and the place of each token among them, -1 for split tokens."""
-    words, ranges = split_contractions(tokens, contractions)
-    if not ranges:
-        return tuple(words), np.arange(len(tokens))
-    last, word = {span.first: span.last for span in ranges}, 1
-    places = []
-    for _ in tokens:
-        places.append(-1 if word in last else word - 1)
-        word = last.get(word, word) + 1
-    return tuple(words), np.array(places)
+    parts = words_of_tokens(tokens, contractions)
+    sizes = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
+    return tuple(chain.from_iterable(parts)), np.where(sizes == 1, np.cumsum(sizes) - 1, -1)
 
 
 def numbered(names: Iterable[Name]) -> tuple[NDArray[np.int64], tuple[Name, ...]]:

@@ -107,23 +107,21 @@ def relative_voter(
     Returns None in place of the voter if all are unrelated, and a report line for each treebank.
     ``treebanks``: with UPOS on every word. ``sentences``: of the target.
     """
-    # A seed from a child: treebanks that do not vote change nothing, neither later draws nor other voters.
-    # Generator.spawn and the public name of these seeds came with NumPy 1.25.
+    # A child's seed: treebanks that do not vote change nothing. NumPy 1.25 has public names for this.
     seeds: np.random.SeedSequence = getattr(rng.bit_generator, "_seed_seq")  # noqa: B009
     seed = int(np.random.default_rng(seeds.spawn(1)[0]).integers(2**63))
     script = commonest_script(form for forms in sentences for form in forms)
     compared = sentences[:COMPARED]
     given = list(map(tagger.tag_words, compared))
-    voters, lines = [], []
+    related, lines = list[tuple[Treebank, RelativeVoter]](), list[str]()
     for treebank in treebanks:
         own = commonest_script(form for one in treebank.sentences for form in one.forms)
         voter = _trained([(treebank, 1.0)], latin=own != script, seed=seed)
         agreed = voter.agreement(compared, given)
         power = float(np.interp(agreed, (UNRELATED, RELATED), (0.0, MOST)))
-        voters.append(replace(voter, power=power))
+        related += [(treebank, replace(voter, power=power))] if power else []
         verdict = f"votes on tags with power {power:.2f}" if power else "no vote on tags"
         lines.append(f"{treebank.name}: agrees with the tagger on {100 * agreed:.0f}% of words, {verdict}")
-    related = [(one, voter) for one, voter in zip(treebanks, voters, strict=True) if voter.power]
     if len(related) < 2:
         return related[0][1] if related else None, tuple(lines)
     most = max(voter.power for _, voter in related)

@@ -191,10 +191,9 @@ class SelfTraining:
     ) -> Tagger:
         """Self-train once on the bitext, or in several rounds with sentences ``drawn`` from raw text too.
 
-        A round reads raw text as the round before has learned to. UPOS on development files with three
-        rounds rather than one: Armenian +.8, Ukrainian +.7, Wolof +.2; with one pass rather than two in all
-        rounds but the last: Wolof +.7, Armenian +.6, Italian +.4, Ukrainian 0. ``adapted``: adapts a tagger
-        to unknown words, given words to count as known; frequent words of raw text may be of any class.
+        Each round reads raw text as the one before has learned to. UPOS on dev files with three rounds, not
+        one: Armenian +.8, Ukrainian +.7, Wolof +.2; with one pass, not two, in all but the last: Wolof +.7,
+        Armenian +.6, Italian +.4, Ukrainian 0. ``adapted``: adapts a tagger to words but those given to it.
         """
         text, options = self.reading.text, self.options
 
@@ -216,10 +215,7 @@ class SelfTraining:
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
-    """Return copies of sentences whose first unambiguous number word is in digits, at most ``most``.
-
-    They are for texts without digits, such as a Testament.
-    """
+    """Copy at most ``most`` sentences, their first unambiguous number in digits, which a Testament lacks."""
     found = list[SetExample]()
     for example in examples if NUMERAL in tags else ():
         # Links alone never make a tag negligible; type sets and a confident tagger do.
@@ -236,9 +232,8 @@ def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
     """Return a tagger's probabilities of words' tags, [N, T], as training evidence, natural log.
 
     Self-training favours frequent tags: NOUN takes from ADJ. So they are divided by a ``power`` of frequency.
-
-    Source: targets divided by frequency are from Xie, Girshick and Farhadi (2016), "Unsupervised deep
-    embedding for clustering analysis", equation 3; the power is ours.
+    Source: Xie, Girshick and Farhadi (2016), "Unsupervised deep embedding for clustering analysis", equation
+    3; the power is ours.
     """
     frequency = np.maximum(probabilities.mean(axis=0, dtype=np.float64), RAREST)
     with np.errstate(divide="ignore"):

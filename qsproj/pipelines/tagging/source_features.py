@@ -1,8 +1,8 @@
 """Features of source words that links carry, extended by the agreement that other languages mark.
 
-English *these old houses* marks plural twice, German and Spanish three times. So a word without number takes
-that of its noun, a noun the definiteness of its article, a finite verb person and number of its subject. A
-later test on word forms decides which features the target marks.
+English *these old houses* marks plural twice, Spanish three times. So a word without number takes that of its
+noun, a noun the definiteness of its article, a finite verb person and number of its subject. Word forms show
+later which features the target marks.
 """
 
 from collections.abc import Sequence
@@ -36,8 +36,7 @@ class Mark(NamedTuple):
 def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Mark]:
     """Return the mark of each word, extended by agreement; all UNKNOWN in a sentence without features.
 
-    Without heads there is no agreement. ``linked``: the likeliest target word of each word, -1 for none;
-    None: a different one for each word.
+    ``linked``: the likeliest target word of each word, -1 for none; None: a different one for each word.
     """
     if all(cell == UNSPECIFIED for cell in sentence.feats):
         return [Mark(tag, (UNKNOWN,) * len(CARRIED)) for tag in sentence.upos]

@@ -1,10 +1,9 @@
 """Train a tagger of a language without tagged text from tagged translations.
 
 Links project tags; types and script constrain the tags of each word. A first tagger learns from these sets
-alone and estimates how reliable the links of each type are; a second learns from sets and links. This is done
-for several parts of the bitext, and the taggers are averaged. The mean tags the bitext again, with links but
-without type sets, so words can get tags that are rare in their links; the next tagger learns from these
-probabilities. A few tagged sentences, if given, correct systematic errors of translations.
+alone and estimates how reliable links are; a second learns from sets and links. Taggers of several parts of
+the bitext are averaged. Their mean tags the bitext again, with links but without type sets, so that words can
+get tags that are rare in their links, for the next tagger. A few tagged sentences correct systematic errors.
 
 Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for cross-lingual
 part-of-speech tagging"; learning how projected tags err from few tagged sentences: Fang and Cohn (2016).
@@ -53,9 +52,8 @@ HELD_OUT = 100  # one sentence in HELD_OUT is held out to measure the agreement 
 # suffer as well, beyond those that the tagger itself expects and beyond the usual share of wrong links,
 # LINK_ERRORS. ENOUGH_WORDS with that share are assumed; at most HALF of all words are such errors. Only the
 # second measure left Arabic, whose tagger doubts much, too unsure (calibration error of arcs on dev files
-# 5.8), only the first news of German and Spanish (5.9 and 8.0). Words on which several sources disagree show
-# no errors: with them, Wolof with five sources has 9 instead of 2.3. All sources agree on easy words only; so
-# the words of the first alone count as much.
+# 5.8), only the first news of German and Spanish (5.9 and 8.0). Words on which sources disagree show none
+# (Wolof with five: 9, not 2.3). Sources agree on easy words only, so the words of the first count as much.
 LINK_ERRORS = 0.125
 ENOUGH_WORDS = 20
 UNDOUBTED = 4.0
@@ -159,12 +157,8 @@ def project_tags(
         return with_prior_of_unknown(tagger, known, prior)
 
     def again(drawn: Sequence[Words]) -> Tagger:
-        return mean_tagger(
-            [
-                one.again(tagger, channel, few, raw_text, drawn, voter=voter, adapted=adapted)
-                for one, (tagger, channel) in zip(learners, linked, strict=True)
-            ]
-        )
+        both = zip(learners, linked, strict=True)
+        return mean_tagger([one.again(*own, few, raw_text, drawn, voter, adapted) for one, own in both])
 
     tagger = again(drawn)
     on_raw = decision_on_raw(raw_text, unknown, drawn, options.learn_raw)

@@ -21,8 +21,7 @@ from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.progress import track
 
-# Minimum number of tagged sentences to learn a tokenizer; with fewer, rules are better, which take from them
-# the contractions missing in a table.
+# Minimum number of tagged sentences to learn a tokenizer; with fewer, rules and contractions are better.
 SENTENCES_TO_CUT = 200
 # Number of sentences with spaces between words to learn segmentation for a script without spaces.
 SENTENCES_OF_WORDS = 2000
@@ -95,10 +94,7 @@ def with_target_words(
 def treebank_tokens(
     sentences: Sequence[Sentence], *, language: str | None, seed: int, rules: bool = False
 ) -> dict[str, Any]:
-    """Return the parts of a tagger that tokenize as a treebank does.
-
-    Contractions alone if the treebank does not show tokens, or with ``rules``, those of the language.
-    """
+    """Return what tokenizes as a treebank: contractions alone with ``rules``, or if it shows no tokens."""
     if rules or not shows_tokens(sentences):
         return {"contractions": known_contractions(language, sentences)}
     return _learned_parts(sentences, sentences, language, seed)

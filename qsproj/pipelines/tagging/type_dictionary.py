@@ -3,8 +3,7 @@
 A single link is weak evidence: it may be wrong, and translations change the part of speech. All links of a
 type together determine its possible tags. The chain model learns from context which of these a word has.
 Words that occur once show how rarely unknown ones are of a closed class: suffixes of frequent function words
-otherwise make determiners of adjectives that only raw text has. Where neighbours begin alike, beginnings show
-which words agree.
+otherwise make determiners of adjectives that only raw text has. Equal beginnings of neighbours: agreement.
 
 Sources: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect token and type constraints;
 Baayen and Sproat (1996), "Estimating lexical priors for low-frequency morphologically ambiguous forms".
@@ -110,11 +109,10 @@ def stem(form: str) -> str:
 
 
 def type_shares(text: LinkedText, allowed: Mask) -> Floats:
-    """Return the shares of tags in the votes of each type, float64[V, T].
+    """Return the shares of tags in the votes of each type, float64[V, T]; rows without votes are 0.
 
-    Each row adds up to 1, or is all 0 for a type without votes. Tags not in ``allowed`` bool[V, T] get 0.
-    Rare forms are smoothed with the forms that are the same in lower case, and with those of the same stem:
-    taggers of Armenian, Wolof and Ukrainian gain .9, .3 and .3 UPOS on development files.
+    Tags not in ``allowed`` bool[V, T] get 0. Rare forms are smoothed with those that are the same in lower
+    case, and those of the same stem: Armenian, Wolof and Ukrainian gain .9, .3 and .3 UPOS on dev files.
     """
     counts = summed(text.votes, text.types, len(allowed)) * allowed
     alike = np.zeros_like(counts)
