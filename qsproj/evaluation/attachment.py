@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, repeat, zip_longest
+from operator import eq
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -178,7 +179,7 @@ def attachment_scores(
         check_name("grouping", by, GROUPINGS)
     names = names or ("gold", *(f"system {number}" for number in range(1, len(systems) + 1)))
     records = [array("i") for _ in systems]
-    groups = [Counter[tuple[str, str]]() for _ in systems]
+    groups = [{name: Counter[str]() for name in (*_GROUP_FIELDS, _PREDICTED)} for _ in systems]
     for gold_sentence, system_sentences in side_by_side(gold, systems, names):
         for system, system_sentence in enumerate(system_sentences):
             marks = _marks(gold_sentence, system_sentence, punctuation=punctuation)
@@ -188,24 +189,22 @@ def attachment_scores(
                 # Only relations are those of the tree, and may differ.
                 of_system = GROUPINGS[by](system_sentence) if by == "relation" else of_gold
                 for name in _GROUP_FIELDS:
-                    in_group = compress(of_gold, marks[name].tolist())
-                    groups[system].update(zip(repeat(name), in_group))
-                in_group = compress(of_system, marks["tokens"].tolist())
-                groups[system].update(zip(repeat(_PREDICTED), in_group))
+                    groups[system][name].update(compress(of_gold, marks[name].tolist()))
+                groups[system][_PREDICTED].update(compress(of_system, marks["tokens"].tolist()))
     counted = (np.frombuffer(record.tobytes(), dtype=COUNTS) for record in records)
     return tuple(AttachmentScores(one, _by_group(own)) for one, own in zip(counted, groups))
 
 
-def _by_group(totals: Counter[tuple[str, str]]) -> dict[str, AttachmentScores]:
-    """Return scores, given the totals of (field, group): in the order of lengths, or the largest first."""
+def _by_group(totals: Mapping[str, Counter[str]]) -> dict[str, AttachmentScores]:
+    """Return scores, given totals by field and group: in the order of lengths, or the largest first."""
     scores = {}
     ranks = {group: rank for rank, group in enumerate(_LENGTHS)}
-    names = {group for _, group in totals}
-    for group in sorted(names, key=lambda one: (ranks.get(one, -totals["tokens", one]), one)):
+    tokens, predicted = totals["tokens"], totals[_PREDICTED]
+    for group in sorted(tokens | predicted, key=lambda one: (ranks.get(one, -tokens[one]), one)):
         counts = np.zeros(1, dtype=COUNTS)
         for name in _GROUP_FIELDS:
-            counts[name] = totals[name, group]
-        scores[group] = AttachmentScores(counts, predicted=totals[_PREDICTED, group])
+            counts[name] = totals[name][group]
+        scores[group] = AttachmentScores(counts, predicted=predicted[group])
     return scores
 
 
@@ -234,7 +233,7 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> dict[str, 
 
 
 def _equal(first: Iterable[str], second: Iterable[str], n: int) -> NDArray[np.bool_]:
-    return np.fromiter((one == other for one, other in zip(first, second)), dtype=np.bool_, count=n)
+    return np.fromiter(map(eq, first, second), dtype=np.bool_, count=n)
 
 
 class WordsDifferError(DataError):
