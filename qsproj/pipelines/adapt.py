@@ -23,10 +23,8 @@ from qsproj.models.converter.converter import (
 )
 from qsproj.progress import notice, track
 
-# Minimum share of UD relations that identifies the UD style.
-_MOSTLY = 0.8
-# Maximum number of relations in a message.
-_NAMED = 10
+_MOSTLY = 0.8  # minimum share of UD relations that identifies the UD style
+_NAMED = 10  # maximum number of relations in a message
 # Relations missing from many treebanks.
 _RARE = frozenset(
     {"clf", "dep", "discourse", "dislocated", "goeswith", "list", "orphan", "reparandum", "vocative"}

@@ -41,8 +41,7 @@ class DemoResult:
 
     alignment: AlignmentScores  # our aligner, run on the sample alone, against manual links
     projection: ProjectionCounts  # projected English trees against the German gold trees
-    # scores of each system on all German sentences, by cross-validation
-    scores: dict[str, AttachmentScores]
+    scores: dict[str, AttachmentScores]  # of each system on all German sentences, by cross-validation
 
 
 def run_demo(corpora: Path, *, seed: int) -> DemoResult:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +35,7 @@ class Compared:
     gold: Sequence[Sentence]
     systems: Sequence[Sequence[Sentence]]  # trees of the same words
     punctuation: bool = True  # whether words whose gold UPOS is PUNCT count
-    # size of the training data of each system; empty for no learning curve
-    sizes: Sequence[float] = field(default=())
+    sizes: Sequence[float] = ()  # of the training data of each system; none: no learning curve
 
     @property
     def names(self) -> list[str]:
@@ -129,8 +128,8 @@ def _system_pieces(
     yield Heading("Relations", 3)
     rows: list[tuple[str | float, ...]] = []
     for relation, group in scores.groups.items():
-        right = 100.0 * group.total("labelled") / group.predicted if group.predicted else math.nan
-        rows.append((relation, group.tokens, group.predicted, *map(_percent, (group.uas, group.las, right))))
+        shares = group.uas, group.las, attachment.percentage(group.total("labelled"), group.predicted)
+        rows.append((relation, group.tokens, group.predicted, *map(_percent, shares)))
     yield Table(("relation", "words", "found", "UAS", "LAS", "of those found, right"), rows)
     for title, column in (("Confused relations", RELATIONS), ("Confused tags", TAGS)):
         found = confusions(compared.gold, system, column=column, punctuation=compared.punctuation)

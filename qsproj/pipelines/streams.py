@@ -20,16 +20,13 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of, map_in_order
 from qsproj.progress import notice
 
-# Block size: large enough to outweigh sending, small enough for a short wait.
-BLOCK_SENTENCES = 128
-# Number of slow sentences to name in messages; the others are counted.
-_LONG_ONES_NAMED = 3
+BLOCK_SENTENCES = 128  # large enough to outweigh sending, small enough for a short wait
+_LONG_ONES_NAMED = 3  # number of slow sentences to name in messages; the others are counted
 
 Model = TypeVar("Model")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-# First line of a block in its file, and its sentences.
-Block = tuple[int, list[Sentence]]
+Block = tuple[int, list[Sentence]]  # first line of a block in its file, and its sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

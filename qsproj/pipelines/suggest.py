@@ -22,8 +22,7 @@ from qsproj.errors import MissingTreeError, UsageError
 from qsproj.models.parser import Parser
 from qsproj.progress import track
 
-# Corrections for each wrong tag or arc: the page infers the rest of a sentence after each correction, which
-# saves a third of them (docs/results/few-trees.md).
+# Corrections for each wrong tag or arc: inference after each saves a third (docs/results/few-trees.md).
 CORRECTIONS = 0.7
 Kind = tuple[str, str, str]
 
@@ -118,14 +117,12 @@ def rank(
     """Yield the candidates in the best order of annotation.
 
     Greedily maximises the sum over words of uncertainty x occurrences of the kind among the candidates /
-    (1 + occurrences in annotated or yielded sentences), per second of cost. Ties go to the earlier
-    candidate. Values only decrease, so only those at the top are updated.
-
+    (1 + occurrences in annotated or yielded sentences), per second of cost. Ties go to the earlier one.
     ``annotated``: training data of the parser. ``count``, ``words``: maximum number of sentences, and of
     words in total; sentences too long for the rest are skipped. ``costs``: a higher fixed cost prefers long
     sentences. ``kinds``: :func:`tag_kinds` or :func:`source_kinds`; None: ranked by uncertainty alone. Raises
     UsageError for a limit out of range. *Source*: Settles and Craven 2008 (information density, here by
-    words); the greedy order and its lazy search: Minoux 1978.
+    words); the greedy order and its lazy search, as values only decrease: Minoux 1978.
     """
     for name, limit in (("count", count), ("words", words)):
         if limit is not None and limit < 1:

@@ -1,15 +1,13 @@
 """Translate treebanks into the words and word order of another language through the links of a bitext.
 
-Translated trees have words of the target, translated one by one, with gold arcs of the source, so a parser
-can learn target words from annotated trees. Links show how often a function word has no translation, and how
-often the dependent of each kind of arc is on the other side of its head in the target. In that share of a
-treebank's trees the word is left out, and the dependent is moved with its subtree.
+Trees get words of the target, one by one, and keep gold arcs, so that a parser learns target words. Links
+show how often a function word has no translation, and how often the dependent of each kind of arc is on the
+other side of its head: in that share of trees the word is left out, or the dependent moved with its subtree.
 
 *Source*: treebanks translated word for word (Tiedemann 2014), through links alone (Rasooli and Collins 2017);
 reordered by projected arcs (Rasooli and Collins 2019), who learn one order for each head; ours draws each
-side, so that a language with two orders, such as German in main and other clauses, has both. On dev files,
-LAS by own tags: from 1,000 pairs +1.6 in Turkish, +2.8 in German; from a New Testament +1.1 in Armenian.
-Separate orders for clauses, and siblings ordered by pairs of relations, gained no more.
+side, as languages such as German have two orders. LAS by own tags on dev files: from 1,000 pairs +1.6 in
+Turkish, +2.8 in German; from a New Testament +1.1 in Armenian. Orders for clauses or siblings gained no more.
 """
 
 from bisect import bisect_right
@@ -30,22 +28,17 @@ from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.pipelines.tagging.type_dictionary import CLOSED
 
-# Prior count of the next wider kind of arcs in the share of a kind; without observations nothing moves.
-SEEN = 5.0
-# Minimum product of the strengths of an arc's two links; a word whose links are weaker has no translation.
-LEAST_STRENGTH = 0.1
+SEEN = 5.0  # prior count of the next wider kind in the share of a kind; without observations nothing moves
+LEAST_STRENGTH = 0.1  # minimum product of the strengths of an arc's two links, and of the link of a word
 # Arc: side of the dependent, relation, both tags; word: tag, form. Wider kinds are the first parts of these.
 Kind = tuple[object, ...]
 LEAST_LINK = 0.3  # minimum weight of a link
 LEAST_LINKS = 1.5  # minimum summed weight of a word's commonest translation
 LEAST_SHARE = 0.2  # minimum share of links to words of its own tag
 MOST_TRANSLATIONS = 20
-# Tags of words that are the same in most languages and not translated.
-WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})
-# Number of pairs for the lexicon, which then covers seven of ten words of a treebank.
-LEXICON_PAIRS = 20_000
-# A lower-cased word with its UPOS.
-TaggedWord = tuple[str, str]
+WRITTEN_ALIKE = frozenset({"PUNCT", "NUM", "SYM"})  # tags of words that are not translated
+LEXICON_PAIRS = 20_000  # for the lexicon, which then covers seven of ten words of a treebank
+TaggedWord = tuple[str, str]  # a lower-cased word with its UPOS
 LinkedWords = Mapping[TaggedWord, Mapping[TaggedWord, float]]
 
 
@@ -54,8 +47,7 @@ class _Shares(dict[Kind, float]):
 
     def __init__(self, *widths: int) -> None:
         super().__init__()
-        # The numbers of parts of the kinds, the widest first.
-        self._widths = widths
+        self._widths = widths  # the numbers of parts of the kinds, the widest first
         self._seen: defaultdict[Kind, float] = defaultdict(float)
         self._true: defaultdict[Kind, float] = defaultdict(float)
 

@@ -28,8 +28,7 @@ from qsproj.pipelines.streams import map_blocks
 from qsproj.progress import notice
 from qsproj.training.loop import EpochRecord
 
-# Block size for other processes: small, because a pair takes much longer than a sentence.
-BLOCK_PAIRS = 16
+BLOCK_PAIRS = 16  # block size for other processes: small, because a pair takes much longer than a sentence
 # Minimum mean probability of proposed links. At 0.1 fewer true links remain, at 0.02 hardly more (XL-WA dev).
 CANDIDATE_THRESHOLD = 0.05
 

@@ -1,9 +1,8 @@
 """Train monolingual target parsers on trees and on pairs without trees: co-training and noisy channel.
 
 Co-training: the monolingual parser is trained on annotated trees and on the bilingual parser's beliefs about
-unannotated pairs; it then replaces the bilingual parser's target side, and so on. *Source*: thesis 5.3.1,
-but with probabilities of all arcs in place of the best tree. Noisy channel: the target parser's trees must
-explain the source trees through a channel learned by the bilingual parser.
+unannotated pairs; it then replaces that parser's target side, and so on. *Source*: thesis 5.3.1, but with all
+arcs' probabilities. Noisy channel: target trees must explain source trees through a bilingual parser.
 """
 
 from collections import Counter
@@ -221,8 +220,7 @@ def source_tree_likelihood(
         found = f"observed source trees and source forest {options.source_forest}"
         raise UsageError(f"found {found}, which is that of the source parser; leave one of them out")
     heads = given_source_heads(kind, bilingual.source, pair.source)
-    # Never None: both kinds give a tree.
-    assert heads is not None
+    assert heads is not None  # both kinds give a tree
     channel = replace(bilingual, options=replace(bilingual.options, families=families))
     prepared = channel.prepare(pair, source_tree="joint", source_heads=heads)
     scores = bilingual.weights.scores(prepared)

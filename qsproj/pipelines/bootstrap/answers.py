@@ -1,9 +1,8 @@
 """Learn from a person's answers in seconds: tagged words, and sentences corrected in full or in part.
 
-A bootstrapped model lacks conventions, and the words that only the text at hand has. So its tagger is
-fine-tuned on the answers and tags the raw text, with the tags that the lexicon allows; a new tagger learns
-from this text and the answers together, twice. The parser and its relations are fine-tuned on the trees.
-Unknown tags and heads of a partly corrected sentence are summed out.
+A bootstrapped model lacks conventions and words of the text at hand. So its tagger is fine-tuned on the
+answers and tags raw text, as the lexicon allows; a new tagger learns from this text and the answers, twice.
+The parser and its relations are fine-tuned on the trees. Unknown tags and heads are summed out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -198,8 +197,7 @@ def learned_tagger(
         changes = [change for _, change in held_out]
         share = helpful_share(changes)
         learned = mean_tagger([learned, taught(current, known, draws=DRAWS)], [1.0 - share, share])
-        # Few words judge little.
-        words = sum(tag != UNSPECIFIED for one in known for tag in one.upos)
+        words = sum(tag != UNSPECIFIED for one in known for tag in one.upos)  # few words judge little
         judged = words / (words + ENOUGH_WORDS)
         factor = np.clip(likeliest_temperature(changes, share) / TEMPERATURE, 1.0 / MOST, MOST)
         temperature *= float(factor**judged)

@@ -33,8 +33,7 @@ from qsproj.pipelines.streams import loaded_once, parse_stream
 from qsproj.pipelines.tagging.target_words import learns_to_cut, target_reader, target_tokenizer
 from qsproj.progress import notice, track
 
-# Minimum probability of a link; most links below it are wrong. The rest are weighted by probability.
-LEAST_LINK = 0.15
+LEAST_LINK = 0.15  # minimum probability of a link, which is its weight; most links below it are wrong
 # Least ratio of linked words between the pairs and the same pairs with one side shifted by a line, tested
 # where lengths are inconclusive, to recognise translations. In news, speeches and verses, 1.9 to 7 times as
 # many words have a likely link in true pairs; 1.3 times in poorly tokenised Chinese, and no more in Korean.
@@ -46,8 +45,7 @@ def shown_cuts(
 ) -> list[dict[str, Any]]:
     """Return arguments of :func:`cut_words`: the spelling of raw text, and what shows how to divide tokens.
 
-    The files to learn a tokenizer from, or contractions and the tokens that raw text divides. A few more
-    tagged sentences rarely change them, so that kept words, links and source trees stay valid.
+    A few more tagged sentences rarely change them, so that kept words, links and source trees stay valid.
     """
     sentences = list(read_all(tagged))
     learned = learns_to_cut(sentences, language)
@@ -60,8 +58,7 @@ def shown_cuts(
         lines = list(chain.from_iterable(files.enter_context(open_text(path)) for path in raw))
     targets = [[target for _, target in text.pairs()] for text in texts]
     spelling = spelling_of(lines, set(chain.from_iterable(targets)))
-    # Bitexts share most lines of the target.
-    cut = cache(partial(tokenize, language=language))
+    cut = cache(partial(tokenize, language=language))  # bitexts share most lines of the target
     for shown, of_text in zip(cuts, targets, strict=True):
         if spelling.words:
             shown["spelling"] = spelling.of(of_text)
@@ -170,8 +167,7 @@ def check_translations(source: str, target: str, *, name: str) -> None:
     """Check that two files of CoNLL-U translate each other; ``name`` stands for them in messages.
 
     Raises DataError when in the first LOOKED_AT pairs lengths, numbers and names do not agree, and no more
-    words have a likely link than with one side shifted. Weak links alone, as between languages that are hard
-    to align, are no error; a notice reports them where lengths are inconclusive.
+    words have a likely link than with one side shifted. A notice reports weak links if lengths are no proof.
     """
     pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
     fit = fit_of([(" ".join(one), " ".join(other)) for one, other in pairs])

@@ -143,9 +143,8 @@ class Bootstrapped:
     ``base``: the model before its parser learned annotated trees, if these are given; else the same.
     ``trees``: target sentences of the bitext with the trees that the parser was trained on. ``corpora``: for
     each bitext its parsed source, its tagged target, and links. None unless requested: ``examples``, target
-    sentences parsed by the model, with the probability of each arc; ``suggested``, sentences of these or of
-    raw text to annotate next, and ``suggested_words`` for a lexicon, see
-    :func:`qsproj.pipelines.bootstrap.suggestions.write_words`; both best first.
+    sentences parsed by the model, with the probability of each arc; ``suggested``, sentences to annotate
+    next, and ``suggested_words`` for a lexicon, both best first.
     """
 
     model: str
@@ -176,16 +175,14 @@ def bootstrap(
 
     ``texts``: source languages, each with treebanks and a bitext; all with the same target language.
     ``workspace``: storage and log of the stages. ``made``: provenance stored in the model file.
-    ``suggested_sentences``: parse some of the target text at the end, for a report and for this many
-    suggestions; None: do not. ``workers``: parallelism; does not change results. ``say``: receives the number
-    of stages, the start of each, and the remaining time.
+    ``suggested_sentences``: parse some target text at the end, for a report and this many suggestions; None:
+    do not. ``say``: receives the number of stages, the start of each, and the remaining time.
 
     Raises UsageError or DataError when there is nothing to learn from: see each stage.
     """
     options = options or BootstrapOptions()
     for path in options.files:
-        # Some files are read in late stages only; report missing ones before the first stage.
-        digest_of(path)
+        digest_of(path)  # some files are read in late stages only; report missing ones before
     if options.unspaced is not None:
         check_name("side", options.unspaced, SIDES)
     if options.alignment:
@@ -402,8 +399,7 @@ class Estimate:
     def __init__(self, planned: Sequence[StageResult], expected: Mapping[str, float]) -> None:
         self._names = [stage.name for stage in planned]
         self._left = {stage.name: expected[stage.name] for stage in planned if not stage.kept}
-        # Kept stages of earlier runs show the speed of this machine.
-        kept = [stage for stage in planned if stage.kept]
+        kept = [stage for stage in planned if stage.kept]  # these show the speed of this machine
         self._spent = sum(stage.seconds for stage in kept)
         self._spent_expected = sum(expected[stage.name] for stage in kept)
 

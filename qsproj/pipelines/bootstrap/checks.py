@@ -32,11 +32,9 @@ VOCABULARY_TO_ASK = 3000  # treebanks with a smaller vocabulary are not tested
 # Least share of the words of the source side in the treebank; below it, tokens may be divided otherwise. In
 # an Arabic New Testament it is .4, and .6 once its tokens are divided; in nine other languages .5 or more.
 LEAST_ALIKE = 0.5
-# Relations of UD 1 that UD 2 has under other names, since 2016.
-OLD_RELATIONS = frozenset({"auxpass", "csubjpass", "dobj", "mwe", "neg", "nsubjpass"})
+OLD_RELATIONS = frozenset({"auxpass", "csubjpass", "dobj", "mwe", "neg", "nsubjpass"})  # of UD 1, until 2016
 SHIFTED_SHARE = 0.25  # share of shifted blocks that makes an error; fewer are local passages out of step
-# Greatest share of the trees of a file of --parsed-source that earlier files may have as well.
-REPEATED_SHARE = 0.5
+REPEATED_SHARE = 0.5  # greatest share of the trees of a file of --parsed-source in earlier files
 # Rough word lengths, with the following space, to estimate times.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
@@ -107,10 +105,7 @@ def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:
 
 
 def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
-    """Check that a bitext is text, with equally many lines on both sides and enough full pairs.
-
-    Returns the number of pairs with two different sides, and estimates of the words on either side.
-    """
+    """Check that a bitext is text with enough pairs; return their number, and words on either side."""
     for path in text.bitext:
         if text.paired_by == texts.VERSE:
             for line in said_of_verses(path, read_verses(path)):
@@ -138,8 +133,7 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
 def check_lines(text: texts.SourceText) -> None:
     """Check, block by block, that line i of one side translates line i of the other.
 
-    Raises DataError when SHIFTED_SHARE of the blocks, or more, clearly fit lines further up or down. With
-    fewer such blocks, a notice names the first.
+    Raises DataError when SHIFTED_SHARE of the blocks clearly fit other lines; a notice names fewer ones.
     """
     shifted, blocks, first = list[tuple[int, int]](), 0, 0
     for block in large_blocks(text.pairs()):
@@ -172,7 +166,6 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
     """Check that the source side is in the treebank's language; return the number of treebank words.
 
     Also return the tokens of the source side that are divided in the treebank, if it has few of its words.
-
     Raises DataError when the treebank has no head, covers the target side better than the source side, or,
     if it is large enough, has few frequent words of the source side.
     """

@@ -1,9 +1,9 @@
 """The words of a bitext as raw text has them: their spelling, and those that the bitext attaches to others.
 
-Some letters of an old text, as Bibles often are, are hardly found in raw text: Basque *ç*, now *z*, or
-Armenian *աւ*, now *ավ*. A rule rewrites them if that turns words of the bitext that raw text lacks into words
-that it has. Endings and prefixes that are frequent in the bitext alone, such as those of the second person,
-are no rules: they stand at one border of words, and no single other one takes their place.
+Some letters of an old text, such as a Bible, are hardly found in raw text: Basque *ç*, now *z*, or Armenian
+*աւ*, now *ավ*. A rule rewrites them if that turns words that raw text lacks into words that it has. Endings
+and prefixes that are frequent in the bitext alone are no rules: they stand at one border of words, and no
+single other one takes their place.
 
 Raw text from a treebank is often divided like its words: it has prepositions of Arabic and Hebrew apart.
 Tokens of the bitext that begin or end with short words that are frequent in raw text alone are divided, too.
@@ -19,8 +19,7 @@ from itertools import chain, pairwise
 from qsproj.corpus.characters import composed_form, lower_case, lower_form
 from qsproj.corpus.contractions import Contractions, cased_like, token_key
 
-# Most letters that a rule rewrites. It writes one more or less at most.
-LONGEST = 3
+LONGEST = 3  # most letters that a rule rewrites; it writes one more or less at most
 FREQUENT = 0.005  # least share of the words that only the bitext has to have these letters
 # Least number of the words that only raw text has that would have these letters, were they as frequent there.
 EXPECTED = 15
@@ -32,8 +31,7 @@ LEAST_SHARE = 0.5
 # rules of Armenian, Basque and Nahuatl, .02 to .05 for letters of Arabic and Hebrew roots.
 AGREED = 0.2
 SAME_PLACE = 0.8  # greatest share of words with the same letter, or border, before or after what is rewritten
-# Least share of the words of the bitext that all rules change; fewer are not worth another spelling.
-LEAST_CHANGED = 0.05
+LEAST_CHANGED = 0.05  # least share of the words of the bitext that all rules change to be worth it
 # Rules are found by the most frequent words of raw text, and by a sample of the words that a rule rewrites.
 MOST_WORDS, MOST_REWRITTEN = 20_000, 2000
 BORDER = "|"

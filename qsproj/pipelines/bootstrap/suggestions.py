@@ -36,8 +36,7 @@ SHARE_OF_STEM, SHORTEST_STEM, LONGEST_ENDING = 0.25, 4, 3
 # Least share of a word's links to the class of a question, where the tagger is sure, and where it is not.
 LEAST_LINKS, LEAST_LINKS_OF_UNSURE = 0.5, 0.2
 UNSURE = 0.2  # least probability of two of the tags of a question for an unsure word
-# Least mean probability of all tags of a question: a word with others is no matter of this convention.
-LEAST_ANSWERS = 0.8
+LEAST_ANSWERS = 0.8  # least mean probability of all tags of a question: a word with others is no matter of it
 # Least links an occurrence, and least occurrences, of a word in question.
 LEAST_LINKED_OF_ASKED, LEAST_COUNT = 0.15, 5
 MOST_ASKED = 40
@@ -46,8 +45,8 @@ LEAST_WRONG = 1.0  # least expected number of wrong occurrences of a listed ques
 # of sentences that the model is unsure of. LAS after 10, 30 and 60 minutes, first halves of development files
 # of Ukrainian, Wolof, Arabic and Estonian: 48.4, 52.3, 55.7; with a share of time for words 46.2, 51.6, 54.7.
 OF_WORDS, OF_DRAFTS = 0.8, 0.5
-# The accuracy of drafts is linear in log(1 + minutes / SCALE): the LAS of a simulated hour of Wolof rises so,
-# by 11 points a unit. SLOPE and its deviation are the belief before any correction.
+# The accuracy of drafts is linear in log(1 + minutes / SCALE), as the LAS of a simulated hour of Wolof, which
+# rises by 11 points a unit. SLOPE and its deviation are the belief before any correction.
 SCALE, SLOPE, SLOPE_DEVIATION = 30.0, 10.0, 8.0
 AHEAD = 10.0
 WORDS, SENTENCES = "words", "sentences"
@@ -55,16 +54,12 @@ WORDS, SENTENCES = "words", "sentences"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A line of a file of suggested words.
+    """A line of a file of suggested words, with the number of occurrences."""
 
-    ``tags``: possible ones, the model's most probable first. ``in_text``, ``in_bitext``: number of
-    occurrences. ``wrong``: expected number of occurrences with a wrong tag.
-    """
-
-    tags: tuple[str, ...]
+    tags: tuple[str, ...]  # possible ones, the model's most probable first
     in_text: int
     in_bitext: int
-    wrong: float
+    wrong: float  # expected number of occurrences with a wrong tag
 
     def line(self, name: str, *more: str) -> str:
         cells = (name, " ".join(self.tags), self.in_text, self.in_bitext, f"{self.wrong:.1f}", *more)
@@ -161,9 +156,8 @@ def suggested_words(
 ) -> list[SuggestedWord]:
     """Return the words whose tags would help a tagger most, best first, without the ``known`` ones.
 
-    The value of a word is its expected number of wrongly tagged occurrences, in ``text`` or else in
-    ``bitext``, plus a share of those of words with the same stem that were not suggested before. For a
-    frequent word tagged against its links, all linked occurrences count as wrong.
+    The value of a word is its expected number of wrongly tagged occurrences in ``text``, or ``bitext``; all
+    linked ones of a frequent word tagged against its links. The best word of a stem gets a share of the rest.
     """
     read = evenly(text or bitext, JUDGED_SENTENCES)
     scale = len(text or bitext) / max(len(read), 1)

@@ -1,9 +1,8 @@
 """The bitext of a bootstrap: tokenized, without useless pairs; long pairs are split at clauses.
 
-Verses often hold two long sentences; links in long pairs are less precise, and parsers learn from sentences
-of up to some 35 words only. So pairs are split where punctuation allows it on both sides and lengths agree.
-*Source*: Gale and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, with pieces of one pair
-in place of sentences of a paragraph, and without deletions.
+Links in long pairs, such as verses of two sentences, are less precise, and parsers learn from sentences of up
+to 35 words. So pairs are split where punctuation allows it on both sides and lengths agree. *Source*: Gale
+and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, with pieces of one pair, no deletions.
 """
 
 import math
@@ -110,8 +109,7 @@ def _misfit(
 ) -> float:
     """Return the negative natural log of the probability of so large a difference in lengths."""
     one, other = sum(lengths[0][slice(*source)]), sum(lengths[1][slice(*target)])
-    # Mean of both sides, for symmetry.
-    letters = (one + other / ratio) / 2
+    letters = (one + other / ratio) / 2  # of both sides, for symmetry
     distance = abs(other / ratio - one) / math.sqrt(letters * _VARIANCE)
     return -math.log(max(math.erfc(distance / math.sqrt(2.0)), 1e-300))
 
@@ -142,8 +140,8 @@ def find_cuts(
 ) -> Cuts:
     """Return the pairs to split; ``whole``: source lines not to split.
 
-    With ``check_links`` pairs are left whole where splitting loses links. The words of whole pairs are
-    aligned for this: lengths do not show that translations have the clauses of a verse in another order.
+    With ``check_links`` pairs are left whole where splitting loses links of aligned whole pairs: lengths do
+    not show that translations have the clauses of a verse in another order.
     """
     letters = [sum(len(pair[side]) for pair in named) for side in (1, 2)]
     ratio = letters[1] / max(letters[0], 1)
@@ -163,10 +161,7 @@ def find_cuts(
 def _lost_links(
     found: Mapping[tuple[str, str], Parts], languages: tuple[str, str]
 ) -> tuple[dict[tuple[str, str], float], float]:
-    """Return the share of the likely links between different parts, of each pair and of all together.
-
-    Whole pairs are aligned; links of a word belong to the part of the word.
-    """
+    """Return the share of the likely links of whole pairs between different parts, of each and of all."""
     patterns = [_LETTER if code in UNSPACED_LANGUAGES else _WORD for code in languages]
     words = [
         [[pattern.findall(part[side]) for part in parts] for parts in found.values()]
@@ -313,9 +308,8 @@ def write_words(
 
     Left out, and counted: pairs with a blank side, equal sides, or more than MOST_WORDS words; repeated
     pairs; verses without a partner. ``cut``: tokenizers of both sides, from a line to a sentence, None for a
-    blank line. ``trees``: gold trees over some of the source lines, in text order.
-
-    Raises DataError when fewer than FEWEST_PAIRS pairs are left.
+    blank line. ``trees``: gold trees over some of the source lines, in text order. Raises DataError when
+    fewer than FEWEST_PAIRS pairs are left.
     """
     left_out, seen, kept, words = Counter[str](), set[bytes](), 0, [0, 0]
     named: Iterable[Named] = text.named(left_out)

@@ -52,8 +52,7 @@ OUT_OF_DOMAIN = (
     "--suggest-words writes, or sentences --tagged, help most"
 )
 MOST_KEPT = 20_000  # largest bitext whose pairs are kept in memory
-# Tag sequences tried for untagged text; on dev files of German, Spanish and Swedish 8 were as good.
-TAG_READINGS = 16
+TAG_READINGS = 16  # tag sequences tried for untagged text; on three dev files 8 were as good
 EXAMPLE_SENTENCES = 2000  # number of sentences that the finished model parses for the report
 
 
@@ -225,10 +224,7 @@ def learn_trees(
     seed: int,
     made: Provenance,
 ) -> StageReport:
-    """Fine-tune the parser of a model on annotated trees, whose tags its tagger has learned before.
-
-    Learned once more, as answers are, they make the tagger too sure: it has seen the sentences that judge it.
-    """
+    """Fine-tune the parser on annotated trees; the tagger, learning these twice, would become too sure."""
     base = load_text_parser(model, remedy="bootstrap again")
     trees = list(filter(has_tree, read_all(annotated)))
     # Trees none of which the parser can build teach it nothing.
@@ -253,8 +249,8 @@ def parse_examples(
 ) -> StageReport:
     """Parse some target text without its projected trees, and suggest sentences and words to annotate.
 
-    At most ``sentences`` sentences are suggested. Suggestions come from the raw text if there is any, because
-    the text to be parsed differs from the bitext. Examples come from the first of the ``corpora``.
+    Suggestions come from the raw text if there is any, as the text to be parsed differs from the bitext.
+    Examples come from the first of the ``corpora``. At most ``sentences`` sentences are suggested.
     """
     sure, trained = MeanConfidence(), load_text_parser(model)
     bare = islice(read_conllu(corpora[0].target), EXAMPLE_SENTENCES)

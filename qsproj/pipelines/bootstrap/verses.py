@@ -1,7 +1,6 @@
 """Pair two translations by reference, from Bibles or lines of ``reference TAB text`` in any order.
 
-Bibles in USFM or USX, the formats of translators, are read by the package usfmtc. A file holds one book or
-several; an archive (``.zip``) has a file for each.
+The package usfmtc reads Bibles in USFM or USX, the formats of translators, or archives (``.zip``) of these.
 """
 
 import re
@@ -33,8 +32,7 @@ _TAG = (
 # are additions of the translators and are kept.
 _NOTES = re.compile(rf"\s?\[(?:[^\W\d_]|\d{{1,3}}|[*†‡¶]+)\]|[*†‡¶]|[¹²³⁰-⁹]+|{_TAG}")
 _QUOTATION_MARKS = (("<<", "“"), (">>", "”"), ("<", "‘"), (">", "’"))
-# Threshold of a clear fit of shifted verses; in chapters of 25 verses, true shifts reach 6 to 8.
-CLEAR_IN_CHAPTER = 5.0
+CLEAR_IN_CHAPTER = 5.0  # threshold of a clear fit of shifted verses; in 25 verses, true shifts reach 6 to 8
 
 ALONE, OTHERWISE, REPEATED, UNREADABLE = (
     "verses of one side only",
@@ -146,8 +144,7 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
 def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
     """Yield name, source and target of the verses in both files, in the order of the source.
 
-    Verses that are merged on one side are merged on the other. Adds unpaired verses to ``left_out``, by
-    reason. Raises DataError when no verse is in both.
+    Verses merged on one side are merged on both. Adds unpaired ones to ``left_out``; DataError if all are.
     """
     pairs, unpaired = _paired(source, target, (stamp_of(source), stamp_of(target)))
     left_out += unpaired
@@ -287,8 +284,7 @@ def is_scripture(path: str) -> bool:
 def numbered_lines(path: str) -> Iterator[tuple[int | None, str]]:
     """Yield the verses of a file as lines of ``reference TAB text``; parts of a verse are joined.
 
-    Each has its line number if the format has lines. Raises UsageError without the package, DataError when
-    the file is not in the format of its suffix.
+    Each has its line number if there is one. UsageError without the package, DataError for a faulty file.
     """
     places: dict[tuple[str, str, int | str], tuple[int | None, set[int], list[str]]] = {}
     for name, text in _files(path):

@@ -115,10 +115,9 @@ class StageResult:
 class Workspace:
     """A folder of stages; ``run`` names the target language they belong to. Mutable; final.
 
-    Stages of earlier runs are reused if inputs, options and version are the same. Other files are left alone,
-    except incomplete files of killed runs, which are removed. Callbacks: ``say`` receives the line that
-    ``line_of`` returns for each completed stage; ``begun`` the name of each stage before it is
-    made; ``ended`` its name and seconds afterwards. ``stages``: those completed by this run, in order.
+    Stages of earlier runs are reused if inputs, options and version are the same. Incomplete files of killed
+    runs are removed, others left alone. Callbacks: ``say`` gets ``line_of`` each completed stage, ``begun``
+    its name before it is made, ``ended`` its name and seconds afterwards. ``stages``: those of this run.
     """
 
     def __init__(self, folder: Path, *, run: str = "", say: Callable[[str], None] = lambda _: None) -> None:
@@ -150,7 +149,6 @@ class Workspace:
         in place of those of the kind. ``aside``: arguments that do not affect the content: parallelism,
         file names in messages. ``arguments``: all that affect the content, for ``make``: paths as
         :class:`InputPath` or :class:`StageOutput`, JSON values, and dataclasses, tuples and lists of these.
-
         Raises UsageError when an input cannot be read.
         """
         name, version, suffixes = KINDS[make]
@@ -166,10 +164,7 @@ class Workspace:
         )
 
     def state(self, stage: Stage) -> StageResult:
-        """Return a stage as an earlier run made it, or with an empty report.
-
-        Raises DataError when a kept file was changed.
-        """
+        """Return a stage as an earlier run made it, or an empty one; DataError for a changed file."""
         known, missing = _read_json(stage.record), StageResult(name=stage.name, files=stage.files)
         if not all(path.exists() for path in stage.paths):
             return missing
@@ -185,10 +180,7 @@ class Workspace:
         return replace(missing, report=report, seconds=seconds, kept=True)
 
     def complete(self, *stages: Stage, workers: Workers = THIS_PROCESS) -> list[StageResult]:
-        """Make the stages that no earlier run made, in parallel: none is an input of another.
-
-        Errors of their functions are passed on, and nothing is recorded.
-        """
+        """Make the stages that no earlier run made, in parallel: none is an input of another."""
         missing = {stage.record: stage for stage in stages if not self.state(stage).kept}
         made = dict[Path, StageResult]()
         if len(missing) > 1 and workers.several_processes:

@@ -28,10 +28,8 @@ from qsproj.pipelines.projection.priors import PRIOR_TEMPLATE_SET
 from qsproj.pipelines.projection.soft_evidence import learn_relations
 
 Item = TypeVar("Item", Sentence, SentencePair)
-# Block size for other processes: sending a sentence takes longer than parsing it with a DMV.
-BLOCK_SENTENCES = 64
-# Number of trees that is enough for the counts of a DMV over tags.
-MOST_WHOLE_TREES = 10_000
+BLOCK_SENTENCES = 64  # for other processes: sending a sentence takes longer than parsing it with a DMV
+MOST_WHOLE_TREES = 10_000  # enough for the counts of a DMV over tags
 # Maximum number of pairs to learn relations from; longer sentences have worse trees and take longer.
 LABELLED_PAIRS, LONGEST = 5000, 40
 

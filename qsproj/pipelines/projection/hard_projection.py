@@ -28,8 +28,7 @@ from qsproj.pipelines.projection.methods import (
 )
 from qsproj.progress import track
 
-# Maximum number of words of each band of lengths except the last.
-BANDS = (5, 10, 15, 20, 25, 30, 40, 60)
+BANDS = (5, 10, 15, 20, 25, 30, 40, 60)  # maximum number of words of each band of lengths except the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +237,8 @@ def densest_of_each_length(
 ) -> list[Sentence]:
     """Choose the trees with most words attached, in the corpus's distribution of lengths.
 
-    Short sentences are attached more densely than long ones; by density alone, a parser would learn from
-    short sentences only. So each band of lengths gets its share of ``max_sentences``, not filled up if it has
-    too few dense trees. Trees are returned in input order; ties in a band go to the earlier tree.
+    Short sentences are attached more densely than long ones. So each band of lengths gets its share of
+    ``max_sentences``, or less. Trees are returned in input order; ties in a band go to the earlier tree.
     """
     seen = [0] * (len(BANDS) + 1)
     bands: list[list[tuple[float, int, Sentence]]] = [[] for _ in seen]

@@ -47,8 +47,7 @@ class ProjectedArcs:
 
 
 USUAL_ARCS = ProjectedArcs()
-# Passes over the trees of the prior, translated anew for each.
-DRAWS = 6
+DRAWS = 6  # passes over the trees of the prior, translated anew for each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +90,7 @@ class SoftProjectionOptions:
         check(self)
 
 
-# Training epochs of the method ``hard``.
-HARD_EPOCHS = 5
+HARD_EPOCHS = 5  # of the method ``hard``
 # Training of the DMV in the methods ``em`` and ``hard-em``.
 EM_FROM_TAGS = DmvOptions()
 EM_FROM_ARCS = DmvOptions(
@@ -106,10 +104,8 @@ class Projected:
 
     parser: "Parser"
     report: tuple[str, ...]  # lines for the user
-    # returns the target sentences with complete or partial trees; reads the pairs again
-    trees: Callable[[], Iterable[Sentence]]
-    # training sentences with trees, if the method has selected them
-    learned_from: Sequence[Sentence] = ()
+    trees: Callable[[], Iterable[Sentence]]  # complete or partial trees of the targets; reads the pairs again
+    learned_from: Sequence[Sentence] = ()  # training sentences with trees, if the method has selected them
 
 
 def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:

@@ -23,18 +23,14 @@ from qsproj.pipelines.tagging.conventions import Annotation, Conventional, conve
 from qsproj.pipelines.translated_trees import Translate, way_to_translate
 from qsproj.pipelines.treebanks import Treebank, treebank_weights
 
-# One pair in HELD_OUT is held out from priors and projection, to calibrate the parser.
-HELD_OUT = 10
+HELD_OUT = 10  # one pair in HELD_OUT is held out from priors and projection, to calibrate the parser
 TEMPLATE_SET = "words"
-# A subset of TEMPLATE_SET: features of the same name have the same bucket in both.
-PRIOR_TEMPLATE_SET = "delexicalised"
+PRIOR_TEMPLATE_SET = "delexicalised"  # a subset: features of the same name have the same bucket in both
 SOURCE_TREES = 12000
-# Passes over trees that are not translated.
-PRIOR_EPOCHS = 5
-# Trees of each pass over translations: half of a treebank's, or at least FEW_TREES; of all treebanks together
-# at most MOST_TREES. Passes over their relations.
-FEW_TREES, MOST_TREES = 6000, 12_000
-DRAWN_LABEL_EPOCHS = 3
+PRIOR_EPOCHS = 5  # passes over trees that are not translated
+FEW_TREES = 6000  # trees of each pass over translations, if half of a treebank's are fewer
+MOST_TREES = 12_000  # of all treebanks together
+DRAWN_LABEL_EPOCHS = 3  # passes over their relations
 # Kinds of parsers that cannot be priors, with a description and the option that makes them.
 _OTHERS = {
     "labelled-parser": ("a parser with relations inside its trees", "--labels joint"),
@@ -42,8 +38,7 @@ _OTHERS = {
     "graph-parser": ("a second-order parser", "--order 2"),
     "tagging-parser": ("a parser that reads words and infers their tags", "--joint-tags"),
 }
-# Number of target sentences to measure the similarity of tags.
-LIKENESS_SENTENCES = 5000
+LIKENESS_SENTENCES = 5000  # target sentences to measure the similarity of tags
 
 
 def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
@@ -69,9 +64,9 @@ def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
 def join_priors(voters: Sequence[ArcParser], *, projective: bool) -> ArcParser:
     """Join parsers of tags, or of words of the target, by the mean of their weights over temperature.
 
-    Their mean scores are a product of experts. Relations come from the first parser that knows any. Word
-    features share hash buckets with prior features and are affected by their weights; the weights learned on
-    top of the prior compensate. Raises UsageError for no parser, or different numbers of buckets.
+    Their mean scores are a product of experts. Relations come from the first parser that knows any. Weights
+    learned on top of the prior compensate for word features in its hash buckets. Raises UsageError for no
+    parser, or different numbers of buckets.
     """
     if not voters:
         raise UsageError("soft projection needs a prior")

@@ -21,8 +21,7 @@ from qsproj.models.enhanced import enhancer
 from qsproj.pipelines.projection.hard_projection import one_to_one
 from qsproj.pipelines.projection.methods import Projected
 
-# Maximum number of training graphs, to bound the memory of candidate edges.
-MOST_GRAPHS = 10_000
+MOST_GRAPHS = 10_000  # maximum number of training graphs, to bound the memory of candidate edges
 
 
 def project_graphs(

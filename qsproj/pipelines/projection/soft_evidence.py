@@ -193,10 +193,9 @@ def learn_relations(
 ) -> tuple[Labeller | None, list[Sentence]]:
     """Learn relations from the evidence for the arcs of target trees, one tree for each of ``corpus``.
 
-    Returns the labeller, None if no relation is known, and the trees with its best relations given the
-    evidence; ``strength`` is the log of the likelihood ratio of a relation whose evidence is 1. On dev files,
-    training on a single relation for each arc (the projected one, else the prior's) was 3 points worse; a
-    channel model of the translation of relations, learned by EM, was no better.
+    Returns the labeller, None if no relation is known, and the trees with its best relations; ``strength``:
+    log of the likelihood ratio of a relation whose evidence is 1. On dev files, training on one relation for
+    each arc (projected, else the prior's) was 3 points worse; a channel model learned by EM was no better.
     """
     found = {relation for translations in corpus for pair in translations for relation in pair.source.deprels}
     relations = found - {UNSPECIFIED}

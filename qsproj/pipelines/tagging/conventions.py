@@ -103,8 +103,7 @@ INFLECTED = {" ".join(one): one for one in (PASSIVE, GERUND, INFINITIVE, PARTICI
 # treebanks of some languages, though it is also a preposition: .3 points of German.
 MAJORITY = {"PART mark": "ADP"}
 PARTICLES = frozenset({"da", "de", "sv"})
-# Conventions of some words alone, by tag and relation.
-_OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}
+_OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
 _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
 # Relations of words that depend on a modal in the place of its verb, wherever they stand.
 RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})

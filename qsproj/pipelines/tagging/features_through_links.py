@@ -38,8 +38,7 @@ ALIKE = {"AUX": "VERB", "PROPN": "NOUN", "DET": "PRON", "PART": "ADV"}
 OPEN = frozenset({"ADJ", "NOUN", "NUM", "VERB"})
 # Tested tags. PROPN is left out: its forms do not show whether treebanks mark its number.
 TELLING = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
-# Shared attributes of the first tag require that words of the second show them.
-FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}
+FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}  # the first shares attributes only if words of the second show them
 FEWEST_VOTES = 20.0  # minimum number of votes to test an attribute
 BLOCK_WORDS = 50
 

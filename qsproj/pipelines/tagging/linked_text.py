@@ -47,8 +47,7 @@ class LinkedText:
     types: NDArray[np.int32]  # int32[N], type of each word
     # float32[N, T]: sum of the probabilities, to the power ``sureness``, of links to source words of each tag
     votes: NDArray[np.float32]
-    # with several translations, the votes of the first of each sentence alone
-    first: NDArray[np.float32] | None
+    first: NDArray[np.float32] | None  # with several translations, the votes of the first of each alone
     links: int
     left_out: int = 0  # number of sentences left out by sampling
     # annotation in the target, for conventions of the source that do not hold there
@@ -89,8 +88,7 @@ def read_linked_text(
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
     """
-    # Form, tag, relation and inflection of source words, in order of appearance.
-    sources: dict[tuple[str, ...], int] = {}
+    sources: dict[tuple[str, ...], int] = {}  # form, tag, relation and inflection, in order of appearance
     marks: dict[Mark, int] | None = {} if marked else None
     power = TagProjectionOptions().sureness if sureness is None else sureness
     of_pairs = partial(_linked, sources=sources, marks=marks, contractions=contractions or {})

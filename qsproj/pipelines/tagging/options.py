@@ -16,8 +16,7 @@ HALF = 0.5  # a majority: of words with links, of votes, of occurrences; also ha
 FEW = 0.05
 # Votes that prior evidence counts: of similar forms, of words with the same suffix, of other languages.
 PRIOR_VOTES = 2.0
-# Occurrences in a position from which on words vote for similar ones; links that show a convention.
-ENOUGH = 10
+ENOUGH = 10  # occurrences in a position for words to vote for similar ones; links that show a convention
 BARELY = 0.1  # weight of evidence that barely counts
 ENDING = 4  # letters of the longest ending that is looked at; a stem has at least as many
 
@@ -56,6 +55,5 @@ class TagProjectionOptions:
     )
     temperature: float = 1.3  # divisor of potentials for each round of self-training: they are overconfident
     feature_sentences: int = SELF_TRAINING  # maximum number of sentences to learn features from
-    # With 4 passes, features of Wolof, Italian, Ukrainian, Armenian and Turkish were the same.
-    feature_epochs: int = 2
+    feature_epochs: int = 2  # with 4, Wolof, Italian, Ukrainian, Armenian and Turkish were the same
     feature_temperature: float = 2.0  # divisor of potentials: training data is more certain than links are

@@ -66,11 +66,9 @@ class ProjectedTagger:
 
     tagger: Tagger
     report: tuple[str, ...]
-    # annotation in the target, for conventions of the source that do not hold there
-    unshared: Mapping[str, Annotation]
+    unshared: Mapping[str, Annotation]  # in the target, for source conventions that do not hold there
     unknown: float  # share of the words of raw text that are not in the bitext
-    # frequent words whose tags contradict their links
-    contradicted: tuple[function_words.Contradiction, ...] = ()
+    contradicted: tuple[function_words.Contradiction, ...] = ()  # words tagged against their links
 
 
 def project_tags(
@@ -88,13 +86,12 @@ def project_tags(
     """Train a tagger of the target language on words and links of translations whose sources have UPOS.
 
     ``corpus``: of several sources the first should be that with the largest treebank: taggers also learn from
-    its votes alone. ``tagged``: target sentences with UPOS, as few as there are; their multiword tokens
-    determine how those of the corpus are split. ``raw``: tokenised sentences, best with the text to be tagged
-    among them; most useful where the pairs lack modern words, least with many pairs. ``lexicon``: allowed
-    tags of words, or lemmas of forms. ``relatives``: treebanks of other languages. ``language``: kept in the
-    model for tokenising plain text, and used to decide which conventions of the source hold. ``columns``:
-    some of PROJECTED_COLUMNS: FEATS are learned where the sources have them
-    (:mod:`qsproj.pipelines.tagging.features_through_links`), lemmas where lexicon or tagged sentences do.
+    its votes alone. ``tagged``: target sentences with UPOS; their multiword tokens show how to split those of
+    the corpus. ``raw``: tokenised sentences, best with the text to be tagged among them; most useful where
+    the pairs lack modern words. ``lexicon``: allowed tags of words, or lemmas of forms. ``relatives``:
+    treebanks of other languages. ``language``: kept in the model for tokenising plain text, and used to
+    decide which conventions of the source hold. ``columns``: some of PROJECTED_COLUMNS: FEATS are learned
+    where the sources have them, lemmas where lexicon or tagged sentences do.
 
     Raises UsageError when the target is empty, the source or a relative has no UPOS, or no word has a link.
     Memory: about 800 bytes for each target word of the ``sentences`` read. Time: O(epochs words).
@@ -199,10 +196,7 @@ def project_tags(
 def choose_sentences(
     text: LinkedText, *, rng: np.random.Generator, options: TagProjectionOptions
 ) -> tuple[list[int], list[int]]:
-    """Return the training sentences and the held-out ones, both in text order.
-
-    If no sentence is sufficiently covered, as in a bitext of a few lines, all that are not held out are used.
-    """
+    """Return training sentences, covered by links if any are, and covered held-out ones, in text order."""
     linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
     covered = np.diff(linked[text.starts]) >= HALF * np.diff(text.starts)
     held_out = np.arange(len(covered)) % HELD_OUT == HELD_OUT - 1

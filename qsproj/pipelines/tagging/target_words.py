@@ -21,10 +21,8 @@ from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.progress import track
 
-# Minimum number of tagged sentences to learn a tokenizer; with fewer, rules and contractions are better.
-SENTENCES_TO_CUT = 200
-# Number of sentences with spaces between words to learn segmentation for a script without spaces.
-SENTENCES_OF_WORDS = 2000
+SENTENCES_TO_CUT = 200  # minimum to learn a tokenizer; with fewer, rules and contractions are better
+SENTENCES_OF_WORDS = 2000  # sentences cut at spaces to learn to segment a script without spaces
 
 
 def learns_to_cut(tagged: Sequence[Sentence], language: str | None) -> bool:
