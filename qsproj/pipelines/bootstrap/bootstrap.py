@@ -101,10 +101,7 @@ class BootstrapCall:
 
     @classmethod
     def load(cls, folder: Path, language: str | None) -> "BootstrapCall":
-        """Read the call of a language, or the only one.
-
-        Raises UsageError when there is none or several, DataError when it is damaged.
-        """
+        """Read the call of a language, or the only one. UsageError for none or more, DataError if damaged."""
         found = {path.name.split(".")[1]: path for path in sorted(folder.glob(_CALL.format("*")))}
         if language is None and len(found) > 1:
             raise UsageError(f"{folder}: holds {', '.join(found)}; name one: --language {next(iter(found))}")

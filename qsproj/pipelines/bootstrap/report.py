@@ -23,10 +23,7 @@ SHOWN_WORDS_OF_LEXICON = 50
 
 
 def write_report(path: str, made: Bootstrapped, workspace: Workspace, *, title: str, features: bool) -> None:
-    """Write the page; ``features``: show feature values beside the tags of the pairs.
-
-    Raises UsageError when it cannot be written.
-    """
+    """Write the page; ``features``: show feature values in pairs. UsageError when it cannot be written."""
     with open_output(path) as handle:
         handle.writelines(page(title, _pieces(made, workspace, features=features)))
 

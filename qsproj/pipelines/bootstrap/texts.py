@@ -33,9 +33,8 @@ from qsproj.pipelines.bootstrap.verses import paired_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import track
 
-# Name, source line, target line; source and target of the parts of a pair.
-Named = tuple[str, str, str]
-Parts = tuple[tuple[str, str], ...]
+Named = tuple[str, str, str]  # name, source line, target line
+Parts = tuple[tuple[str, str], ...]  # source and target of the parts of a pair
 
 # Ends of clauses: Latin, Greek, Armenian, Arabic, Devanagari, Ethiopic; in Chinese without a space.
 _SPACED, _UNSPACED = ".!?;:·։؟؛۔।॥።፤", "。！？；："

@@ -142,8 +142,7 @@ class Source:
     pairs: AlignedFiles
 
 
-# The pairs of each bitext that the prior stage has read, which the parser stage reads again.
-PairsRead = dict[AlignedFiles, list[SentencePair]]
+PairsRead = dict[AlignedFiles, list[SentencePair]]  # pairs of the prior stage, for the parser stage
 
 
 def noted(files: AlignedFiles, read: PairsRead) -> Iterator[SentencePair]:

@@ -65,8 +65,7 @@ def read_verses(path: str) -> Verses:
     return _verses(path, stamp_of(path))
 
 
-# The sides of a bitext; the target side is often that of the next one as well.
-@lru_cache(2)
+@lru_cache(2)  # the sides of a bitext; the target side is often that of the next one as well
 def _verses(path: str, stamp: tuple[int, int] | None) -> Verses:
     del stamp
     texts, merged, repeated = dict[Verse, str](), dict[Verse, Verse](), set[Verse]()

@@ -160,10 +160,7 @@ def keeping_first(pairs: Iterable[SentencePair], kept: list[SentencePair]) -> It
 def with_relations(
     model: Dmv, pairs: list[SentencePair], trees: Iterable[Sentence], *, rng: np.random.Generator
 ) -> Dmv:
-    """Return the model with a labeller trained on projected relations, given the trees of all targets.
-
-    Returns the model unchanged when no source word has a relation.
-    """
+    """Add a labeller of projected relations, given the trees of all targets, if a source word has any."""
     sources, alone = [pair.source for pair in pairs], [(pair,) for pair in pairs]
     prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")
     if prior is None:

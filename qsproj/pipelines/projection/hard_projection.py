@@ -128,10 +128,7 @@ COMPLETIONS: dict[str, Callable[[SentencePair], tuple[Heads, tuple[str, ...]]]] 
 
 
 def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tuple[Sentence, ProjectionCounts]:
-    """Return the target sentence with projected heads and relations, and counts.
-
-    Existing heads of the target are used for the counts only.
-    """
+    """Return the target with projected heads and relations, and counts, by its own heads if it has any."""
     check_name("completion", choice.completion, COMPLETIONS)
     heads, relations = COMPLETIONS[choice.completion](_with_heavy_links(pair, choice.min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]

@@ -175,10 +175,7 @@ def settled_conventions(
 
 
 def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]:
-    """Return the conventions of the source that the target lacks, by the tags of linked words.
-
-    Each with the annotation that most of these words have in the target.
-    """
+    """Return the source's conventions that the target lacks, with the annotation of most linked words."""
     found: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         of_words = names_of(pair.source)

@@ -209,10 +209,7 @@ def _few_votes(votes: Floats, counts: NDArray[np.int64], options: TagProjectionO
 
 
 def _next_tags(text: LinkedText, words: WordVotes) -> NDArray[np.int64]:
-    """Return the tag after each word, int64[N]: the likeliest by that word's links, else by its form.
-
-    T at the end of a sentence.
-    """
+    """Return the likeliest tag after each word, int64[N], by links, else form; T at the end of a sentence."""
     usual = words.votes.argmax(axis=1)[words.of_types[text.types]]
     linked = text.votes.sum(axis=1) > HALF
     tags = np.roll(np.where(linked, text.votes.argmax(axis=1), usual), -1)

@@ -82,8 +82,7 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
     return [_mark(tag, frozenset(one.items())) for tag, one in zip(sentence.upos, found, strict=True)]
 
 
-# Cached: treebanks have few distinct cells. Copy before changing.
-_features = lru_cache(maxsize=1 << 12)(features_of)
+_features = lru_cache(maxsize=1 << 12)(features_of)  # few distinct cells; copy before changing
 
 
 def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
