@@ -17,7 +17,7 @@ from qsproj.viz.drawing import Mark, legend
 from qsproj.viz.page import Heading, Piece, Table, page
 from qsproj.viz.trees import draw_pair, with_features_shown
 
-SHOWN_WORDS = range(6, 21)  # lengths of example sentences: shorter ones show little, others do not fit
+SHOWN_WORDS = range(6, 21)  # lengths of example sentences: shorter ones show little, longer ones do not fit
 SHOWN_OF_EACH = 10
 SHOWN_WORDS_OF_LEXICON = 50
 

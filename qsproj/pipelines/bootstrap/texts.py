@@ -108,7 +108,7 @@ def _misfit(
 ) -> float:
     """Return the negative natural log of the probability of so large a difference in lengths."""
     one, other = sum(lengths[0][slice(*source)]), sum(lengths[1][slice(*target)])
-    letters = (one + other / ratio) / 2  # of both sides, for symmetry
+    letters = (one + other / ratio) / 2  # mean of both sides, for symmetry
     distance = abs(other / ratio - one) / math.sqrt(letters * _VARIANCE)
     return -math.log(max(math.erfc(distance / math.sqrt(2.0)), 1e-300))
 
