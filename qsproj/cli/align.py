@@ -38,20 +38,16 @@ OPTIONS = (
     Option("[TARGET]", "target sentences"),
     Option("-o, --output FILE", "links", default="-"),
     Option("--weights", "write links with probabilities: i-j:p", needs="--method hmm"),
-    Option(
-        "--linked FILE", "also write TARGET (CoNLL-U) with the links in MISC (Align=2,4)", writes="target"
-    ),
+    Option("--linked FILE", "also write TARGET (CoNLL-U) with links in MISC (Align=2,4)", writes="target"),
     Heading("text"),
-    Option(
-        "--tokenize CODE CODE", "tokenise raw text by the rules of both languages, as qsproj tokenize does"
-    ),
+    Option("--tokenize CODE CODE", "tokenise raw text by the languages' rules, as qsproj tokenize does"),
     Option("--unspaced SIDE", f"{', '.join(SIDES)}: sides written without spaces; align from parts of words"),
     PAIRING,
     Heading("links"),
     Option("--method NAME", f"{', '.join(aligners.METHODS)} (default: hmm)", default="hmm"),
     Option(
         "--symmetrize NAME",
-        f"combination of the two directions: {', '.join(aligners.KNOWN)} (default: {_USUAL})",
+        f"combination of both directions: {', '.join(aligners.KNOWN)} (default: {_USUAL})",
     ),
     Option(
         "--threshold P",
@@ -61,12 +57,7 @@ OPTIONS = (
     SEED,
     Heading("links by hand"),
     *LINK_LEARNING,
-    Option(
-        "--save-model MODEL",
-        "also write the link selection model, for -m",
-        writes="",
-        needs="--hand-alignment",
-    ),
+    Option("--save-model MODEL", "also write the link model, for -m", writes="", needs="--hand-alignment"),
     Option("-m, --model MODEL", "select links by a model of --save-model", needs="--method hmm"),
     *WORKERS,
 )

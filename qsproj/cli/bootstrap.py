@@ -30,10 +30,7 @@ from qsproj.progress import logged, notice
 OPTIONS = (
     Option("--treebank FILE ...", "source trees, CoNLL-U", required=True, several=True),
     Option(
-        "--bitext FILE ...",
-        "source and target text, or one file of pairs (lines, or TMX)",
-        required=True,
-        several=True,
+        "--bitext FILE ...", "source and target, or a file of pairs (lines, TMX)", required=True, several=True
     ),
     Option(
         "--languages SOURCE TARGET",
@@ -51,9 +48,7 @@ OPTIONS = (
     SEED,
     Heading("further inputs"),
     Option(
-        "--alignment FILE",
-        "links i-j of an external aligner, for --bitext tokenised by qsproj tokenize",
-        several=True,
+        "--alignment FILE", "links i-j of an external aligner for --bitext by qsproj tokenize", several=True
     ),
     Option("--text FILE ...", "raw target text, one sentence a line; include the text to be parsed"),
     Option("--paragraphs", "--text is running text, to be split into sentences", needs="--text"),

@@ -54,9 +54,7 @@ OPTIONS = (
         "only this sentence, by sent_id or, if it has none, by number; may be given several times",
         several=True,
     ),
-    Option(
-        "--relation NAME", "only sentences with this relation: nsubj:pass, or nsubj including its subtypes"
-    ),
+    Option("--relation NAME", "only sentences with this relation: nsubj:pass, or nsubj with its subtypes"),
     Option("--below P", "only sentences with an arc less probable than P"),
 )
 EXAMPLES = """examples:

@@ -45,10 +45,7 @@ OPTIONS = (
     Option("--report FILE", "write an HTML page that compares all systems", writes=""),
     Option("--at N ...", "for --report: training data size of each system, for a learning curve", least=0.0),
     Heading("other scores"),
-    Option(
-        "--columns",
-        "all scores of the CoNLL 2018 shared task: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS",
-    ),
+    Option("--columns", "all CoNLL 2018 shared task scores: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS"),
     Option("--tags", "score tags only; the files need no trees", instead=True),
     Option("--agreement", "agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa", instead=True),
     Option(
@@ -57,9 +54,7 @@ OPTIONS = (
         instead=True,
     ),
     Option("--alignments", "score word links: alignment error rate (AER), precision, recall", instead=True),
-    Option(
-        "--validate FILE", "report the errors that the UD validator finds in FILE", alone=True, instead=True
-    ),
+    Option("--validate FILE", "report errors that the UD validator finds in FILE", alone=True, instead=True),
     Option(
         "--level N",
         "for --validate: 1 columns, 2 format (most where words lack relations), 3 guidelines, 4 and 5 "
@@ -68,12 +63,7 @@ OPTIONS = (
         most=5,
         needs="--validate",
     ),
-    Option(
-        "--language CODE",
-        "for --validate: two or three letters (default: any)",
-        default="ud",
-        needs="--validate",
-    ),
+    Option("--language CODE", "for --validate: language (default: any)", default="ud", needs="--validate"),
     Option("--gold-format NAME", "format of the links in GOLD, as --alignment-format", needs="--alignments"),
     Option(
         "--alignment-format NAME",

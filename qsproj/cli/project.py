@@ -63,9 +63,7 @@ OPTIONS = (
     shared.SEED,
     Heading("--method soft"),
     Option(
-        "--prior MODEL",
-        "a parser trained with --features delexicalised; several vote (default: none)",
-        several=True,
+        "--prior MODEL", "a parser of --features delexicalised; several vote (default: none)", several=True
     ),
     Option(
         "--treebank FILE ...",
@@ -74,9 +72,7 @@ OPTIONS = (
     ),
     Option("--also FILE ...", "with --treebank: treebanks of other languages, best related ones, vote too"),
     Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),
-    Option(
-        "--annotated FILE ...", "two or more target trees in the style of the source, to fine-tune the parser"
-    ),
+    Option("--annotated FILE ...", "two or more target trees in the source's style, to fine-tune the parser"),
     *of_fields(methods.SoftProjectionOptions(), "sentences", "share"),
     Heading("--method hard"),
     Option(

@@ -37,9 +37,7 @@ OPTIONS = (
         required=True,
         several=True,
     ),
-    Option(
-        "--alignment FILE", "links of --source and --target, best with weights", required=True, several=True
-    ),
+    Option("--alignment FILE", "links of source and target, best with weights", required=True, several=True),
     ALIGNMENT_FORMAT,
     Option("-o, --output MODEL", "where the tagger is written", required=True),
     shared.language(of="target language"),

@@ -42,12 +42,7 @@ OPTIONS = (
     Heading("models", "for -m without --review"),
     Option("--jobs N", "number of processes; they share the models", default=1),
     Option("--megabytes M", "maximum size of a request", default=4, least=0.001),
-    Option(
-        "--waiting N",
-        "maximum number of queued requests; further ones are rejected for retry",
-        default=64,
-        least=0,
-    ),
+    Option("--waiting N", "maximum of queued requests; others are rejected for retry", default=64, least=0),
     Heading("review", "for --review", needs="--review"),
     Option("--source FILE", "translations, CoNLL-U"),
     Option("--alignment FILE", "word links between --source and FILE"),
@@ -64,9 +59,7 @@ OPTIONS = (
         choices=("unsure", "worth", "file", "differing"),
         former="--order",
     ),
-    Option(
-        "--versus FILE", "the same sentences by another annotator, shown for comparison", former="--beside"
-    ),
+    Option("--versus FILE", "the same sentences by another annotator, for comparison", former="--beside"),
     Option("--words FILE", "words to tag, as written by qsproj bootstrap --suggest-words"),
     Option("--lexicon FILE", "where tags of --words are written", writes=""),
     SEED,

@@ -19,11 +19,7 @@ from qsproj.corpus.text import read_text, words_of_lines
 CONLLU = ".conllu"
 OPTIONS = (
     Option("[INPUT]", "plain text, one sentence per line", default="-"),
-    Option(
-        "-o, --output FILE",
-        f"tokens, one sentence per line, or CoNLL-U if the name ends in {CONLLU}",
-        default="-",
-    ),
+    Option("-o, --output FILE", f"tokens, one sentence per line, or CoNLL-U for *{CONLLU}", default="-"),
     Option("--language CODE", "tokenise by the rules of this language, two or three letters", required=True),
     Option("-m, --model MODEL", "tokenise with this model: a tagger, or a tagger and parser", instead=True),
     Option("--split-contractions", "with rules, split contractions into words: zum to zu dem"),

@@ -66,12 +66,7 @@ OPTIONS = (
     Option("--dev FILE", "early stopping by UAS on this treebank"),
     SEED,
     Heading("the parser"),
-    Option(
-        "--order",
-        "1: score single arcs (default); 2: also pairs and sequences of arcs",
-        default=1,
-        choices=(1, 2),
-    ),
+    Option("--order", "1: score arcs (default); 2: also pairs and sequences", default=1, choices=(1, 2)),
     Option("--projective", "arcs may not cross"),
     Option("--nonprojective", "arcs may cross (default: as in the treebanks)", instead=True),
     Option("--single-root", "the root has exactly one child"),
@@ -105,9 +100,7 @@ OPTIONS = (
         former="--iterations",
     ),
     Option("--unlabelled FILE", "CoNLL-U without trees, for training by entropy regularisation"),
-    Option(
-        "--like TAGGED", "for --features delexicalised: weight treebanks by similarity of UPOS to this file"
-    ),
+    Option("--like TAGGED", "for --features delexicalised: weight treebanks by similarity of UPOS to it"),
 )
 EXAMPLES = f"""objectives:
 {known.objectives_explained()}

@@ -52,14 +52,9 @@ OPTIONS = (
         former="--tags",
     ),
     Option(
-        "--order",
-        "of the target parser: 2 adds grandparents and sequences (default: 1)",
-        default=1,
-        choices=(1, 2),
+        "--order", "target parser: 2 adds grandparents and sequences (default: 1)", default=1, choices=(1, 2)
     ),
-    Option(
-        "--features NAME", "features of words of the target parser, as in qsproj train", choices=TEMPLATE_SETS
-    ),
+    Option("--features NAME", "features of the target parser, as in qsproj train", choices=TEMPLATE_SETS),
     Heading("links by hand", needs="--factors all, mono"),
     *pair_files.LINK_LEARNING,
     Heading("advanced"),

@@ -32,10 +32,7 @@ PAIRING = Option(
 )
 TEXT_READING = (
     Option("--language CODE", "language of plain text, two or three letters (default: the model's language)"),
-    Option(
-        "--paragraphs",
-        "split running text into sentences, by the tagger if it was trained to, else by rules",
-    ),
+    Option("--paragraphs", "split running text into sentences, by the tagger if trained to, else by rules"),
     Option(
         "--segmentations K",
         "write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... for "
