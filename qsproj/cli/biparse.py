@@ -27,9 +27,7 @@ OPTIONS = (
     Option("--source-output FILE", "also write source trees", writes="source"),
     Option("--alignment-output FILE", "also write links, as i-j:p", writes="alignment"),
     Option(
-        "--link-threshold P",
-        "minimum probability of written links (default: that of training)",
-        needs="--alignment-output",
+        "--link-threshold P", "minimum probability of links (default: as trained)", needs="--alignment-output"
     ),
     *WORKERS,
 )

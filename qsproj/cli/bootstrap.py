@@ -33,10 +33,7 @@ OPTIONS = (
         "--bitext FILE ...", "source and target, or a file of pairs (lines, TMX)", required=True, several=True
     ),
     Option(
-        "--languages SOURCE TARGET",
-        "ISO 639 codes: en de; qaa to qtz for a language without a code",
-        required=True,
-        several=True,
+        "--languages SOURCE TARGET", "ISO 639 codes: en de; if none, qaa to qtz", required=True, several=True
     ),
     Option("-o, --output MODEL", "where the model is written", required=True),
     Option(
@@ -62,17 +59,8 @@ OPTIONS = (
     Option("--trees FILE", "the target trees used for training", writes=""),
     Option("--report FILE", "HTML page with stages, scores and example pairs", writes=""),
     Option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes=""),
-    Option(
-        "--suggest-sentences N",
-        "number of sentences; an hour is about 55, plus 100 words",
-        default=20,
-        needs="--suggest",
-    ),
-    Option(
-        "--suggest-words FILE",
-        "the most informative words to tag; for --lexicon once unchecked ones are deleted",
-        writes="",
-    ),
+    Option("--suggest-sentences N", "number: about 55 an hour, and 100 words", default=20, needs="--suggest"),
+    Option("--suggest-words FILE", "words to tag first; for --lexicon, delete unchecked ones", writes=""),
     Heading("advanced"),
     Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),
     Option(

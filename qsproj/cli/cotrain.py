@@ -23,10 +23,7 @@ OPTIONS = (
     pair_files.source_tree(usual=USUAL),
     Option("-m, --model MODEL", "from `qsproj train-biparser`", required=True),
     Option(
-        "--annotated FILE",
-        "target sentences with trees, ideally the training data of the joint model",
-        former="--trees",
-        required=True,
+        "--annotated FILE", "target trees, ideally the model's training data", former="--trees", required=True
     ),
     Option("-o, --output MODEL", "for `qsproj parse`", required=True),
     Option(
@@ -45,10 +42,7 @@ OPTIONS = (
         needs="--method noisy-channel",
     ),
     Option(
-        "--rounds N",
-        "rounds of co-training, each training the parser and updating the joint model",
-        default=1,
-        needs="--method co-training",
+        "--rounds N", "rounds that train the parser and joint model", default=1, needs="--method co-training"
     ),
     jobs("processes that parse pairs for co-training", needs="--method co-training"),
     SEED,

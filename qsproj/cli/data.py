@@ -39,10 +39,7 @@ cached files, and reports URL and path of missing ones.
 _GET_OPTIONS = (
     Option("NAME ...", "ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]", dest="names"),
     Option(
-        "--part",
-        "parts of treebanks to fetch; may be given several times (default: all)",
-        several=True,
-        choices=("train", "dev", "test"),
+        "--part", "parts to fetch; repeatable (default: all)", several=True, choices=("train", "dev", "test")
     ),
     Option("-o, --output FOLDER", "also copy the files there"),
     Option("--cache FOLDER", "cache folder"),

@@ -40,20 +40,12 @@ OPTIONS = (
     ALIGNMENT_FORMAT,
     Option("--versus FILE", "other trees of the same text; different arcs and tags are highlighted"),
     Option("--show-features", "show the values of FEATS beside each tag", former="--features"),
-    Option(
-        "--width PIXELS",
-        "width at which long sentences are wrapped; 0: never (default: the window's width, or 1200)",
-        least=0,
-    ),
+    Option("--width PIXELS", "width of lines; 0: never wrap (default: the window's width, or 1200)", least=0),
     Option("--format NAME", "html, svg, png or pdf (default: by the extension of the output, else html)"),
     PAIRING,
     Option("-o, --output FILE", "page, image or document", default="-"),
     Heading("sentences", "which are drawn (default: all)"),
-    Option(
-        "--sentence ID",
-        "only this sentence, by sent_id or, if it has none, by number; may be given several times",
-        several=True,
-    ),
+    Option("--sentence ID", "only this sentence, by sent_id, else by number; may be repeated", several=True),
     Option("--relation NAME", "only sentences with this relation: nsubj:pass, or nsubj with its subtypes"),
     Option("--below P", "only sentences with an arc less probable than P"),
 )

@@ -65,11 +65,7 @@ OPTIONS = (
     Option(
         "--prior MODEL", "a parser of --features delexicalised; several vote (default: none)", several=True
     ),
-    Option(
-        "--treebank FILE ...",
-        "gold trees of the source language to train the prior on, for each --source",
-        several=True,
-    ),
+    Option("--treebank FILE ...", "gold source trees to train the prior on, for each --source", several=True),
     Option("--also FILE ...", "with --treebank: treebanks of other languages, best related ones, vote too"),
     Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),
     Option("--annotated FILE ...", "two or more target trees in the source's style, to fine-tune the parser"),

@@ -53,10 +53,7 @@ OPTIONS = (
         "raw target text, one sentence per line, ideally including the text to tag; improves tags of words "
         "that are rare in the target",
     ),
-    Option(
-        "--also FILE ...",
-        "treebanks of related languages: their tags vote on the target's words if they agree with the tagger",
-    ),
+    Option("--also FILE ...", "treebanks of related languages: vote on tags if they agree with the tagger"),
     Option("--paragraphs", "--text is running text, to be split into sentences", needs="--text"),
     shared.columns(use="learn", names="upos, feats, lemma", usual="sources; upos is always learned"),
     shared.SEED,

@@ -32,11 +32,7 @@ if TYPE_CHECKING:
     from qsproj.serve.review.app import Review
 
 OPTIONS = (
-    Option(
-        "-m, --model [NAME=]MODEL",
-        "model to serve under NAME (default: the file name); several may be given",
-        several=True,
-    ),
+    Option("-m, --model [NAME=]MODEL", "models to serve under NAME (default: the file name)", several=True),
     Option("--review FILE", "serve a page to correct the trees of FILE"),
     *ADDRESS,
     Heading("models", "for -m without --review"),

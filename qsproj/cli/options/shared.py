@@ -77,12 +77,7 @@ def checkpoint(kept: str) -> tuple[Option, Option]:
 WORKERS = (
     Heading("parallelism; does not change results"),
     jobs("processes"),
-    Option(
-        "--backend NAME",
-        "processes on this machine (default), or dask: a cluster",
-        choices=BACKENDS,
-        default=BACKENDS[0],
-    ),
+    Option("--backend NAME", "processes (default); dask: a cluster", choices=BACKENDS, default=BACKENDS[0]),
     Option("--scheduler ADDRESS", "address of the Dask cluster: tcp://host:8786"),
 )
 
