@@ -209,20 +209,18 @@ def _source_texts(
     paired_by: str,
     cut: bool | None,
 ) -> tuple[SourceText, ...]:
-    treebanks = _one_each(treebank, languages, "treebank")
-    bitexts = _one_each(bitext, languages, "bitext")
-    texts = []
-    for number, (trees, sides, pair) in enumerate(zip(treebanks, bitexts, languages, strict=True), start=1):
-        label = f"-{number}" if len(languages) > 1 else ""
-        source = SourceText(
+    labels = [f"-{number}" for number in range(1, len(languages) + 1)] if len(languages) > 1 else [""]
+    treebanks, bitexts = _one_each(treebank, languages, "treebank"), _one_each(bitext, languages, "bitext")
+    return tuple(
+        SourceText(
             treebanks=inputs.treebanks(trees, f"treebank{label}"),
             bitext=inputs.bitext(sides, f"bitext{label}"),
             languages=pair,
             paired_by=paired_by,
             cut=cut,
         )
-        texts.append(source)
-    return tuple(texts)
+        for label, trees, sides, pair in zip(labels, treebanks, bitexts, languages, strict=True)
+    )
 
 
 def _one_each(value: Any, languages: Sequence[tuple[str, str]], name: str) -> list[Any]:
@@ -235,10 +233,8 @@ def _one_each(value: Any, languages: Sequence[tuple[str, str]], name: str) -> li
     return list(value)
 
 
-# A path, an open file, or sentences; several files are a list.
 Treebanks = PathOrFile | Iterable[Sentence] | Sequence[PathOrFile]
-# A text, one sentence a line: a path or an open file; several are a list.
-Texts = PathOrFile | Sequence[PathOrFile]
+Texts = PathOrFile | Sequence[PathOrFile]  # one sentence a line
 # One file of pairs, two files, or the pairs themselves.
 Bitext = PathOrFile | tuple[PathOrFile, PathOrFile] | Iterable[tuple[str, str]]
 

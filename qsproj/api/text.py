@@ -72,8 +72,7 @@ def _reader(language: str | None, model: Any, name: str) -> Callable[[Iterable[s
         tagger = getattr(model, "tagger", model)
         if not hasattr(tagger, "reader"):
             raise WrongTypeError(f"found {described(model)} as model, expected a tagger or a text model")
-        reader: Callable[[Iterable[str]], Iterator[Sentence]] = tagger.reader(name=name)
-        return reader
+        return tagger.reader(name=name)
     if language is None:
         raise UsageError('found neither language nor model, expected one, to tokenise text: language="de"')
     check_known_language(language)

@@ -27,8 +27,7 @@ from qsproj.models.text.text_parser import TextParser, text_parser
 from qsproj.pipelines.adapt import pair_styles, train_adaptation
 from qsproj.pipelines.tagging.target_words import treebank_tokens
 
-# Relations are predicted after the tree, or jointly with it.
-LABELS = ("after", "joint")
+LABELS = ("after", "joint")  # when relations are predicted: after the tree, or with it
 
 
 @overload

@@ -87,10 +87,8 @@ EXAMPLES = """examples:
       --languages en wo -o wo.model                         # two New Testaments: MAT 1:5 TAB text
 """
 
-
 FILES = ("also", "tagged", "annotated", "text", "alignment")
-# Values of --cut and --learn-text; by default the data decide.
-WHEN = {"always": True, "never": False}
+WHEN = {"always": True, "never": False}  # --cut and --learn-text; by default the data decide
 
 
 def run(options: argparse.Namespace) -> None:

@@ -12,8 +12,7 @@ MODEL = "MODEL"
 # Names of values that are files.
 FILES = frozenset(("FILE", MODEL, "[NAME=]MODEL", "TREEBANK", "INPUT", "TAGGED", "TEXT"))
 FILES |= {"GOLD", "SYSTEM", "OTHER", "SOURCE", "TARGET", "TAGGER", "PARSER"}
-# Width of the help, that of the command descriptions.
-_WIDTH = 110
+_WIDTH = 110  # of the help, as of the descriptions of commands
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -36,8 +36,7 @@ OPTIONS = (
     Option("--confidence", "add ArcProb=, the probability of each arc, to MISC"),
     Option(
         "--least-sure FILE",
-        "also write the converted trees for manual checking, least confident first, with ArcProb= and the "
-        "expected number of wrong heads",
+        "also write the converted trees to check, least confident first, with ArcProb= and expected errors",
         writes="",
     ),
 )

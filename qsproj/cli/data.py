@@ -35,7 +35,6 @@ Licences are printed to standard error. With --offline nothing is downloaded: th
 cached files, and reports URL and path of missing ones.
 """
 
-
 _GET_OPTIONS = (
     Option("NAME ...", "ud/CODE@RELEASE or opus/CORPUS/XX-YY[@VERSION]", dest="names"),
     Option(

@@ -23,8 +23,7 @@ EXAMPLES = """examples:
   qsproj info de.model --json
 """
 
-# Longer lists are truncated, with their length.
-_SHOWN = 20
+_SHOWN = 20  # elements of a longer list
 # Labels of mappings whose names need an explanation.
 _EXPLAINED = {
     "languages": "languages that the text may be in, with the share of its words that are common in each"

@@ -12,8 +12,7 @@ from qsproj.progress import notice
 OPTIONS = (
     Option(
         "-m, --model MODEL",
-        "model of `qsproj train-biparser` for other languages, ideally trained with a --target-model of "
-        "the same kind as that given here",
+        "model of `qsproj train-biparser` for other languages, best with a --target-model of the same kind",
         required=True,
     ),
     Option("--source-model MODEL", "a parser of the source", required=True),

@@ -35,7 +35,6 @@ EXAMPLES = """examples:
       --target de.tagged.conllu -o de.model                          # two languages vote
 """
 
-
 # Default options of EM, by method.
 _EM = {"em": methods.EM_FROM_TAGS, "hard-em": methods.EM_FROM_ARCS, "qg": QgOptions()}
 
@@ -97,10 +96,10 @@ OPTIONS = (
 
 
 def add_conditions(parser: argparse.ArgumentParser) -> None:
-    for group in parser._action_groups[2:]:  # after those of argparse itself
-        for action in group._group_actions:
-            readers = ", ".join(name for name, method in METHODS.items() if action.dest in method.reads)
-            only_with(parser, f"--method {readers}", action.dest)
+    # All methods draw random numbers, not only those that read the seed itself.
+    for option in {one for method in METHODS.values() for one in method.reads} - {"seed"}:
+        readers = ", ".join(name for name, method in METHODS.items() if option in method.reads)
+        only_with(parser, f"--method {readers}", option)
 
 
 def run(options: argparse.Namespace) -> None:

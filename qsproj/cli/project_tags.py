@@ -42,16 +42,10 @@ OPTIONS = (
     Option("-o, --output MODEL", "where the tagger is written", required=True),
     shared.language(of="target language"),
     Option("--tagged FILE ...", "target sentences with UPOS; few are enough"),
-    Option(
-        "--lexicon FILE",
-        "target words and their possible tags, WORD TAB TAGS; or UniMorph lines, lemma TAB form TAB "
-        "features, for lemmas and features",
-    ),
+    Option("--lexicon FILE", "words and their tags, WORD TAB TAGS; or UniMorph: lemma TAB form TAB features"),
     shared.lemmatizer(others="tagged sentences and lexicon"),
     Option(
-        "--text FILE ...",
-        "raw target text, one sentence per line, ideally including the text to tag; improves tags of words "
-        "that are rare in the target",
+        "--text FILE ...", "raw target text, a sentence a line, best with the text to tag; for rare words"
     ),
     Option("--also FILE ...", "treebanks of related languages: vote on tags if they agree with the tagger"),
     Option("--paragraphs", "--text is running text, to be split into sentences", needs="--text"),

@@ -25,8 +25,7 @@ OPTIONS = (
     Option("--most-words N", "maximum total number of words", dest="words", former="--words"),
     Option(
         "--annotated FILE",
-        "sentences already annotated (for a converter, in the old style), whose kinds of words count less; "
-        "may be given several times",
+        "annotated sentences (for a converter in the old style), whose kinds of words count less; repeatable",
         several=True,
     ),
     Option(

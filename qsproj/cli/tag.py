@@ -24,11 +24,7 @@ OPTIONS = (
     Option("-o, --output FILE", "tagged CoNLL-U", default="-", writes="input"),
     Option("--confidence", "add the probability of each tag to MISC as TagProb="),
     *shared.TEXT_READING,
-    Option(
-        "--split-contractions",
-        "split contractions of plain text into words as in the treebanks: zum to zu dem; always done by a "
-        "model with a trained tokenizer",
-    ),
+    Option("--split-contractions", "split contractions of text: zum to zu dem; trained tokenizers always do"),
     shared.columns(use="write", names="upos, xpos, feats, lemma", usual="model"),
     *shared.WORKERS,
 )

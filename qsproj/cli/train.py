@@ -23,9 +23,7 @@ from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.pipelines.treebanks import Treebank, read_tagged, treebank_weights
 from qsproj.progress import notice
 
-# Default number of steps of batch optimisers.
-BATCH_STEPS = 60
-
+BATCH_STEPS = 60  # default of batch optimisers
 # Fields of TrainingOptions with an option of the same name, in the order of the help.
 FIELDS = ("optimizer", "best", "clusters", "cost", "cutoff", "l2")
 

@@ -30,11 +30,7 @@ OPTIONS = (
     Option("--dev FILE", "keep the best epoch on this treebank"),
     Option("--lexicon FILE", "UniMorph lines, lemma TAB form TAB features, for lemmas"),
     shared.lemmatizer(others="the lexicon, if the treebanks have no lemmas"),
-    Option(
-        "--rules",
-        "tokenise plain text by the rules and contractions of the language even if the treebanks contain "
-        "the original text; better below 200 sentences",
-    ),
+    Option("--rules", "tokenise by rules even if the treebanks contain the text; better below 200 sentences"),
     shared.columns(use="learn", names="upos, xpos, feats, lemma", usual="treebanks; upos is always learned"),
     shared.SEED,
 )

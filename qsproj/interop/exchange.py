@@ -20,9 +20,7 @@ from qsproj.errors import DataError, UsageError, WrongTypeError
 if TYPE_CHECKING:
     from conllu import TokenList
 
-
-# Names of the columns of CoNLL-U in other libraries.
-FIELDS = tuple(map(str.lower, COLUMN_NAMES))
+FIELDS = tuple(map(str.lower, COLUMN_NAMES))  # the columns of CoNLL-U in other libraries
 
 
 def package(name: str) -> Any:

@@ -87,8 +87,7 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
 
     Inverts :func:`to_nltk`. Unknown values in a graph may be None or empty.
 
-    ``graph_or_pair``: In an ``AlignedSent``, ``mots`` are the source, ``words`` the target; all links are
-    sure.
+    ``graph_or_pair``: An ``AlignedSent`` has ``mots`` as source, ``words`` as target, and only sure links.
 
     Raises UsageError for other types, or when words, heads or links do not form a valid sentence or pair.
 

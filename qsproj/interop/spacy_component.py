@@ -20,8 +20,7 @@ from qsproj.models.annotation import Annotator
 from qsproj.models.storage import load_model
 from qsproj.parallel import blocks_of
 
-# The file of the model in the folder of the component.
-MODEL_FILE = "model"
+MODEL_FILE = "model"  # in the folder of the component
 
 
 @Language.factory(
@@ -116,10 +115,7 @@ class QsprojComponent:
 
 
 class ModelTokenizer(DummyTokenizer):
-    """A tokenizer by a model; multiword tokens are split into words. Final.
-
-    The component holds the model and saves it, so that the tokenizer saves nothing.
-    """
+    """A tokenizer by a model, which the component saves; multiword tokens are split into words. Final."""
 
     def __init__(self, component: QsprojComponent) -> None:
         self.component = component

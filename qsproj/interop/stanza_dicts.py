@@ -10,8 +10,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import FIELDS, listed, rows_of, sentence_of
 
-# stanza's names of the columns of CoNLL-U after ID.
-_KEYS = ("text", *FIELDS[2:])
+_KEYS = ("text", *FIELDS[2:])  # stanza's names of the columns of CoNLL-U after ID
 _PLACES = ("start_char", "end_char")
 
 

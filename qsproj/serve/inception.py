@@ -37,9 +37,7 @@ PATH = "/inception"
 # The text is Unicode already, whatever encoding its XML declaration names.
 _DECLARATION = re.compile(r"\A[\s\ufeff]*<\?xml[^>]*\?>")
 
-
-# A sentence of a document: n cassis annotations, and their words with annotated tags.
-Annotated = tuple[Sequence[Any], Sentence]
+Annotated = tuple[Sequence[Any], Sentence]  # n annotations of cassis, and their words with annotated tags
 
 
 class Document:

@@ -132,8 +132,8 @@ async def unless_gone(receive: Receive, work: Awaitable[Result]) -> Result:
 async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Request) -> Any:
     """Return the result of a job for a request already read.
 
-    Raises RequestError when too many requests wait (429), after a timeout (503), or when a process failed
-    (500; the log has the location); QsprojError when the job refuses its input.
+    Raises RequestError when too many requests wait (429), after a timeout (503), or for a failed process
+    (500, see the log); QsprojError when the job refuses its input.
     """
     headers = {"retry-after": "1"}
     if pool.waiting >= limits.waiting:

@@ -27,8 +27,7 @@ class Table:
     rows: Sequence[Sequence[str | float]]
 
 
-# A paragraph is a plain string.
-Piece = Heading | Table | Drawing | str
+Piece = Heading | Table | Drawing | str  # a string is a paragraph
 
 
 def page(title: str, pieces: Iterable[Piece]) -> Iterator[str]:

@@ -15,8 +15,12 @@ from qsproj.viz.drawing import LABEL_SIZE, Drawing, Mark, escape, text_width
 from qsproj.viz.layout import MARGIN, Placed, Row, Segment, place, place_pair
 
 LINE_WIDTH = 1200.0  # that of most screens; longer sentences continue in another line
-_LEVEL_HEIGHT, _TEXT_HEIGHT, _TOKEN_HEIGHT, _LINK_HEIGHT = 24.0, 34.0, 16.0, 70.0
-_CORNER, _TIP = 8, 6.0
+_LEVEL_HEIGHT = 24.0
+_TEXT_HEIGHT = 34.0
+_TOKEN_HEIGHT = 16.0
+_LINK_HEIGHT = 70.0
+_CORNER = 8
+_TIP = 6.0
 _FAINTEST = 0.3  # least opacity: the least probable arcs must stay visible, since they most need checking
 _LABELS_EVERY = 700.0  # distance of repeated labels on long arcs, so that one is always in view
 

@@ -21,13 +21,12 @@ COLUMNS = ("upos", "xpos", "feats", "lemma")
 class Option:
     """An option ``-o, --output FILE``, or an argument ``FILE ...``, or ``[FILE]`` that may be left out.
 
-    ``written`` is how the help shows it. N, K and PIXELS are whole numbers, P is a probability, and NAME,...
-    are columns. The help is completed by a ``default`` that is a number, or ``-``, the standard input or
-    output. ``least``, ``most``: range; with a float as ``least`` any number is read. ``several``: it may be
-    given several times. ``needs``: it is read only with another option, ``--text``, or with some values of
-    one, ``--method a, b``. ``writes``: it is an output, as ``-o`` always is, and may replace these inputs.
-    ``former``: an old name, not shown. ``dest``: name in the namespace. ``alone``: with it, arguments are not
-    required. ``instead``: an alternative to the option before it.
+    ``written``: as the help shows it. N, K and PIXELS are whole numbers, P is a probability, NAME,... are
+    columns. The help is completed by a ``default`` that is a number, or ``-``, a standard stream. ``least``,
+    ``most``: range; a float as ``least`` allows any number. ``needs``: another option, ``--text``, or some
+    values of one, ``--method a, b``, without which it is not read. ``writes``: an output, as ``-o`` always
+    is, which may replace these inputs. ``former``: an old name, not shown. ``dest``: name in the namespace.
+    ``alone``: with it, arguments are not required. ``instead``: an alternative to the option before it.
     """
 
     written: str

@@ -18,8 +18,7 @@ from qsproj.models.storage import load_made
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.progress import notice
 
-# Minimum number of words for a warning.
-FEWEST_WORDS = 50
+FEWEST_WORDS = 50  # least number for a warning
 # Number of sentences checked, and the shares of known words and of known tags below which a warning is given.
 # Five trees contain more than three quarters of the tags of other treebanks, even of another language.
 LOOKED_AT, _FEW, _FEW_TAGS = 100, 0.1, 0.5
@@ -116,8 +115,7 @@ def warn_misfit(
         notice(f"{path} was trained on text in {other}, and {tagger_path} tags {tagger.language}; {remedy}")
 
 
-# A file is treated as untagged if none of its first 1,000 sentences has a tag.
-_TAGS_LOOKED_AT = 1000
+_TAGS_LOOKED_AT = 1000  # sentences; a file is treated as untagged if none of them has a tag
 
 
 def refusing_untagged(

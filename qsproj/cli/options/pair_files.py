@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 SIDES = ("source", "target")
-# A side is treated as untagged if none of its first 1,000 sentences has a tag.
-_LOOKED_AT = 1000
-
+_LOOKED_AT = 1000  # sentences; a side is treated as untagged if none of them has a tag
 
 _FORMATS = names_of(ALIGNMENTS)
 ALIGNMENT_FORMAT = Option(
@@ -41,9 +39,7 @@ PAIR_FILES = (
     Option("--source FILE", "source sentences, CoNLL-U", required=True),
     Option("--target FILE", "target sentences, CoNLL-U", required=True),
     Option(
-        "--alignment FILE",
-        "candidate links (default: the two sides are one text in two annotation styles, with each word "
-        "linked to itself)",
+        "--alignment FILE", "candidate links (default: two styles of one text, each word linked to itself)"
     ),
     ALIGNMENT_FORMAT,
     PAIRING,

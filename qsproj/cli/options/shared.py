@@ -84,8 +84,7 @@ WORKERS = (
 # Options without effect on the model in any command, beside outputs; and what a command adds to them.
 _WITHOUT_EFFECT = {"jobs", "backend", "scheduler", "checkpoint", "resume", "work", "clean", "verbose"}
 _WITHOUT_EFFECT |= {"suggest_sentences", "weights", "module", "own_parser", "unread", "command"}
-# Number of sentences used to identify the language.
-_LOOKED_AT = 1000
+_LOOKED_AT = 1000  # sentences that identify the language
 
 
 def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:

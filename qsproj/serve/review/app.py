@@ -79,6 +79,7 @@ Answer = Callable[[Content, Request], Content | Awaitable[Content]]
 # Kinds of the fields of a request, see _check.
 _TREE: Content = {"heads": [int], "relations": [str]}
 _CORRECTION = {**_TREE, "version": str, "columns": {str}}
+_PART = {**_CORRECTION, "decided": {bool}}
 _EDIT = {"version": str, "action": str, "word": int, "last": int, "texts": [str]}
 
 
@@ -125,10 +126,8 @@ def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         refusal = _refusal(scope, token=token, host=host)
-        if refusal is None:
-            await app(scope, receive, send)
-        else:
-            await PlainTextResponse(f"{refusal}\n", status_code=403)(scope, receive, send)
+        own = app if refusal is None else PlainTextResponse(f"{refusal}\n", status_code=403)
+        await own(scope, receive, send)
 
     return answer
 
@@ -176,9 +175,7 @@ def review_app(review: Review, limits: Limits) -> Starlette:
             route("GET", "sentences", answers.rows),
             route("GET", "sentences/{index}", lambda given, _: shown_sentence(session, given["index"])),
             route("PUT", "sentences/{index}", answers.confirm, _CORRECTION, columns={}),
-            route(
-                "PUT", "sentences/{index}/part", answers.keep, _CORRECTION | {"decided": {bool}}, columns={}
-            ),
+            route("PUT", "sentences/{index}/part", answers.keep, _PART, columns={}),
             route("PUT", "sentences/{index}/tag", answers.tag, {"word": int, "form": str, "tag": str}),
             route("POST", "sentences/{index}/undo", answers.undo, {"version": str}),
             route("POST", "sentences/{index}/edit", answers.edit, _EDIT, word=1, last=1, texts=[]),
@@ -365,8 +362,7 @@ class _Answers:
 
     async def search(self, given: Content, request: Request) -> Content:
         job = given["pattern"], given["change"].strip()
-        found: Content = await outcome_of(job, pool=self._searches, limits=self._limits, request=request)
-        return found
+        return await outcome_of(job, pool=self._searches, limits=self._limits, request=request)
 
     def correct(self, given: Content, _: Request) -> Content:
         if any(list(map(type, hit)) != [int, int, str] for hit in given["hits"]):

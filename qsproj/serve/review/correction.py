@@ -97,8 +97,7 @@ _PROBABILITY_OF = {"upos": editing.TAG_PROBABILITY, "feats": editing.FEATURE_PRO
 def cells(sentence: Sentence, name: str) -> tuple[str, ...]:
     if name in ("deps", "misc"):
         return tuple(editing.layout_cells(sentence, CELLS[name][0]))
-    own: tuple[str, ...] = getattr(sentence, name)
-    return own
+    return getattr(sentence, name)
 
 
 def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sentence:
@@ -133,8 +132,7 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
 
 # The columns that a person decides cell by cell in a draft, and their names in MISC (``Decided=UPOS,HEAD``).
 DECIDABLE = {"upos": "UPOS", "heads": "HEAD", "relations": "DEPREL"}
-# For each column of DECIDABLE, whether a person has decided the cells of words 1..n.
-Decided = Mapping[str, Sequence[bool]]
+Decided = Mapping[str, Sequence[bool]]  # by column of DECIDABLE: whether words 1..n are decided
 
 
 def with_tree(sentence: Sentence, tree: Tree, *, decided: Decided | None = None) -> Sentence:

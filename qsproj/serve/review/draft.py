@@ -88,10 +88,9 @@ class Draft:
     ) -> None:
         """Replace the tree, and other cells, of a sentence, mark it as reviewed, and save.
 
-        ``decided``: the sentence stays a draft in which these cells are certain. ``judged``: what the person
-        thought of the words of the draft seen for the first time. Raises StaleError when the sentence no
-        longer has this ``version``, FileChangedError when another program has written the file, UsageError
-        when the tree is invalid; then neither draft nor file change.
+        ``decided``: the certain cells of a sentence that stays a draft. ``judged``: words seen for the first
+        time. Raises StaleError for another ``version``, FileChangedError for a file that another program has
+        written, UsageError for an invalid tree; then nothing changes.
         """
         changed = with_tree(with_cells(self.sentences[index], columns or {}), tree, decided=decided)
         if self._who is not None and decided is None:

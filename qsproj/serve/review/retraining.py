@@ -55,8 +55,7 @@ def parsed_as_used(parser: Parser, lesson: Lesson, *, retag: bool, confidence: b
     """Return the parsed sentence, by a joint parser with its translation; ``retag``: predict its tags."""
     if isinstance(lesson, SentencePair):
         of_pairs: Any = parser
-        target: Sentence = of_pairs.parse_pair(lesson.source, lesson.target, lesson.alignment).target
-        return target
+        return of_pairs.parse_pair(lesson.source, lesson.target, lesson.alignment).target
     parser = (parser.retagging() if retag else None) or parser
     return parser.parse(lesson, confidence=confidence)
 
@@ -126,15 +125,12 @@ def retrained(
 
 @dataclass(frozen=True, slots=True)
 class Retraining:
-    """Train the parser of a draft on its reviewed sentences: the work of a :class:`ComputePool`.
-
-    ``progress``: number of finished steps, and of all, in memory shared with the server.
-    """
+    """Train the parser of a draft on its reviewed sentences: the work of a :class:`ComputePool`."""
 
     parser: Parser
     output: str  # path of the trained parser
     seed: int
-    progress: Any = field(default_factory=lambda: RawArray("i", 2))
+    progress: Any = field(default_factory=lambda: RawArray("i", 2))  # steps done, and all; shared memory
 
     def __call__(self, given: Reviewed) -> Retrained:
         """Train, measure the gain, and parse the remaining sentences; a worse parser is rejected."""

@@ -7,7 +7,8 @@
 import re
 import signal
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from threading import current_thread, main_thread
 from typing import Any, NoReturn
@@ -21,8 +22,7 @@ from qsproj.errors import UsageError
 from qsproj.serve.review.correction import cells, check_relation, with_cells
 from qsproj.serve.review.draft import Draft, StaleError
 
-# A condition on a word 1..n.
-Test = Callable[[Sentence, int], bool]
+Test = Callable[[Sentence, int], bool]  # a condition on a word 1..n
 _CELLS = {"form": "forms", "lemma": "lemmas", "upos": "upos", "xpos": "xpos", "deprel": "deprels"}
 _PARTS = {"feats": "feats", "misc": "misc"}
 _CONDITION = re.compile(r"((?:(?:head|child|prev|next)\.)*)([a-z]+)(?:\.([^\s=!~]+))?(!?[=~])(\S*)")
@@ -39,32 +39,33 @@ def compiled(pattern: str) -> Callable[[Sentence], list[int]]:
         raise UsageError("found an empty pattern, expected conditions such as upos=NOUN deprel=nsubj")
 
     def find(sentence: Sentence) -> list[int]:
-        return [word for word in range(1, len(sentence) + 1) if all(test(sentence, word) for test in tests)]
+        words = range(1, len(sentence) + 1)
+        with _limited_time(sentence) if "~" in pattern else nullcontext():
+            return [word for word in words if all(test(sentence, word) for test in tests)]
 
-    return _limited(find) if "~" in pattern else find
+    return find
 
 
-def _limited(find: Callable[[Sentence], list[int]]) -> Callable[[Sentence], list[int]]:
-    """Limit the CPU time of a search in one sentence; in the main thread only, which receives signals."""
+@contextmanager
+def _limited_time(sentence: Sentence) -> Iterator[None]:
+    """Limit the CPU time of a search in a sentence; in the main thread only, which receives signals."""
 
-    def limited(sentence: Sentence) -> list[int]:
-        def stop(*_: object) -> NoReturn:
-            name = sentence.sent_id or " ".join(sentence.forms)[:40]
-            found = f"a regular expression that takes more than {_MOST_SECONDS:g} s in sentence {name!r}"
-            expected = "none with repetitions inside repetitions, such as (a+)+"
-            raise UsageError(f"found {found}, expected {expected}")
+    def stop(*_: object) -> NoReturn:
+        name = sentence.sent_id or " ".join(sentence.forms)[:40]
+        found = f"a regular expression that takes more than {_MOST_SECONDS:g} s in sentence {name!r}"
+        expected = "none with repetitions inside repetitions, such as (a+)+"
+        raise UsageError(f"found {found}, expected {expected}")
 
-        if current_thread() is not main_thread() or not hasattr(signal, "setitimer"):
-            return find(sentence)
-        earlier = signal.signal(signal.SIGVTALRM, stop)
-        signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_SECONDS)
-        try:
-            return find(sentence)
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            signal.signal(signal.SIGVTALRM, earlier)
-
-    return limited
+    if current_thread() is not main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    earlier = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, earlier)
 
 
 def search(draft: Draft, pattern: str, change: str, *, most: int) -> dict[str, Any]:
@@ -150,8 +151,7 @@ def _step(sentence: Sentence, word: int, step: str) -> Sequence[int]:
         head = int(sentence.heads[word])
         return [head] if head > ROOT else []
     if step == "child":
-        children: list[int] = (sentence.heads == word).nonzero()[0].tolist()
-        return children
+        return (sentence.heads == word).nonzero()[0].tolist()
     other = word + (1 if step == "next" else -1)
     return [other] if 1 <= other <= len(sentence) else []
 

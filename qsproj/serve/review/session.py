@@ -25,8 +25,7 @@ from qsproj.serve.review.tokens import Edit, edited
 
 UNSURE, WORTH, FILE, DIFFERING = ORDERS = ("unsure", "worth", "file", "differing")
 _BATCH = 10  # confirmed sentences between two rankings by informativeness
-# Sentences ranked by informativeness; they are ranked again long before all are reviewed.
-_RANKED = 100
+_RANKED = 100  # sentences in such a ranking; the next comes long before all are reviewed
 
 Columns = Mapping[str, Sequence[str]]
 Kind = TypeVar("Kind")
@@ -162,14 +161,12 @@ class Session:
         self.draft.confirm(index, tree, version=version, columns=columns, judged=judged)
         self.is_reviewed[index] = True
 
-    def keep(
-        self, index: int, tree: Tree, decided: Decided, *, version: str, columns: Columns | None = None
-    ) -> None:
+    def keep(self, index: int, tree: Tree, decided: Decided, *, version: str, columns: Columns) -> None:
         """Save a tree without confirming it; the cells ``decided`` are certain, others are parsed again."""
         if self.is_reviewed[index]:
             raise UsageError("this sentence is reviewed; confirm its corrections")
-        judged = self._judged(index, tree, columns or {}, decided)
-        self._keep(index, tree, decided, version, columns or {}, judged)
+        judged = self._judged(index, tree, columns, decided)
+        self._keep(index, tree, decided, version, columns, judged)
 
     def tag(self, index: int, word: int, form: str, tag: str) -> None:
         """Save the tag of a word in the context of a draft; StaleError if another word is there now."""
