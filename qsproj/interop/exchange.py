@@ -73,7 +73,6 @@ def to_token_list(sentence: Sentence) -> TokenList:
 
     Examples
     --------
-    >>> import qsproj
     >>> sentence = qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0], sent_id="s1")
     >>> tokens = qsproj.to_token_list(sentence)
     >>> tokens.metadata["sent_id"], tokens[0]["head"]
@@ -91,7 +90,7 @@ def from_token_list(tokens: TokenList) -> Sentence:
 
     Examples
     --------
-    >>> import conllu, qsproj
+    >>> import conllu
     >>> tokens = conllu.TokenList([{"id": 1, "form": "Hush", "head": 0, "deprel": "root"}])
     >>> qsproj.from_token_list(tokens).deprels
     ('root',)

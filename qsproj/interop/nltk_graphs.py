@@ -49,7 +49,6 @@ def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | Alig
 
     Examples
     --------
-    >>> import qsproj
     >>> sentence = qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0], deprels=["nsubj", "root"])
     >>> qsproj.to_nltk(sentence).root["word"]
     'bark'
@@ -93,7 +92,6 @@ def from_nltk(graph_or_pair: _Graph | _Aligned) -> Sentence | SentencePair:
 
     Examples
     --------
-    >>> import qsproj
     >>> from nltk.translate import AlignedSent, Alignment
     >>> pair = qsproj.from_nltk(AlignedSent(["das", "Haus"], ["the", "house"], Alignment([(0, 0), (1, 1)])))
     >>> pair.source.forms, pair.alignment.links.tolist()

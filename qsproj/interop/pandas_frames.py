@@ -37,7 +37,6 @@ def to_pandas(sentences: Sentence | Iterable[Sentence]) -> DataFrame:
 
     Examples
     --------
-    >>> import qsproj
     >>> frame = qsproj.to_pandas(qsproj.read_conllu("corpora/en.conllu"))
     >>> frame.loc[(1, 2), "form"], frame.upos.value_counts().idxmax()
     ('dog', 'NOUN')
@@ -72,7 +71,6 @@ def from_pandas(frame: DataFrame) -> Document:
 
     Examples
     --------
-    >>> import qsproj
     >>> frame = qsproj.to_pandas(qsproj.Sentence.from_words(["Dogs", "bark"], heads=[2, 0]))
     >>> qsproj.from_pandas(frame.assign(upos=["NOUN", "VERB"]))[0][1]
     <Token 1 'Dogs' NOUN>

@@ -23,7 +23,6 @@ def to_stanza(sentences: Sentence | Iterable[Sentence]) -> list[list[dict[str, A
 
     Examples
     --------
-    >>> import qsproj
     >>> qsproj.to_stanza(qsproj.Sentence.from_words(["Hush"], heads=[0], deprels=["root"]))
     [[{'id': 1, 'text': 'Hush', 'head': 0, 'deprel': 'root', 'start_char': 0, 'end_char': 4}]]
     """
@@ -60,7 +59,6 @@ def from_stanza(document: Any) -> Document:
 
     Examples
     --------
-    >>> import qsproj
     >>> qsproj.from_stanza([[{"id": 1, "text": "Hush", "head": 0, "deprel": "root"}]])[0].root
     <Token 1 'Hush'>
     """
