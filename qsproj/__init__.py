@@ -1,8 +1,7 @@
 """qsproj: project, adapt and jointly parse dependency treebanks across languages and styles.
 
-Read sentences or build them from words; train, save and load models; parse with them. Inference over trees is
-in :mod:`qsproj.trees`. The names below are imported at first use, so that ``qsproj --help`` does not wait for
-numpy.
+Read sentences or build them from words; train, save and load models; parse. Inference over trees is in
+:mod:`qsproj.trees`. Names are imported at first use, so that ``qsproj --help`` does not wait for numpy.
 """
 
 from __future__ import annotations

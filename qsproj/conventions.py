@@ -22,8 +22,7 @@ Mask = NDArray[np.bool_]
 def frozen_heads(heads: ArrayLike) -> Heads:
     """Return ``heads`` as a read-only int32[n+1] array with ``heads[0] == NO_HEAD``.
 
-    Raises ValueError when the array is not one-dimensional, is empty, gives the root a head, or names a head
-    outside ``NO_HEAD..n``.
+    Raises ValueError if it is not one-dimensional, is empty, has a head of the root, or one out of range.
     """
     array = np.array(heads, dtype=np.int32)
     if array.ndim != 1 or array.size == 0:
@@ -44,8 +43,7 @@ def is_whole(heads: Heads) -> bool:
 def check_scores(scores: ArrayLike) -> Scores:
     """Return ``scores`` as a C-contiguous float64[n+1, n+1] array, copied only where necessary.
 
-    Raises ValueError when the array is not square, has no word, or holds NaN or +inf outside column 0 and the
-    diagonal.
+    Raises ValueError if it is not square, has no word, or has NaN or +inf outside column 0 and the diagonal.
     """
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:

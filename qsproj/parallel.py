@@ -104,8 +104,7 @@ def _on_block(function: Callable[[Item], Result], block: list[Item]) -> list[Res
 def start_task(function: Callable[[Item], Result], item: Item) -> Callable[[], Result]:
     """Start ``function(item)`` in another process of this machine; return a function that waits for it.
 
-    With a single core, the returned function computes the result itself. It raises UsageError when the other
-    process dies.
+    With a single core, that function computes the result itself. It raises UsageError if the process dies.
     """
     from joblib import cpu_count
 

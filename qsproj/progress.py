@@ -34,8 +34,7 @@ def _inside(variable: ContextVar[Any], value: Any) -> Iterator[None]:
 def progress_bars(shown: bool = True) -> AbstractContextManager[None]:
     """Show or hide progress bars inside a ``with`` block, wherever stderr goes.
 
-    By default, bars are shown on a terminal and in a notebook, and hidden when the output goes to a file.
-    ``shown``: False hides them everywhere.
+    By default, bars are shown only on a terminal and in a notebook. ``shown``: False hides them everywhere.
 
     Examples
     --------
@@ -106,8 +105,7 @@ def bar(
 ) -> Iterator[Callable[..., None]]:
     """Show a bar for work that is no single loop, of ``total`` units if known.
 
-    Yields a function that advances it by one, or by a given number. ``unit``: ``B`` for bytes. ``done``:
-    number of units at the start.
+    Yields a function that advances it, by default by 1. ``unit``: ``B`` for bytes. ``done``: at the start.
     """
     how = {"unit": unit, "unit_scale": unit == "B", "disable": _hidden(), "delay": 2.0, "leave": False}
     with _tqdm()(desc=description, total=total, initial=done, **how) as moving:

@@ -84,10 +84,8 @@ def encode_bitext(
         taken = [alignable(*row) for row in lengths.tolist()]
         sides = []
         for side, numbers in enumerate(vocabularies):
-            begin, forms = (
-                cache(partial(beginning, kept=kept)),
-                (pair[side] for pair in compress(some, taken)),
-            )
+            begin = cache(partial(beginning, kept=kept))
+            forms = (pair[side] for pair in compress(some, taken))
             words = [numbers.setdefault(begin(form), len(numbers)) for form in chain.from_iterable(forms)]
             sides.append((np.array(words, dtype=np.int32), offsets_of(np.where(taken, lengths[:, side], 0))))
         (source_words, source_offsets), (target_words, target_offsets) = sides

@@ -223,9 +223,8 @@ def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
     shift, rows = 1 - base.first_word, list[Row]()
     for source, mark, target, weight in (match.groups() for match in matches if match):
         words = number_of(source) + shift, number_of(target) + shift
-        rows.append(
-            Row(line, *words, mark == "-", None if weight is None else _weight_in(weight, line, name))
-        )
+        chance = None if weight is None else _weight_in(weight, line, name)
+        rows.append(Row(line, *words, mark == "-", chance))
     return Links(line, rows)
 
 

@@ -31,11 +31,9 @@ def read_bitext(
     """Yield (source, target), stripped of white space at both ends, for each line, including blank ones.
 
     Without ``target``, each line of ``source`` is a pair, separated by ``|||``, or by a tab if the first line
-    has no ``|||``, or has a tab in a file named .tsv; or ``source`` is TMX, which may hold more languages
-    than the two of ``languages``.
-
-    Raises DataError when files have unequal numbers of lines, a line has no separator, or one of the two
-    columns holds numbers or names.
+    has no ``|||``, or has a tab in a file named .tsv; or ``source`` is TMX, of more languages than the two of
+    ``languages``. Raises DataError when files have unequal numbers of lines, a line has no separator, or one
+    of the two columns holds numbers or names.
     """
     return _pairs_of_file(source, languages) if target is None else _pairs_of_files(source, target)
 

@@ -37,8 +37,7 @@ _LIGATURE = re.compile(
     "\ufb20-\ufb28\ufb4f-\ufdfb\ufe70-\ufefc]"
 )
 # Marks that spelling may leave out: Hebrew accents and points, Arabic vowel marks, tatweel and signs of
-# recitation, Syriac points. Not hamza and madda, nor marks that make letters in other languages, such as
-# the long vowels of Kashmiri.
+# recitation, Syriac points. Not hamza, madda and marks that make letters, as the long vowels of Kashmiri.
 _OPTIONAL = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08d4-\u08e1\u08f0-\u08f2]"
@@ -58,8 +57,7 @@ _ALEF = dict.fromkeys((0x0623, 0x0625, 0x0671), 0x0627)
 def composed_form(form: str) -> str:
     """Return a word in one encoding; a word of only invisible characters is unchanged.
 
-    HTML escapes (``&quot;``, ``&#39;``), as some treebanks and bitexts have, become their characters, but for
-    those of white space and control characters.
+    HTML escapes (``&quot;``, ``&#39;``) become their characters, except white space and control characters.
     """
     if "&" in form:
         form = _ESCAPE.sub(lambda found: html.unescape(found[0]).strip() or found[0], form)

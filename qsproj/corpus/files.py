@@ -3,8 +3,7 @@ r"""Open plain and compressed files and standard streams (``-``), with atomic ou
 Text is UTF-8 and lines end at ``\n`` only, so that files can be read and written again byte for byte.
 
 An output is written to a hidden file in the same folder, named after the process, and moved into place when
-it is complete. Files of a killed process are removed by the next process that writes the same output on the
-same machine, and so are temporary folders.
+complete. The next process that writes it on the same machine removes files and folders of killed processes.
 """
 
 import bz2

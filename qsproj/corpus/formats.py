@@ -39,14 +39,12 @@ class Format:
 
     name: str  # as users write it
     holds: str  # SENTENCES, ALIGNMENTS or BITEXT
-    # ``read(path_or_file)`` yields the items of the file; for alignments also with ``sizes=...``, see
-    # :func:`read_alignments`
+    # ``read(path_or_file)`` yields the items; for alignments also with ``sizes``, see :func:`read_alignments`
     read: Callable[..., Iterator[Any]]
     write: Callable[..., None] | None  # ``write(items, path_or_file)``; None: the format is only read
     # file extensions of sentence formats; other names are of the first format
     endings: tuple[str, ...] = ()
-    # ``looks(lines)``: whether the first lines of an unnamed file are of this format; None: only the name
-    # identifies it
+    # ``looks(lines)``: whether the first lines of a file are of this format; None: its name alone decides
     looks: Callable[[Sequence[str]], bool] | None = None
     has_misc: bool = True  # whether MISC is written
 
@@ -116,9 +114,8 @@ def read_alignments(
     """Yield the alignments of a file, one for each sentence pair.
 
     ``path``: plain, gzip or xz; ``-`` is the standard input. ``format``: a format of alignments
-    (:func:`names_of`), see :mod:`qsproj.corpus.alignments`. ``sizes``: numbers of source and target
-    words of each pair, consumed in step. None: the numbers are those of the last linked words, except in
-    ``tsv``, which holds the words.
+    (:func:`names_of`), see :mod:`qsproj.corpus.alignments`. ``sizes``: numbers of source and target words of
+    each pair, consumed in step; None: those of the last linked words, except in ``tsv``, which has the words.
 
     Raises UsageError when the format is unknown or the file cannot be opened; DataError at the first link
     that cannot be read or is out of range, or when the file holds more or fewer pairs than ``sizes``.

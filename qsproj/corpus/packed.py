@@ -44,8 +44,7 @@ _LOOKED_AT = 64
 _LOOKED_AT_FOR_ARCHIVES = 512
 # Maximum bytes of a line: a few longer ones in an archive would exhaust memory.
 LONGEST_LINE = 1 << 24
-# Text is some 3 to 20 times as long as its archive. More than this many bytes of text at more than this ratio
-# are a decompression bomb.
+# Text is some 3 to 20 times as long as its archive: more bytes at a higher ratio are a decompression bomb.
 LARGEST_BOMB, LARGEST_RATIO = 1 << 24, 200
 
 

@@ -174,10 +174,9 @@ class Sentence:
     ) -> "Sentence":
         """Return a copy with new columns; None keeps a column. The sentence itself never changes.
 
-        Columns are as in :meth:`from_words`; ``deps`` has n lists of pairs (head, relation), and in ``feats``
-        and ``misc`` the value None of a dictionary writes its key without ``=``. ``sent_id``: a new ID.
-        Probabilities of replaced heads, relations or tags are removed from MISC. Raises UsageError as
-        :meth:`from_words`.
+        Columns and errors are as in :meth:`from_words`; ``deps`` has n lists of pairs (head, relation), and
+        in ``feats`` and ``misc`` the value None of a dictionary writes its key without ``=``. ``sent_id``: a
+        new ID. Probabilities of replaced heads, relations or tags are removed from MISC.
 
         Examples
         --------
@@ -233,8 +232,7 @@ class Sentence:
         sent_id : str
             The ID; empty for none.
         feats, misc : iterable of str or dict, optional
-            n cells each, in CoNLL-U format or as dictionaries. ``SpaceAfter=No`` in MISC omits the space
-            after a word from the text.
+            n cells each, in CoNLL-U format or as dictionaries; ``SpaceAfter=No`` in MISC: no space follows.
 
         Examples
         --------
@@ -329,8 +327,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 class SentencePair:
     """A source sentence, its translation, and the word alignment between them.
 
-    ``alignment``: the links, or candidate links to select from. ``hand``: hand-made links for training, if
-    any.
+    ``alignment``: the links, or candidate links to select from. ``hand``: any hand-made links for training.
     """
 
     source: Sentence

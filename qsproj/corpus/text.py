@@ -104,8 +104,7 @@ def _length(address: str) -> int:
     return 0
 
 
-# Escapes of the Moses tokeniser for characters reserved by its decoder; the ampersand comes last, so that
-# nothing is undone twice.
+# Escapes of the Moses tokeniser for characters of its decoder; the last is &, so that none is undone twice.
 _MOSES_ESCAPES = (
     *(("&apos;", "'"), ("&quot;", '"'), ("&lt;", "<"), ("&gt;", ">")),
     *(("&#124;", "|"), ("&#91;", "["), ("&#93;", "]"), ("&amp;", "&")),

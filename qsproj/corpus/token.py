@@ -25,8 +25,7 @@ NO_SPACE = "SpaceAfter", "No"
 class Token:
     """A word of a sentence with its columns; ``_`` if unspecified.
 
-    A token is a view of the sentence and the number of the word, ``id``, 1..n. To change a sentence, use
-    :meth:`qsproj.Sentence.replace`.
+    A token is a view of word ``id``, 1..n. To change a sentence, use :meth:`qsproj.Sentence.replace`.
 
     Examples
     --------
@@ -92,9 +91,8 @@ class Token:
     @property
     def children(self) -> tuple[Token, ...]:
         """The dependents of the word, in order. O(n) time."""
-        return tuple(
-            Token(self.sentence, int(word)) for word in np.flatnonzero(self.sentence.heads == self.id)
-        )
+        words = np.flatnonzero(self.sentence.heads == self.id).tolist()
+        return tuple(Token(self.sentence, word) for word in words)
 
     @property
     def is_root(self) -> bool:

@@ -2,8 +2,7 @@
 
 ``treebanks.tsv`` has one line per treebank: code, present repository, releases, and licence if it is the same
 in all releases. ``treebank-files.tsv`` has file names with git blob hashes for the treebanks used in
-``docs/``; the files of other treebanks are requested one by one. ``bitexts.tsv`` has the corpora of OPUS,
-each with one version.
+``docs/``; files of others are requested singly. ``bitexts.tsv`` has the corpora of OPUS, in one version each.
 """
 
 import csv

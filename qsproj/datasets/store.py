@@ -1,8 +1,7 @@
 """Cache of downloaded files: each file is fetched once over HTTP, verified and reused.
 
 A partial download is kept in ``NAME.partial`` beside the file, with the ETag of the server in
-``NAME.partial.tag``: interrupted downloads are resumed, and a file that has changed on the server is fetched
-from the beginning.
+``NAME.partial.tag``: downloads are resumed, or begun anew for a file that has changed on the server.
 """
 
 from __future__ import annotations

@@ -52,11 +52,8 @@ def alignment_scores(
     for right, guess in zip_longest(gold, system):
         if right is None or guess is None:
             shorter, longer = names if right is None else names[::-1]
-            end, expected = (
-                f"the links of {pluralise(int(totals[0]), 'sentence pair')}",
-                f"more, as in {longer}",
-            )
-            raise DataError(shorter, None, end, expected, "score links of the same pairs")
+            end = f"the links of {pluralise(int(totals[0]), 'sentence pair')}"
+            raise DataError(shorter, None, end, f"more, as in {longer}", "score links of the same pairs")
         tables = right.links, right.links[right.sure], guess.links
         possible, sure, found = (set(map(tuple, table.tolist())) for table in tables)
         totals += [1, *map(len, (found, sure, possible, found & sure, found & possible))]

@@ -78,8 +78,7 @@ class F1:
 class CutScores:
     """Scores of one system against a gold file with different tokens or sentences.
 
-    ``parts``: each score by its name, a key of COUNTED; scores of UPOS, XPOS, features, lemmas and DEPS only
-    if the gold file has these.
+    ``parts``: each score by its name, a key of COUNTED; without those of columns that the gold file lacks.
     """
 
     parts: Mapping[str, F1]

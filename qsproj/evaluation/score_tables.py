@@ -26,8 +26,7 @@ SENTENCE_SCORES = (
 # Significance level of the p-value.
 SIGNIFICANT = 0.05
 
-# Scores of files that are segmented differently, with labels: of words, and of trees; with the further scores
-# of the CoNLL 2018 shared task after each.
+# Labels of scores of files segmented differently: of words, trees; after each, others of CoNLL 2018.
 _OF_WORDS = {"sentences": "sentences", "tokens": "tokens", "words": "words", "upos": "UPOS"}
 _WORD_COLUMNS = {"xpos": "XPOS", "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "lemmas"}
 _OF_TREES = {**{name: label for name, label, *_ in _TREE_SCORES}, "root": "root"}
@@ -97,10 +96,8 @@ def scores_as_table(
     if trees and (missing := first.total("without_gold_head")):
         lines.append(f"{pluralise(missing, 'word')} without a gold head: not scored")
     two = len(scores) == 2
-    lines += [
-        "",
-        *(_comparison_table(paths, scores, trees=trees) if two else _score_table(first, trees=trees)),
-    ]
+    table = _comparison_table(paths, scores, trees=trees) if two else _score_table(first, trees=trees)
+    lines += ["", *table]
     for path, system in zip(paths[1:], scores):
         if system.groups:
             lines += ["", *([path] if two else []), *_group_table(system.groups)]

@@ -2,9 +2,8 @@
 
 A template is a tuple of atoms. ``PLACE.COLUMN`` is a column (COLUMNS below) of a node of the source tree,
 where PLACE is an end of the arc (``head``, ``dep``), its head there (``head-parent``, ``dep-parent``), the
-lowest common ``ancestor`` of both ends, or the ancestor's dependent on the path to either end
-(``head-branch``, ``dep-branch``; the ancestor itself where it is that end). ``pair.NAME``, or NAME, is an
-attribute of the pair:
+lowest common ``ancestor`` of both ends, or its dependent on the path to either end (``head-branch``,
+``dep-branch``; the ancestor itself where it is that end). ``pair.NAME``, or NAME, is of the pair:
 
 ================== ========================================================================================
 ``shape``          the configuration, finer than the names of the thesis: steps up and down the source tree
@@ -22,8 +21,7 @@ attribute of the pair:
 ``stay``, ``move`` whether the tree of that name contains it
 ================== ========================================================================================
 
-*Source*: thesis 4.3 and 4.4 (configurations conjoined with tags of one to four words). Paths, siblings and
-turned trees are ours.
+*Source*: thesis 4.3, 4.4 (configurations with tags of 1 to 4 words); paths, siblings, turned trees: ours.
 """
 
 from functools import lru_cache

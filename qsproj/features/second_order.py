@@ -207,9 +207,8 @@ def tag_link_features(
 ) -> FactorFeatures:
     """Hash the templates' attributes of each candidate, in a sentence encoded with ``attributes``.
 
-    ``candidates`` int32[C], uint64[C]: word of each and the hash of its tag, unread for the root.
-    ``members`` int32[P, 2]: candidate head and dependent of each pair of tags of each arc. ``places``
-    uint64[P]: see :func:`arc_places`.
+    ``candidates`` int32[C], uint64[C]: word of each and the hash of its tag, unread for the root. ``members``
+    int32[P, 2]: candidate head and dependent of each pair of tags of each arc. ``places``: `arc_places`.
     """
     words, hashes = candidates
     compiled = compile_family(FAMILY, TAG_LINK_TEMPLATES, attributes)

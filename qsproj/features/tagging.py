@@ -1,8 +1,7 @@
 """Features of the tagger: attributes of word types, templates that join them in context, word classes.
 
 Templates are text: ``lower-1 & suffix3`` joins the lower-cased previous word to the last letters of this one.
-Words with similar neighbours in raw text get the same class, by exchange clustering for a class bigram model
-(Martin, Liermann and Ney 1998).
+Words with similar neighbours get the same class, by exchange clustering (Martin, Liermann and Ney 1998).
 """
 
 import re

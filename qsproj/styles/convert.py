@@ -9,8 +9,7 @@ topmost word of a coordination has the relation of the whole to its head; conjun
 conjunctions cc and punctuation punct. Distinctions that a style cannot express are lost: nested coordinations
 as first conjunct in styles headed by the first conjunct, as last conjunct in styles headed by the last, both
 in chains; and shared dependents attached like private ones. Whether "he" in "he came and saw" is shared
-follows from its position only beyond the last conjunct; otherwise the rules below guess
-(``docs/guides/styles.md``).
+follows from its position only beyond the last conjunct; else rules guess (``docs/guides/styles.md``).
 """
 
 from collections import Counter

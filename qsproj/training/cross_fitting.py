@@ -11,8 +11,7 @@ from qsproj.training.objectives import Objective
 
 Model = TypeVar("Model")
 Result = TypeVar("Result")
-# Fewest items that models of others can judge. A single one, learned in full, costs a bootstrap .6 to
-# 1.3 LAS (six languages).
+# Fewest items that models of others can judge. Learning from one costs .6 to 1.3 LAS (six languages).
 FEWEST = 2
 # The most held-out items that are few, and their parts that are left out in turn.
 FEW, PARTS = 30, 5

@@ -1,7 +1,6 @@
 """Margins of gold trees, as linear constraints on the scores of arcs, and in the dual.
 
-A margin is a set of linear constraints: ``constraints(scores)`` lists them; :class:`LeastChange` moves the
-weights until they hold.
+A margin has linear ``constraints(scores)``; :class:`LeastChange` moves the weights until they hold.
 
 In the dual (:class:`DualTree`), weights are determined by distributions, one over the trees of each sentence:
 C times the sum, over all sentences, of the features of the gold tree minus their expectation under the
@@ -172,9 +171,8 @@ class LeastChange(PlainSteps):
 class DualTree:
     """The distribution over trees of one sentence with a whole tree int32[n+1]. Mutable; final.
 
-    ``wrong`` is the expected number of wrong heads, 0 until the first step. ``share`` multiplies steps so
-    that the dual objective does not fall; the trainer changes it. *Source*: Bartlett et al. 2004; Koo et al.
-    2007, 4.2 and figure 2.
+    ``wrong``: the expected number of wrong heads, 0 until the first step. ``share``, which the trainer sets,
+    keeps the dual objective from falling. *Source*: Bartlett et al. 2004; Koo et al. 2007, 4.2 and figure 2.
     """
 
     def __init__(self, heads: Heads, infer: Infer) -> None:

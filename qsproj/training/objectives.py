@@ -177,9 +177,8 @@ class Mistakes:
 class Risk:
     """Expected number of wrong heads (not in nats), compared with int32[n+1].
 
-    Scores are multiplied by ``sharpness``: below 1, the distribution is flatter and the risk smoother; far
-    above, the risk approaches the number of wrong heads of the best tree. *Source*: thesis 3.2.4, A.8;
-    increasing sharpness: Smith and Eisner 2006.
+    Scores are multiplied by ``sharpness``: below 1, the risk is smoother; far above, it approaches the number
+    of wrong heads of the best tree. *Source*: thesis 3.2.4, A.8; sharpness: Smith and Eisner 2006.
     """
 
     heads: Heads

@@ -153,8 +153,7 @@ class AdaGrad(SparseOptimiser):
 class RowAdaGrad(Optimiser):
     """AdaGrad over rows of weights, a row for each feature and a column for each outcome.
 
-    The parts of an example move the weights one after the other. With ``counts_start`` the mean is that of
-    the weights before every step, not after it.
+    The parts of an example move weights one by one. ``counts_start``: the mean is of weights before steps.
     """
 
     def __init__(self, weights: NDArray[Any], *, rate: float, counts_start: bool = False) -> None:

@@ -185,7 +185,7 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
             expected = "a lemma, a form and its features, separated by tabs"
             raise DataError(name, number, "a malformed line", expected)
         if any("=" in part and not _FEATURE.fullmatch(part) for part in _parts(features)):
-            odd.append((number, features))
+            odd.append((number, repr(features)))
         upos, feats = _universal(features)
         if not upos:
             expected = f"a part of speech among them: {' '.join(PARTS_OF_SPEECH)}"
@@ -196,18 +196,13 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
             if first != lemma:
                 several.append((number, f"{form!r} with the lemma {lemma!r}, after {first!r}"))
             yield Inflection(form, lemma, upos, feats)
-    if odd:
-        number, features = odd[0]
-        notice(
-            f"{name}: line {number}: found {features!r}, expected Name=Value, the value with a capital or "
-            f"a digit; other values are left out ({pluralise(len(odd), 'line')})"
-        )
-    if several:
-        number, found = several[0]
-        notice(
-            f"{name}: line {number}: found {found} for the same features; of several lemmas the first is "
-            f"taken ({pluralise(len(several), 'line')})"
-        )
+    for faults, rest in (
+        (odd, ", expected Name=Value, the value with a capital or a digit; other values are left out"),
+        (several, " for the same features; of several lemmas the first is taken"),
+    ):
+        if faults:
+            number, found = faults[0]
+            notice(f"{name}: line {number}: found {found}{rest} ({pluralise(len(faults), 'line')})")
 
 
 @lru_cache(maxsize=1 << 12)

@@ -3,8 +3,7 @@
 The tag of such a class is a decision of the annotators, which no link to another language reveals:
 possessives are DET in German, PRON in English. One answer settles many words.
 
-``practice.tsv``: for each question and tag the UD v2 treebanks in which most words of the class have the tag,
-counted by ``python -m scripts.practice``.
+``practice.tsv`` (``scripts.practice``): the UD v2 treebanks in which most words of a class have a tag.
 """
 
 from collections import Counter
@@ -22,8 +21,7 @@ class Question:
     """A class of words, recognised in a treebank by relation and features.
 
     ``name``: for people. ``tags``: the possible answers. ``relations``: without subtypes; empty: any.
-    ``features``: words with one of these; empty: any, also none. ``apart``: words with one of these UPOS tags
-    or features do not belong to the class.
+    ``features``: one of these; empty: any, also none. ``apart``: UPOS tags and features outside the class.
     """
 
     name: str

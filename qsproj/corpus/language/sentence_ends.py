@@ -1,7 +1,6 @@
 """Sentence splitting of running text: paragraphs, and rules for languages without a treebank.
 
-A full stop after an abbreviation of the language, an initial or a short number does not end a sentence, nor
-does any mark before a lower-case letter.
+Neither a full stop after an abbreviation, initial or short number nor a mark before a small letter ends one.
 """
 
 import re
@@ -16,8 +15,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import is_blank
 from qsproj.errors import DataError
 
-# Sentence-final marks with closing quotes and brackets: before a space, or anywhere in scripts without
-# spaces.
+# Sentence-final marks with closing quotes and brackets: before a space, or anywhere in unspaced scripts.
 _CLOSING = f"[\"'”’»›«)\\]}}」』）】{INVISIBLE}]*"
 # A run of marks is matched only from its first mark, to avoid quadratic time.
 _END = re.compile(f"(?:(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++{_CLOSING}+(?=\\s))|(?:[。！？]+{_CLOSING})")

@@ -1,7 +1,6 @@
 """Sentence pairs with word links, from files or from sentences in memory.
 
-Both sides are CoNLL-U, or the target is plain text, one sentence per line. Often only the first pairs of a
-bitext have hand-made links.
+Both sides are CoNLL-U, or the target is text, a sentence a line. Often only the first pairs have hand links.
 """
 
 from collections import deque
@@ -38,8 +37,7 @@ class AlignedFiles:
 
     source: str
     target: str
-    # In source order; or the target file itself, if its MISC has the links; or None: both files are the same
-    # text, with each word linked to itself.
+    # In source order; or the target, with links in MISC; or None: one text, each word linked to itself.
     alignment: str | None
     alignment_format: str = "pharaoh"
     pairing: str = BY_ID

@@ -64,9 +64,8 @@ def pair_sentences(
 
     ``names``: the complete files of both sides, for errors. ``pairing``: ``id``: by ``# parallel_id`` if the
     first sentences of both sides have it, else by ``sent_id`` if both have it, else by order; targets that
-    precede their sources are buffered. ``order``: by order. Sentences paired with a blank line of the other
-    side are skipped with a notice. Raises DataError at the first sentence without a partner, and at a missing
-    or repeated ID.
+    precede their sources are buffered. ``order``: by order. Sentences paired with a blank line are skipped
+    with a notice. Raises DataError at the first sentence without a partner, and at a missing or repeated ID.
     """
     check_name("pairing", pairing, PAIRINGS)
     sources, targets = iter(source_sentences), iter(target_sentences)

@@ -38,9 +38,8 @@ def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Tra
 
     Each bitext cuts long verses and lines in its own way, so that sentences are also joined by place: those
     of another corpus, of the same verse or line, give a sentence of the first the links of their common
-    words. Repeated sentences are joined in order. The sentences of the first corpus come first; those that
-    only a later one has get its number before their ``sent_id``. All corpora but the first are held in
-    memory.
+    words. Repeated sentences are joined in order. The sentences of the first corpus come first; those only in
+    a later one get its number before their ``sent_id``. All corpora but the first are held in memory.
     """
     others = [_Waiting(pairs) for pairs in corpora[1:]]
     unnamed = count()
