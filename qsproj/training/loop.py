@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.progress import track
+from qsproj.training.optimiser import SparseOptimiser
 
 Example = TypeVar("Example")
 Model = TypeVar("Model")
@@ -46,13 +47,18 @@ class Trainer(ABC, Generic[Example, Model]):
 
 @dataclass(frozen=True, slots=True)
 class Steps(Trainer[Example, Model]):
-    """A trainer of two functions, without penalties after each epoch."""
+    """A trainer of two functions; ``penalised``: what shrinks its weights after each epoch."""
 
     take: Callable[[Example], float]
     mean: Callable[[], Model]
+    penalised: Sequence[Trainer[Any, Any] | SparseOptimiser] = ()
 
     def step(self, example: Example) -> float:
         return self.take(example)
+
+    def regularise(self) -> None:
+        for one in self.penalised:
+            one.regularise()
 
     def averaged(self) -> Model:
         return self.mean()

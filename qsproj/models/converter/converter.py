@@ -29,7 +29,7 @@ from qsproj.models.parser import ArcPosterior, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
 from qsproj.models.storage import KINDS, described, kind_of, model_from
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, choose_inference, of_tree
-from qsproj.training.loop import EpochRecord, Trainer, learn
+from qsproj.training.loop import EpochRecord, Steps, learn
 from qsproj.training.objectives import Objective
 from qsproj.training.optimiser import AdaGrad
 from qsproj.trees import nonprojective
@@ -309,7 +309,7 @@ def train_converter(
     plain = [encode_sources(*pair) for pair in zip(sources, posteriors, strict=True)]
     turns = train_turns([trees[0].nodes for trees in plain], heads, rng=rng, epochs=epochs)
     encoded = [[WeightedSource(share, turns.turned(nodes)) for share, nodes in trees] for trees in plain]
-    trainer = _ArcTrainer(options, rng)
+    trainer = _arc_trainer(options, rng)
     pairs = zip(encoded, heads, strict=True)
     judged = ((one, tree_objective(tree, inference_for(inference, one))) for one, tree in pairs)
     examples: list[_Example] = [(one, objective) for one, objective in judged if objective]
@@ -325,34 +325,26 @@ def train_converter(
 _Example = tuple[list[WeightedSource], Objective]
 
 
-class _ArcTrainer(Trainer[_Example, NDArray[np.float32]]):
-    def __init__(self, options: ConverterOptions, rng: np.random.Generator) -> None:
-        self._options = options
-        self._rng = rng
-        self._templates = compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
-        weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
-        # Capacity for the features of all arcs of all trees, which are one step.
-        self._descent = AdaGrad(weights, rate=options.rate, l2=options.l2, capacity=2 << HASH_BITS)
+def _arc_trainer(options: ConverterOptions, rng: np.random.Generator) -> Steps[_Example, NDArray[np.float32]]:
+    operations, seeds, shift = compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
+    weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
+    # Capacity for the features of all arcs of all trees, which are one step.
+    descent = AdaGrad(weights, rate=options.rate, l2=options.l2, capacity=2 << HASH_BITS)
 
-    def step(self, example: _Example) -> float:
+    def step(example: _Example) -> float:
         sources, objective = example
         # The first template always stays, as it stands for arcs of long paths.
-        kept = self._rng.random(len(ARC_TEMPLATES)) < self._options.kept_templates
+        kept = rng.random(len(ARC_TEMPLATES)) < options.kept_templates
         kept[0] = True
-        operations, seeds, shift = self._templates
         templates = kernels.Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
-        scale = 1.0 / self._options.kept_templates
+        scale = 1.0 / options.kept_templates
         scores = prior_scores(sources, Converter.prior)
         for share, nodes in sources:
-            kernels.add_scores(nodes, templates, self._descent.weights, scale * share, scores)
+            kernels.add_scores(nodes, templates, weights, scale * share, scores)
         loss, slopes = objective.value_and_gradient(scores)
         for share, nodes in sources:
-            self._descent.gather(kernels.gather_arcs, nodes, templates, slopes, scale * share)
-        self._descent.step()
+            descent.gather(kernels.gather_arcs, nodes, templates, slopes, scale * share)
+        descent.step()
         return loss
 
-    def regularise(self) -> None:
-        self._descent.regularise()
-
-    def averaged(self) -> NDArray[np.float32]:
-        return self._descent.mean()
+    return Steps(step, descent.mean, [descent])

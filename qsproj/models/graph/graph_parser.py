@@ -35,7 +35,7 @@ from qsproj.models.spec import check, option_field, restored
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in, check_decoder, reachable
 from qsproj.progress import track
 from qsproj.training.cross_fitting import in_order
-from qsproj.training.loop import EpochRecord, Trainer, learn
+from qsproj.training.loop import EpochRecord, Steps, learn
 from qsproj.training.optimiser import AdaGrad
 
 # Clipping of log-odds to practical certainty; the tree kernels need finite numbers.
@@ -337,7 +337,7 @@ def train_factors(
 ) -> tuple[GraphParser, list[EpochRecord]]:
     graph_options = replace(graph_options, families=graph_options.families_for(base.inference))
     examples = graph_examples(sentences, base, pruners, graph_options)
-    trainer, epochs = _Trainer(base, options, graph_options), round(EPOCH_SHARE * options.epochs)
+    trainer, epochs = _trainer(base, options, graph_options), round(EPOCH_SHARE * options.epochs)
     score, what = dev_score(dev), "training factors"
     return learn(trainer, examples, epochs=epochs, rng=rng, score=score, description=what)
 
@@ -358,40 +358,37 @@ def graph_loss(
     return float(observed[0] @ missed), (chances - observed[0], slopes)
 
 
-class _Trainer(Trainer[GraphExample, GraphParser]):
-    def __init__(self, base: ArcParser, options: TrainingOptions, graph_options: GraphOptions) -> None:
-        # LINK starts from the first-order weights: from zero, the inaccurate beliefs of the first epoch have
-        # lasting effects on the factors. L2 shrinks initial weights that no step confirms. Worth 0.2 to 0.4
-        # UAS on the dev file of English, with small first steps like those of the factors.
-        squares, rate, l2 = INITIAL_SQUARES, RATE_SHARE * options.rate, L2_SHARE * options.l2
-        rule = options.rule(share=RATE_SHARE, first_squares=squares)
-        self._arcs = ArcTrainer(replace(base.scorer, ignored=()), rule=rule)
-        self._factors = graph_factors.FactorScorer.untrained(base.scorer.template_set)
-        weights = self._factors.weights
-        self._descent = AdaGrad(weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=squares)
-        self._base, self._options = base, graph_options
-        self._margin = margin_of(options.objective, KIND)
+def _trainer(
+    base: ArcParser, options: TrainingOptions, graph_options: GraphOptions
+) -> Steps[GraphExample, GraphParser]:
+    # LINK starts from the first-order weights: from zero, the inaccurate beliefs of the first epoch have
+    # lasting effects on the factors. L2 shrinks initial weights that no step confirms. Worth 0.2 to 0.4
+    # UAS on the dev file of English, with small first steps like those of the factors.
+    squares, rate, l2 = INITIAL_SQUARES, RATE_SHARE * options.rate, L2_SHARE * options.l2
+    rule = options.rule(share=RATE_SHARE, first_squares=squares)
+    arcs = ArcTrainer(replace(base.scorer, ignored=()), rule=rule)
+    factors = graph_factors.FactorScorer.untrained(base.scorer.template_set)
+    descent = AdaGrad(factors.weights, rate=rate, l2=l2, capacity=1 << 18, first_squares=squares)
+    margin, most = margin_of(options.objective, KIND), min(graph_options.iterations, ITERATIONS)
 
-    def step(self, example: GraphExample) -> float:
+    def step(example: GraphExample) -> float:
         graph = example.graph
-        arcs = self._arcs.live.features(example.encoded)
-        factors = self._factors.features(example.encoded, graph.families)
-        links = self._arcs.live.scores_of(arcs, graph.heads, graph.dependents)
-        scores, most = self._factors.scores(factors), min(self._options.iterations, ITERATIONS)
-        loss, slopes = graph_loss(example, links, scores, iterations=most, margin=self._margin)
-        arc_slopes = np.zeros((len(arcs.tags), len(arcs.tags)))
+        of_arcs = arcs.live.features(example.encoded)
+        of_factors = factors.features(example.encoded, graph.families)
+        links = arcs.live.scores_of(of_arcs, graph.heads, graph.dependents)
+        scores = factors.scores(of_factors)
+        loss, slopes = graph_loss(example, links, scores, iterations=most, margin=margin)
+        arc_slopes = np.zeros((len(of_arcs.tags), len(of_arcs.tags)))
         arc_slopes[graph.heads, graph.dependents] = slopes[0]
-        self._arcs.descend(arcs, arc_slopes)
-        for family, own in zip(factors, slopes[1], strict=True):
-            self._descent.gather(gather_factors, family, own)
-            self._descent.move()
-        self._descent.step()
+        arcs.descend(of_arcs, arc_slopes)
+        for family, own in zip(of_factors, slopes[1], strict=True):
+            descent.gather(gather_factors, family, own)
+            descent.move()
+        descent.step()
         return loss
 
-    def regularise(self) -> None:
-        self._arcs.regularise()
-        self._descent.regularise()
+    def averaged() -> GraphParser:
+        mean = replace(factors, weights=descent.mean())
+        return GraphParser(base, arcs.averaged(), mean, graph_options)
 
-    def averaged(self) -> GraphParser:
-        factors = graph_factors.FactorScorer(self._factors.template_set, self._descent.mean())
-        return GraphParser(self._base, self._arcs.averaged(), factors, self._options)
+    return Steps(step, averaged, [arcs, descent])

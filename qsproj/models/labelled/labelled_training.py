@@ -29,7 +29,7 @@ from qsproj.models.labelled.labelled_parser import (
 )
 from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
 from qsproj.training.cross_fitting import best_scale
-from qsproj.training.loop import EpochRecord, Trainer, learn
+from qsproj.training.loop import EpochRecord, Steps, learn
 from qsproj.training.objectives import UNKNOWN, LabelledTree
 
 # Least number of sentences of which every fifth is held out from a second parser, to fit the temperatures.
@@ -45,35 +45,29 @@ class LabelledExample:
     weight: float
 
 
-class LabelledTrainer(Trainer[LabelledExample, LabelledParser]):
-    """Trainer of weights of arcs and of their relations, one sentence a step. Mutable; final."""
+def labelled_trainer(
+    start: LabelledParser, support: NDArray[np.uint64], *, options: TrainingOptions
+) -> Steps[LabelledExample, LabelledParser]:
+    """Return a trainer of weights of arcs and of their relations, one sentence a step."""
+    relations = start.relations
+    arcs = ArcTrainer(start.scorer, support, rule=options.rule())
+    rule = options.rule()(relations.weights.reshape(-1))
 
-    def __init__(
-        self, start: LabelledParser, support: NDArray[np.uint64], *, options: TrainingOptions
-    ) -> None:
-        self._start = start
-        self._arcs = ArcTrainer(start.scorer, support, rule=options.rule())
-        self._rule = options.rule()(start.relations.weights.reshape(-1))
-
-    def step(self, example: LabelledExample) -> float:
-        features, relations = self._arcs.live.features(example.encoded), self._start.relations
-        of_relations, possible = relations.hashed(example.encoded), all_arcs(len(example.encoded))
-        scores = relations.scores(of_relations, self._arcs.live.scores(features), possible)
+    def step(example: LabelledExample) -> float:
+        features, of_relations = arcs.live.features(example.encoded), relations.hashed(example.encoded)
+        scores = relations.scores(of_relations, arcs.live.scores(features), all_arcs(len(example.encoded)))
         loss, arc_slopes, slopes = example.tree.value_and_gradient(scores)
-        self._arcs.descend(features, example.weight * arc_slopes)
-        arcs, weighed = (scores.heads, scores.dependents), example.weight * slopes
-        self._rule.gather(gather_relations, of_relations, *arcs, weighed, NEGLIGIBLE)
-        self._rule.step()
+        arcs.descend(features, example.weight * arc_slopes)
+        ends, weighed = (scores.heads, scores.dependents), example.weight * slopes
+        rule.gather(gather_relations, of_relations, *ends, weighed, NEGLIGIBLE)
+        rule.step()
         return example.weight * loss
 
-    def regularise(self) -> None:
-        self._arcs.regularise()
-        self._rule.regularise()
+    def averaged() -> LabelledParser:
+        mean = rule.mean().reshape(relations.weights.shape).astype(np.float32)
+        return replace(start, scorer=arcs.averaged(), relations=replace(relations, weights=mean))
 
-    def averaged(self) -> LabelledParser:
-        relations = self._start.relations
-        mean = self._rule.mean().reshape(relations.weights.shape).astype(np.float32)
-        return replace(self._start, scorer=self._arcs.averaged(), relations=replace(relations, weights=mean))
+    return Steps(step, averaged, [arcs, rule])
 
 
 def train_labelled_parser(
@@ -133,7 +127,7 @@ def _learned(
     def right_on_dev(parser: LabelledParser) -> float:
         return right_heads(dev, (parser.heads(parser.beliefs(sentence)) for sentence in dev))
 
-    trainer, score = LabelledTrainer(start, support, options=options), right_on_dev if dev else None
+    trainer, score = labelled_trainer(start, support, options=options), right_on_dev if dev else None
     what = "training arcs and relations"
     parser, records = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)

@@ -26,7 +26,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser import FactorValues, TaggingOptions, TaggingParser, TaggingWeights
 from qsproj.models.tree_decoder import arcs_in, reachable
 from qsproj.training.cross_fitting import cross_fit, in_order
-from qsproj.training.loop import Trainer, learn
+from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import AdaGrad
 
 KIND = "a parser that tags"
@@ -80,9 +80,7 @@ def train_tagging_parser(
     skipped = dict(first_report.skipped)
     if partial := sum(0 < np.sum(s.heads[1:] == NO_HEAD) < len(s) for s in sentences):
         skipped["not every word has a head"] = int(partial)
-    trainer = TaggingTrainer(start, options)
-    score = dev_score(dev)
-    what = "training tags and arcs"
+    trainer, score, what = tagging_trainer(start, options), dev_score(dev), "training tags and arcs"
     parser, records = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     return parser, TrainingReport(tuple(records), skipped)
 
@@ -133,51 +131,44 @@ def cross_fitted_tags(
     return [distribution for distribution, _ in tagged], [sentence for _, sentence in tagged]
 
 
-class TaggingTrainer(Trainer[TaggingExample, TaggingParser]):
-    """Trainer of the weights of all factors together, one sentence a step. Mutable; final."""
+def tagging_trainer(start: TaggingParser, options: TrainingOptions) -> Steps[TaggingExample, TaggingParser]:
+    """Return a trainer of the weights of all factors together, one sentence a step."""
+    rule = partial(AdaGrad, rate=RATE_SHARE * options.rate, l2=options.l2)
+    rows = tagging_parser.trigram_rows(len(start.tagger.tags))
+    arcs = ArcTrainer(start.weights.arcs, rule=options.rule(share=RATE_SHARE))
+    tag_links = rule(start.weights.tag_links.copy(), capacity=1 << 18, first_squares=INITIAL_SQUARES)
+    trigrams = rule(start.weights.trigrams.copy(), capacity=rows.size)
+    # The arc trainer scores its own arcs.
+    live = TaggingWeights(start.weights.arcs, tag_links.weights, trigrams.weights)
+    margin, iterations = margin_of(options.objective, KIND), start.options.iterations
 
-    def __init__(self, start: TaggingParser, options: TrainingOptions) -> None:
-        rule = partial(AdaGrad, rate=RATE_SHARE * options.rate, l2=options.l2)
-        self._rows = tagging_parser.trigram_rows(len(start.tagger.tags))
-        self._arcs = ArcTrainer(start.weights.arcs, rule=options.rule(share=RATE_SHARE))
-        links = start.weights.tag_links.copy()
-        self._tag_links = rule(links, capacity=1 << 18, first_squares=INITIAL_SQUARES)
-        self._trigrams = rule(start.weights.trigrams.copy(), capacity=self._rows.size)
-        self._start = start
-        # The arc trainer scores its own arcs.
-        self._live = TaggingWeights(start.weights.arcs, self._tag_links.weights, self._trigrams.weights)
-        self._margin = margin_of(options.objective, KIND)
-
-    def step(self, example: TaggingExample) -> float:
+    def step(example: TaggingExample) -> float:
         graph = example.features.graph
-        arcs = self._arcs.live.features(example.features.encoded)
-        arc_scores = self._arcs.live.scores(arcs)
-        links, scores = self._live.scores(example.features, arc_scores)
+        of_arcs = arcs.live.features(example.features.encoded)
+        arc_scores = arcs.live.scores(of_arcs)
+        links, scores = live.scores(example.features, arc_scores)
         check_finite(links, *scores)
-        handicapped = links + self._margin * ~example.agrees, scores
-        _, log_odds, (chances, fired) = tagging_parser.infer_tags_and_tree(
-            graph, handicapped, iterations=self._start.options.iterations
-        )
+        handicapped = links + margin * ~example.agrees, scores
+        found = tagging_parser.infer_tags_and_tree(graph, handicapped, iterations=iterations)
+        _, log_odds, (chances, fired) = found
         seen_arcs, seen = example.observed
         slopes = [own - other for own, other in zip(fired, seen, strict=True)]
         arc_slopes = np.zeros_like(arc_scores)
         arc_slopes[graph.heads, graph.dependents] = chances - seen_arcs
-        self._arcs.descend(arcs, arc_slopes)
+        arcs.descend(of_arcs, arc_slopes)
         pairs = np.concatenate(slopes[tagging_parser.ROOT_TAGLINK :])
-        self._tag_links.gather(gather_factors, example.features.tag_links, pairs)
-        self._tag_links.step()
-        trigrams = slopes[tagging_parser.TRIGRAM]
-        trigrams[np.abs(trigrams) < NEGLIGIBLE] = 0.0
-        self._trigrams.gather(gather_rows, self._rows, trigrams)
-        self._trigrams.step()
+        tag_links.gather(gather_factors, example.features.tag_links, pairs)
+        tag_links.step()
+        of_trigrams = slopes[tagging_parser.TRIGRAM]
+        of_trigrams[np.abs(of_trigrams) < NEGLIGIBLE] = 0.0
+        trigrams.gather(gather_rows, rows, of_trigrams)
+        trigrams.step()
         missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
         right_tags = fired[tagging_parser.TAG][seen[tagging_parser.TAG] > 0.0]
         return float(missed - np.log(np.maximum(right_tags, 1e-12)).sum())
 
-    def regularise(self) -> None:
-        for learned in (self._arcs, self._tag_links, self._trigrams):
-            learned.regularise()
+    def averaged() -> TaggingParser:
+        weights = TaggingWeights(arcs.averaged(), tag_links.mean(), trigrams.mean())
+        return replace(start, weights=weights)
 
-    def averaged(self) -> TaggingParser:
-        weights = TaggingWeights(self._arcs.averaged(), self._tag_links.mean(), self._trigrams.mean())
-        return replace(self._start, weights=weights)
+    return Steps(step, averaged, [arcs, tag_links, trigrams])
