@@ -28,13 +28,12 @@ class FactorGroup(Scored):
     state certain. A message that rules out state 0 but leaves several others gives these relative to the best
     of them, raised by 1e5 (``qsproj.kernels.bp.bp_arithmetic.CERTAIN``). Methods are pure.
 
-    ``edges`` int32[E]: the variable at the other end of each edge. ``scores``: the parameters, natural log,
-    -inf legal; empty where the factors have none. ``needs_incoming``: False where messages are constant; a
-    schedule then sends them once. ``messages``, ``beliefs``: kernels, static methods of a subclass that does
-    not override their callers. Both take the incoming messages, then the fields of the subclass in their
-    order, except ``edges``; a subclass with another layout overrides :meth:`given`. ``messages`` also takes
-    ``maximise`` and returns the outgoing messages, in any shape; ``beliefs`` returns the results of
-    :meth:`log_partition` and :meth:`expected`.
+    ``edges`` int32[E]: the variable of each edge. ``scores``: the parameters, natural log, -inf legal; empty
+    where the factors have none. ``needs_incoming``: False where messages are constant and sent just once.
+    ``messages``, ``beliefs``: kernels, static methods of a subclass that does not override their callers.
+    Both take the incoming messages, then the fields of the subclass in their order, except ``edges``; a
+    subclass with another layout overrides :meth:`given`. ``messages`` also takes ``maximise`` and returns the
+    outgoing messages, in any shape; ``beliefs`` the results of :meth:`log_partition` and :meth:`expected`.
     """
 
     edges: Variables
@@ -149,8 +148,7 @@ class FactorGraph:
 
     ``states`` int32[V]: number of states of each variable; a boolean has 2, and true is state 1. ``groups``:
     in the order of a sequential schedule. ``starts`` int64[V+1]: the log-ratios of variable v are in the
-    slots ``starts[v]:starts[v + 1]``. For each group, ``slots`` int32[M] is the slot of each entry of its
-    messages.
+    slots ``starts[v]:starts[v + 1]``. ``slots`` int32[M] of each group: the slots of its messages' entries.
     """
 
     states: NDArray[np.int32]

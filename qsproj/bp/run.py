@@ -98,9 +98,8 @@ class BPOptions:
     thesis); ``sequential``, groups in their order, each from the newest messages; ``residual``, always the
     group whose incoming messages have changed most, one update per group and iteration. ``damping``, below 1:
     weight of the previous message in a new one, on the log-ratio scale. ``tolerance``: messages have
-    converged when none changes by more than this (log-ratios). ``temperatures``: deterministic annealing
-    (thesis 2.6): iteration i runs with every factor to the power 1 / temperatures[i]; the last one stays, and
-    messages can converge only there.
+    converged when none changes by more (log-ratios). ``temperatures``: deterministic annealing (thesis 2.6):
+    iteration i runs with every factor to the power 1 / temperatures[i]; messages converge only at the last.
     """
 
     schedule: str = "flooding"

@@ -1,8 +1,7 @@
 """Known parts of trees as constraints on inference: heads, relations, tags and spans.
 
-A span requires that exactly one of its words has its head outside. Known heads and spans restrict the arcs;
-several spans give several disjoint cases, each a set of arcs. Known relations of words without a head change
-the scores of arcs, or of labelled arcs.
+Just one word of a span has its head outside. Known heads and spans restrict the arcs; spans give disjoint
+cases, each a set of arcs. Known relations of words without a head change scores of (labelled) arcs.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Checks of the header and the arrays of a model file: types, ranges and shapes, with messages.
 
-Each ``from_archive`` of a model checks its part of the header by :func:`checked`; a check takes a value and
-raises ValueError. Kernels rely on these checks.
+Each ``from_archive`` checks its part by :func:`checked`. Checks raise ValueError; kernels rely on them.
 """
 
 import re

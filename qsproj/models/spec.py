@@ -23,9 +23,8 @@ class FieldSpec:
     """Properties of an option field.
 
     ``help``: text for ``--help``, without the default. ``least``, ``most``: the range of a number.
-    ``within``: whether the bounds themselves are out of range. ``expected``: the range in messages, where it
-    is not made from the bounds. ``known``: noun for a name, or each of several, and the known names.
-    ``metavar``: name of the value in ``--help``.
+    ``within``: whether the bounds themselves are out of range. ``expected``: the range in messages, where not
+    from the bounds. ``known``: noun for a name or names, and the known ones. ``metavar``: as in ``--help``.
     """
 
     help: str = ""

@@ -197,9 +197,8 @@ class TreeFamily:
     def renyi_entropy(self, scores: ArrayLike, alpha: float, *, single_root: bool = False) -> float:
         """Return the Renyi entropy of order ``alpha`` of the distribution over trees, in nats.
 
-        ``alpha`` is at least 0 (else :class:`~qsproj.errors.UsageError`); 0 gives the log of the number of
-        trees, 1 Shannon's entropy, infinity minus the log probability of the best tree. Accurate to about
-        1e-14 n / abs(1 - alpha).
+        ``alpha`` is at least 0 (else UsageError); 0 gives the log of the number of trees, 1 Shannon entropy,
+        infinity minus the log probability of the best tree. Accurate to about 1e-14 n / abs(1 - alpha).
         """
         arcs = check_scores(scores)
         heads, _ = self._best(arcs, single_root)
@@ -230,9 +229,9 @@ class TreeFamily:
     ) -> tuple[float, NDArray[np.float64]]:
         """Return the expected sum of the values of a tree's arcs, and its gradient, for minimum risk.
 
-        ``values`` float64[n+1, n+1]: of each arc (loss, or gain); must be finite where the arc is allowed, is
-        not read elsewhere. The gradient, d expected / d scores, is float64[n+1, n+1], the covariance of each
-        arc's presence with that sum. Columns sum to 0.
+        ``values`` float64[n+1, n+1]: of each arc (loss, or gain); finite where the arc is allowed, not read
+        elsewhere. The gradient by scores, float64[n+1, n+1]: covariance of each arc with that sum; columns
+        sum to 0.
 
         *Source*: thesis 3.2.4; not by its eq. 3.14 but by complex scores (Squire and Trapp 1998): imaginary
         parts of marginals are slopes along ``values``, times a step too small to change anything. O(n^3).

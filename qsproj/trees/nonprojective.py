@@ -3,8 +3,7 @@
 The best tree by contraction of cycles, sums over trees by the Matrix-Tree theorem (thesis 3.1, 3.2; Koo et
 al. 2007), at full relative accuracy at every scale (docs/notes/tree-inference.md). The functions are the
 methods of :class:`~qsproj.trees.family.TreeFamily`. The k best trees take O(k n^3) at worst; sampling takes
-O(n^3) once, then a random walk a tree, or, where walks would be long (strong cycles), one posterior for each
-distinct prefix of the drawn trees.
+O(n^3) once, then a random walk a tree, or, in strong cycles, a posterior for each distinct prefix of trees.
 """
 
 import numpy as np

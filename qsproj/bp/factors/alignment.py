@@ -56,8 +56,7 @@ def align_hmm(
     """Make the ALIGNHMM factor of a sentence pair.
 
     ``variables`` int[E]: booleans of the candidate links, grouped by target word with ``starts`` int[n+1].
-    ``positions`` int[E]: source word of each, 1..m. ``scores`` float[2 W + 2], W >= 1: natural log of jumps
-    -W..W, then of a word without a link.
+    ``positions`` int[E]: their source words, 1..m. ``scores`` float[2 W + 2]: natural log, -W..W, then NULL.
     """
     edges = graph.checked_edges(variables, "ALIGNHMM")
     places = graph.checked_edges(positions, "ALIGNHMM")
@@ -73,8 +72,7 @@ def align_hmm(
     return AlignHmm(edges, begins, places, graph.checked_scores(scores, (size,), "ALIGNHMM"), n_source)
 
 
-# Up to this limit sums of products of weights stay far below the overflow of doubles; beyond it, computation
-# in logs takes ten times as long.
+# Up to this limit sums of products of weights do not overflow; beyond it, logs take ten times as long.
 MOST_LOG_WEIGHT = 600.0
 
 

@@ -23,10 +23,9 @@ class ChildSequence(graph.FactorGroup):
 def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -> ChildSequence:
     """Make CHILDSEQ factors over chains as :func:`qsproj.bp.links.dependent_chains` lists them.
 
-    ``variables`` int[E]: the booleans, grouped by chain with ``starts`` int[F+1], each from the head
-    outwards. ``scores`` float[sum of (m + 1)^2]: a chain of m booleans has a block of (m + 1) x (m + 1)
-    natural logs, [previous, next - 1]: places 1..m are the booleans, previous 0 and next m + 1 the boundaries
-    "#". Entries with next <= previous are not read.
+    ``variables`` int[E]: the booleans, grouped by chain with ``starts`` int[F+1], from the head outwards.
+    ``scores`` float[sum of (m + 1)^2]: a chain of m booleans has a block of (m + 1) x (m + 1) natural logs,
+    [previous, next - 1]: 1..m are the booleans, 0 and m + 1 the boundaries "#"; read where next > previous.
     """
     edges = graph.checked_edges(variables, "CHILDSEQ")
     begins = np.ascontiguousarray(starts, dtype=np.int64)

@@ -226,8 +226,8 @@ class MarginTrainer(ArcLearner[Margins, ArcScorer, LeastChange]):
         return worst
 
 
-# Line search of Collins et al. 2008, 8: factor on the step of a sentence that would lower the dual objective,
-# its maximum number, and the growth of the step otherwise.
+# Line search of Collins et al. 2008, 8: shrinking of a step that would lower the dual objective, the maximum
+# number of shrinkings, and the growth of other steps.
 SHORTER, HALVINGS, LONGER = 0.5, 60, 1.05
 # Training is ineffective where half of the sentences take shorter steps than this.
 SHORTEST = 1e-6
@@ -360,8 +360,7 @@ def minimise(
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     """Minimise the loss of all sentences by a key of METHODS, in ``iterations`` of a few passes at most.
 
-    Returns the scorer with the best score on held-out data, or the last one, and records. *Source*: Koo et
-    al. 2007, 6.2 (conjugate gradient); thesis A.4.
+    Returns the best scorer on held-out data, or the last one. *Source*: Koo et al. 2007, 6.2; thesis A.4.
     """
     method, more = METHODS[optimizer]
     loss.prepare(examples)

@@ -189,8 +189,7 @@ def train_labeller(
 ) -> Labeller | None:
     """Train on every word that has a head and a relation; return None when there is none.
 
-    ``start``: its templates, relations and ignored columns are kept; a new relation starts from the weights
-    of that without subtype.
+    ``start``: its templates, relations and ignored columns are kept; see :func:`with_relations` for new ones.
     """
     found = relations_in(sentences)
     if not found and start is None:

@@ -36,8 +36,7 @@ from qsproj.trees import nonprojective
 from qsproj.trees.crossings import has_crossings
 
 HASH_BITS = 20
-# Initial score of an arc that both turned trees of the source have; and the score in an untrained converter,
-# which returns its source.
+# Initial score of an arc in both turned trees of the source; and in the untrained converter, which copies.
 PRIOR, UNTRAINED_PRIOR = 3.0, 30.0
 # Number of most probable source trees that are read from arc posteriors.
 SOURCE_TREES = 8

@@ -53,8 +53,7 @@ class TurnModel:
     def turned(self, nodes: SourceNodes) -> SourceNodes:
         """Return the nodes with the turned trees that the model predicts.
 
-        Words turned over a content word form a chain (as in SUD), over a function word a fan (as in UD); the
-        other two trees have it the other way.
+        Words turned over a content word form a chain (SUD), over a function word a fan (UD); or vice versa.
         """
         trees = np.empty_like(nodes.turned_heads)
         turned_trees(nodes.heads, self.log_odds(nodes) > 0, ~templates.function_words(nodes), trees)

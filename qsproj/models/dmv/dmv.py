@@ -90,8 +90,7 @@ class DmvParameters:
     """Probabilities of the dependency model with valence over T tags.
 
     ``stop`` float64[T, 2, 2]: of stopping, [head tag, direction {left, right}, valence {none yet, some}].
-    ``child`` float64[T, 2, T]: of a dependent's tag, [head tag, direction, dependent tag]. ``root``
-    float64[T]: of the tag of the root's one child.
+    ``child`` float64[T, 2, T]: of a tag, [head tag, direction, tag]. ``root`` float64[T]: of the root's child.
 
     *Source*: Klein and Manning 2004; thesis eq. 4.4, 4.5.
     """
@@ -171,8 +170,7 @@ class SiblingParameters:
     """Probabilities of the decisions of a DMV over T tags, given the tag of the most recent sibling.
 
     ``sibling_stop`` float64[T, 2, T+1]: of stopping, [head tag, direction, sibling's tag]; the last is for
-    none yet. ``sibling_child`` float64[T, 2, T+1, T]: of a dependent's tag. Sums over trees are exact, as in
-    a second-order model with siblings.
+    none yet. ``sibling_child`` float64[T, 2, T+1, T]: of a dependent's tag. Sums over trees are exact.
 
     *Source*: thesis 4.6.1; unlike there, the decision to stop also reads the sibling.
     """

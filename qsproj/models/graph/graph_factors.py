@@ -24,8 +24,7 @@ from qsproj.models.arc.arc_scorer import HashedWeights
 from qsproj.models.constraints import span_arcs
 from qsproj.models.tree_decoder import TreeDecoder
 
-# Index of the first family's group in a sentence's graph. LINK precedes the families; the hard constraint
-# follows them, to be updated last in every iteration.
+# Index of the first family's group in a sentence's graph, after LINK. The hard constraint is updated last.
 FIRST_FAMILY = 1
 
 Table = NDArray[np.int32]
@@ -36,9 +35,8 @@ class FamilyFactors:
     """The factors of one family in one sentence.
 
     ``name``: in ``FAMILIES``. ``members`` int32[F, R], words plus one, and ``places`` uint64[F]: inputs of
-    :func:`qsproj.features.second_order.factor_features`. ``scored`` int64[F]: the index of each factor's
-    score among those of the group, flattened. ``group``: all scores zero. ``above``: an offset added to
-    scores, one for all or float64[F].
+    :func:`qsproj.features.second_order.factor_features`. ``scored`` int64[F]: flat index of each factor's
+    score in the group, whose scores are zero. ``above``: added to scores, one for all or float64[F].
     """
 
     name: str
@@ -126,11 +124,9 @@ def block_graph(arcs: Arcs, trees: Sequence[Tree], *, families: Sequence[str]) -
     return _graph_of(np.zeros((0, 0), np.int32), arcs, families, [forest(trees)])
 
 
-def _graph_of(
-    links: Table, arcs: Arcs, families: Sequence[str], hard: Sequence[FactorGroup]
-) -> SentenceGraph:
+def _graph_of(links: Table, arcs: Arcs, names: Sequence[str], hard: Sequence[FactorGroup]) -> SentenceGraph:
     heads, dependents, variables = arcs.ends
-    built = tuple(FAMILIES[name](arcs) for name in families)
+    built = tuple(FAMILIES[name](arcs) for name in names)
     groups = [link(variables, np.zeros(len(variables))), *(family.group for family in built), *hard]
     graph = factor_graph(np.full(len(variables), 2), groups)
     return SentenceGraph(links, heads, dependents, built, graph)
@@ -245,10 +241,8 @@ def propagate(
     damping: float = DAMPING,
 ) -> Beliefs:
     """Pass messages, with scores float64[E] of LINK and float64[F] of each family; hard constraint last."""
-    options = BPOptions(
-        schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=damping
-    )
-    return run(graph.with_scores(link_scores, scores), options, maximise=maximise)
+    limits = BPOptions(schedule="sequential", max_iterations=iterations, tolerance=tolerance, damping=damping)
+    return run(graph.with_scores(link_scores, scores), limits, maximise=maximise)
 
 
 def arc_log_odds(beliefs: Beliefs) -> Floats:

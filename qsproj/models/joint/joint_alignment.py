@@ -23,8 +23,7 @@ from qsproj.training.loop import learn
 class LinkChooser(Stored):
     """An aligner that chooses among the links that another aligner proposes.
 
-    ``families``: the members of LINK_FAMILIES in use. ``tagged``: whether it was trained on words with tags;
-    otherwise it ignores tags.
+    ``families``: members of LINK_FAMILIES in use. ``tagged``: whether it learned from tags and reads them.
     """
 
     takes = "pairs of sentences: align(pair)"
@@ -86,7 +85,8 @@ def train_link_chooser(
     pairs: Sequence[SentencePair], *, rng: np.random.Generator, families: tuple[str, ...] = ()
 ) -> LinkChooser:
     """Train a link chooser on hand alignments; undecided links stay hidden (``observed_links``)."""
-    trainer = JointTrainer(JointTrainingOptions(rate=0.1, l2=5.0))
+    options = JointTrainingOptions(rate=0.1, l2=5.0)
+    trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))
     chooser = LinkChooser(trainer.weights, families, tagged)
     linked = ((pair, pair.hand) for pair in pairs if pair.hand is not None and len(pair.alignment.links))
@@ -94,7 +94,5 @@ def train_link_chooser(
     no_tree = np.array([-1], dtype=np.int32)
     states = ((pair, observed_links(pair.alignment, hand, families)) for pair, hand in linked)
     examples = [JointExample(chooser.prepare(pair), no_tree, known) for pair, known in states]
-    weights, _ = learn(
-        trainer, examples, epochs=trainer.options.epochs, rng=rng, description="training links"
-    )
+    weights, _ = learn(trainer, examples, epochs=options.epochs, rng=rng, description="training links")
     return replace(chooser, weights=weights)

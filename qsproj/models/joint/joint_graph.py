@@ -1,7 +1,6 @@
 """The factor graph of a sentence pair, built once: weights score it without rebuilding it.
 
-The known variables of a pair determine its factors; scores only weight them. So a pair that recurs, as in
-every epoch of training, can keep its graphs.
+The known variables of a pair determine its factors; scores only weight them. Training keeps the graphs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -251,8 +250,7 @@ class PreparedPair:
 
     ``source``, ``target``, ``source_factors``, ``target_factors``: as in JointScores, arc scores as
     log-probabilities of each word's heads. ``prior`` float64[k]: the aligner's log-odds of each link.
-    ``buckets``: features int32[rows, T] of each part in LEARNED. ``source_relations``: where the source tree
-    is observed.
+    ``buckets``: features int32[rows, T] of each part in LEARNED. ``source_relations``: of observed trees.
     """
 
     structure: JointStructure

@@ -58,8 +58,7 @@ class JointParser(Wrapper[TreeParser]):
 
     Its parsers are trained monolingually; second-order factors of either side take part. ``training``: None
     where weights were not trained, or by an older version. ``labeller`` predicts target relations with those
-    of the source as evidence; None: the target's labeller does, alone. ``tagger`` tags untagged target words,
-    with the tags of linked words as evidence.
+    of the source as evidence; None: the target's labeller does. ``tagger``: of untagged target words.
     """
 
     takes = "pairs of sentences: parse_pair(source, target, alignment)"
@@ -76,10 +75,9 @@ class JointParser(Wrapper[TreeParser]):
     def of_parsers(self, source: TreeParser, target: TreeParser) -> "JointParser":
         """Return this model with the parsers of two other languages.
 
-        Joint weights depend on tags and links, almost never on words. The target's scores count in full: the
-        scale learned for the other target parser does not apply to this one. (Dev file of LinES, weights of
-        ParTUT: 80.9 against 80.5 with its scale.) Relations are those of the new target parser, whose set may
-        differ, and tags must be given.
+        Joint weights depend on tags and links, almost never on words. The target's scores count in full, as
+        the learned scale is that of the other target parser. (Dev file of LinES, weights of ParTUT: 80.9
+        against 80.5 with its scale.) Relations are those of the new target parser; tags must be given.
         """
         weights = replace(self.weights, target_scale=1.0)
         return replace(self, source=source, target=target, weights=weights, labeller=None, tagger=None)

@@ -157,9 +157,8 @@ class Variables:
 class NodeRelation:
     """One way in which two words of a side can be related.
 
-    ``possible(side, words)``: which pairs of the words int32[k] of k links (those of head and dependent) may
-    be so related, bool[k, k]. ``ask(side, heads, dependents, variables)``: the variable that is true if they
-    are, int32[F].
+    ``possible(side, words)``: which words int32[k] of k links may be so related, bool[k, k], [head,
+    dependent]. ``ask(side, heads, dependents, variables)``: the variable that is true if so, int32[F].
     """
 
     possible: Callable[[Side, Table], Mask]
@@ -242,8 +241,7 @@ class JointStructure:
     int32[P], ``pairs`` int32[P, 2]: variables of grandparents and siblings, sorted, once for each pair of
     arcs that makes them true; and these pairs. ``families`` int8[F]: index of each quasi-synchronous factor's
     family in FAMILIES. ``rows`` int32[F, 4]: the booleans of each factor, padded with ALWAYS_TRUE. ``words``
-    int32[F, 4]: target head, target dependent, and the source words linked to them. ``tags``: of target words
-    with uncertain tags; None: all are certain.
+    int32[F, 4]: target head, target dependent, and their source words. ``tags``: None: all are certain.
     """
 
     n_variables: int
@@ -358,8 +356,7 @@ def synchronous_groups(structure: JointStructure, known: States) -> list[FactorG
 
     Where dependents are linked, exactly two of these three are forbidden: the link of their heads, the source
     arc, the target arc. ``quadruples`` int32[F, 4]: these and the link of the dependents, ALWAYS_TRUE where
-    one is known; ``triples`` int32[G, 3]: variables that exclude each other, where one of the four cannot be
-    true. The known states, int8[V], are evidence.
+    one is known; ``triples`` int32[G, 3]: the rest, which exclude each other, where one of the four is false.
     """
     source, target = structure.source.arcs, structure.target.arcs
     links = np.full((len(source), len(target)), NO_VARIABLE, dtype=np.int32)
@@ -371,8 +368,7 @@ def synchronous_groups(structure: JointStructure, known: States) -> list[FactorG
     variables = structure.link_variables[:, None, None], links, *arcs
     columns = [np.broadcast_to(column, shape) for column in variables]
     possible = np.stack([column != NO_VARIABLE for column in columns[1:]])
-    # No word is its own head: the diagonal holds no arcs rather than false ones, which would forbid nothing
-    # more, but by more factors.
+    # No word is its own head: the diagonal holds no arcs; false ones would only add factors.
     own_head = np.zeros(shape, dtype=np.bool_)
     k = np.arange(len(structure.links))
     own_head[k, of_source, :] = True

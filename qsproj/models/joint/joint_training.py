@@ -38,8 +38,7 @@ _ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}
 MOST_KEPT = 2500
 # A gradient this small does not step the weights.
 NEGLIGIBLE = 1e-4
-# Step size of the target scale. Arc scores trained with a margin are overconfident: the scale has far to go
-# (to 0.7 with 200 trees of LinES), and every pair changes it.
+# Step size of the target scale: scores trained with a margin are overconfident (0.7 with 200 trees of LinES).
 SCALE_RATE = 0.1
 NO_LINK = "no candidate link"
 _MORE_EPOCHS = 3
@@ -132,8 +131,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 
         log p(target tree | words) + source_evidence * log p(source parser's tree | target tree, words)
 
-    Hand alignments are observed together with the target tree. ``statuses``: of the belief propagation runs
-    of each epoch; the last is the current one.
+    Hand alignments are observed with the target tree. ``statuses``: of all runs of each epoch so far.
     """
 
     def __init__(self, options: JointTrainingOptions, start: JointWeights | None = None) -> None:
@@ -320,8 +318,7 @@ def with_joint_labeller(
 ) -> JointParser:
     """Return a joint parser that predicts target relations with those of the source as evidence.
 
-    Links are inferred given the target's trees, by the trained joint weights; the target's labeller counts
-    as much as for a sentence that it has not seen.
+    Links are inferred given the target's trees; the target's labeller counts as for unseen sentences.
     """
     source, target = (joint_trees.first_order(one).labeller for one in (parser.source, parser.target))
     if source is None or target is None:

@@ -1,9 +1,8 @@
 """The parsers of both sides: their scores of trees, and training and storage of the target's.
 
 A first-order parser scores arcs. A second-order parser adds its factors (GRAND, CHILDSEQ and VALENCE, as
-trained): they join the pair's graph unchanged. A parser is surer of its own training trees than of any
-others, and joint weights trained beside it would have nothing left to explain: each training tree is scored
-by a parser that has not seen it.
+trained): they join the pair's graph unchanged. A parser is surest of its own training trees, which would
+leave joint weights nothing to explain: each tree is scored by a parser that has not seen it.
 """
 
 import json

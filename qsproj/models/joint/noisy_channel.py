@@ -1,8 +1,7 @@
 """The noisy channel: a target parser is trained so that its trees explain the source trees.
 
 p(source tree, links | target tree, source words) p(target tree | target words). The source tree and the
-links are children of the target tree, so without them the second factor parses alone: the result is a parser
-of target text without a translation.
+links are children of the target tree: the second factor alone is a parser of text without a translation.
 
 *Source*: thesis 5.3.2, figure 5.5 and eq. 5.1.
 """

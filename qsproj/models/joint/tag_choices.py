@@ -1,8 +1,7 @@
 """TAG variables of target words with several likely tags: their factors and scores.
 
 TAG scores the tags of a word; TAGLINK an arc with the tags of both words (a certain tag is a variable of one
-state, thesis 2.2.5), or a link with the tag of its target word. Where tags are known, these factors reduce to
-a score of the arc or the link.
+state, thesis 2.2.5), or a link with the tag of its target word; with known tags, just the arc or the link.
 
 The score of a tag is the tagger's, minus the growth under this tag of the sum over all trees: a parser
 scores trees given tags, not tags. The score of an arc with the tags of its words is the difference of the
@@ -51,9 +50,8 @@ NEUTRAL: TagScales = (1.0, 1.0, 1.0, 1.0)
 class TagScores(NamedTuple):
     """Natural-log scores of TAG variables; or beliefs, as probabilities.
 
-    ``words`` float64[U, K]: of each tag of each word; not read where it is not possible. ``arcs`` float64[F,
-    K, K]: of an arc with [tag of its head, tag of its dependent], a certain tag at 0. ``links`` float64[L,
-    K]: of a link with the tag of its target word.
+    ``words`` float64[U, K]: of each word's tags; impossible ones are not read. ``arcs`` float64[F, K, K]: of
+    arcs, [tag of head, tag of dependent], a certain tag at 0. ``links`` float64[L, K]: by tag of the target.
     """
 
     words: Floats
@@ -139,8 +137,7 @@ class TagChoices:
     """The words of a target sentence whose tags are uncertain.
 
     ``words`` int32[U]: ascending, at least one. ``tags``: the likely tags of each, at least two, that of the
-    sentence first. ``scores`` float64[U, K]: the tagger's, relative to the first tag, natural log; -inf where
-    there is none.
+    sentence first. ``scores`` float64[U, K]: the tagger's, relative to the first, natural log; or -inf.
     """
 
     words: NDArray[np.int32]

@@ -1,8 +1,7 @@
 """The quasi-synchronous DMV, which generates target sentences given the trees of their translations.
 
-It is trained by conditional EM, given source trees and word links (thesis 4.6.3.4). Pairs are packed part by
-part into files, so that memory holds one part at a time. Parts have a fixed size, so that sums of counts over
-parts do not depend on the number of workers.
+It is trained by conditional EM, given source trees and word links (thesis 4.6.3.4). Pairs are packed into
+files, a part at a time in memory. Parts have a fixed size, so that sums do not depend on the workers.
 """
 
 import itertools
@@ -163,8 +162,7 @@ class QgDmv(Wrapper[dmv.Dmv]):
     """A trained QG-DMV.
 
     ``source_inventory``: tags of source words; the first represents all unknown tags. The number of NULL
-    follows them. ``base`` parses new text: estimated from the same expected counts with the source summed
-    out, except for words without a link.
+    follows them. ``base`` parses new text: from the expected counts of linked words, source summed out.
 
     *Source*: thesis 4.6; Smith and Eisner 2006b.
     """
@@ -256,8 +254,7 @@ def train_qg_dmv(
 
     ``pairs``: consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``start``: called
     after all pairs have been read; returns a DMV of the target, or None for uniform parameters with a
-    preference for parent-child. Raises UsageError when no pair is usable or an option is wrong; DataError
-    when a checkpoint is of other data or options.
+    preference for parent-child. Raises UsageError for no usable pair or a bad option, or as :func:`train_dmv`.
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}

@@ -108,8 +108,7 @@ class Tagger(Stored):
         ``split_contractions``: then split tokens as the training treebanks did. ``paragraphs``: see
         :func:`qsproj.corpus.language.sentence_ends.paragraphs`. ``segmentations``: see
         :meth:`qsproj.models.tokens.tokenizer.Tokenizer.read`. Raises UsageError without tokeniser and
-        language, or for several segmentations of text that is cut by rules or runs over lines; DataError at a
-        line of a script that rules cannot cut.
+        language, or for several segmentations by rules or over lines; DataError where rules cannot cut.
         """
         in_own_language = language in (None, self.language)
         if segmentations is not None:
