@@ -115,10 +115,8 @@ def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDAr
     bad = ~(array < np.inf)
     if bad.any():
         where = np.argwhere(bad)[0].tolist()
-        raise ValueError(
-            f"score {where} of {name} is {array[tuple(where)]}, expected finite or -inf; "
-            "NaN often comes from weights that diverged in training: lower the learning rate"
-        )
+        why = "NaN often comes from weights that diverged in training: lower the learning rate"
+        raise ValueError(f"score {where} of {name} is {array[tuple(where)]}, expected finite or -inf; {why}")
     return array
 
 
@@ -136,10 +134,8 @@ def check_empty_families(starts: NDArray[np.int64], scores_of_none: NDArray[np.f
     """Raise ValueError when a family without booleans, which sends nothing, scores -inf for none."""
     impossible = np.flatnonzero((starts[1:] == starts[:-1]) & (scores_of_none == -np.inf))
     if impossible.size:
-        raise ValueError(
-            f"family {impossible[0]} of {name} has no boolean, and none true scores -inf: no assignment is "
-            "possible; allow more arcs or drop the factor"
-        )
+        found = f"family {impossible[0]} of {name} has no boolean, and none true scores -inf"
+        raise ValueError(f"{found}: no assignment is possible; allow more arcs or drop the factor")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

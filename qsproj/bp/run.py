@@ -258,13 +258,11 @@ def _require_sums(beliefs: Beliefs, what: str) -> None:
 def odds_of(chances: Floats) -> Floats:
     """Return the log-odds of probabilities 0..1, in the same shape; infinite at 0 and 1."""
     with np.errstate(divide="ignore"):
-        odds: Floats = np.log(chances) - np.log1p(-np.minimum(chances, 1.0))
-    return odds
+        return np.log(chances) - np.log1p(-np.minimum(chances, 1.0))
 
 
 def probability(log_odds: Floats) -> Floats:
-    chances: Floats = np.exp(-np.logaddexp(0.0, -log_odds))
-    return chances
+    return np.exp(-np.logaddexp(0.0, -log_odds))
 
 
 # Undamped flooding at one temperature.

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from qsproj.corpus import messages
 from qsproj.corpus.files import open_binary_output
-from qsproj.errors import DataError, UsageError, WrongTypeError, pluralise, unknown_name
+from qsproj.errors import DataError, UsageError, WrongTypeError, unknown_name
 from qsproj.models.annotation import Annotator
 from qsproj.models.schema import Archive, Arrays, UnreadArrays
 
@@ -213,8 +213,7 @@ def _check_directory(handle: BinaryIO) -> None:
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
     if len(entries) > MOST_ENTRIES or len({entry.filename for entry in entries}) < len(entries):
-        count = pluralise(len(entries), "entry").replace("entrys", "entries")
-        raise ValueError(f"{count}, or two of one name")
+        raise ValueError(f"{len(entries):,} entries, or two of one name")
     if sum(entry.file_size for entry in entries) > MOST_BYTES:
         raise ValueError(f"more than {MOST_BYTES >> 20:,} MB when it is unpacked")
     for entry in entries:

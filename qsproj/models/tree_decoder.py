@@ -50,8 +50,7 @@ class TreeDecoder:
 
     def sample(self, scores: Scores, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw trees by their probabilities, int32[size, n+1]."""
-        drawn: NDArray[np.int32] = self._trees.sample(scores, size, rng, single_root=self.single_root)
-        return drawn
+        return self._trees.sample(scores, size, rng, single_root=self.single_root)
 
     def decode(self, scores: Scores, decode: str) -> Heads:
         """Return the most probable tree (``map``), or the one with most expected right heads (``mbr``)."""

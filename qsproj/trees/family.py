@@ -28,10 +28,8 @@ class NoTreeError(QsprojError):
     def __init__(self, scores: Scores, *, single_root: bool) -> None:
         root = "with exactly one root child " if single_root else ""
         n = len(scores) - 1
-        super().__init__(
-            f"found no tree {root}over {n} words whose arcs all have a finite score, expected at least one; "
-            f"{_why_no_tree(scores)}"
-        )
+        found = f"no tree {root}over {n} words whose arcs all have a finite score"
+        super().__init__(f"found {found}, expected at least one; {_why_no_tree(scores)}")
 
 
 def _why_no_tree(scores: Scores) -> str:

@@ -63,10 +63,10 @@ def align_hmm(
     begins = np.ascontiguousarray(starts, dtype=np.int64)
     size = np.size(scores)
     if size < 4 or size % 2 or places.shape != edges.shape or begins[-1] != edges.size:
-        raise ValueError(
-            f"ALIGNHMM has {edges.size} links, {places.size} positions, candidates up to {begins[-1]} and "
-            f"{size} scores, expected as many of each and 2 W + 2 scores"
+        found = (
+            f"{edges.size} links, {places.size} positions, candidates up to {begins[-1]} and {size} scores"
         )
+        raise ValueError(f"ALIGNHMM has {found}, expected as many of each and 2 W + 2 scores")
     if edges.size and not (places.min() >= 1 and places.max() <= n_source):
         raise ValueError(f"a position of ALIGNHMM is outside 1..{n_source}")
     return AlignHmm(edges, begins, places, graph.checked_scores(scores, (size,), "ALIGNHMM"), n_source)
@@ -120,13 +120,8 @@ class AlignItg(graph.HardGroup):
         largest = np.abs(links[links > -np.inf]).max(initial=0.0) * min(self.shape)
         semiring = MAXIMUM if maximise else PROBABILITY if largest <= MOST_LOG_WEIGHT else LOG
         weights = np.exp(links) if semiring == PROBABILITY else links
-        return (
-            weights,
-            graph.starts_of(of_source > 0),
-            graph.starts_of(of_target > 0),
-            semiring,
-            bool(possible),
-        )
+        must_be_linked = graph.starts_of(of_source > 0), graph.starts_of(of_target > 0)
+        return weights, *must_be_linked, semiring, bool(possible)
 
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:

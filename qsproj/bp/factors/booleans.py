@@ -70,10 +70,8 @@ def link(variables: ArrayLike, scores: ArrayLike) -> Link:
     edges = graph.checked_edges(variables, "LINK")
     array = np.array(scores, dtype=np.float64)
     if array.shape != edges.shape or np.isnan(array).any():
-        raise ValueError(
-            f"scores of LINK have shape {array.shape} and {np.isnan(array).sum()} NaN, "
-            f"expected {edges.shape} and none"
-        )
+        found = f"shape {array.shape} and {np.isnan(array).sum()} NaN"
+        raise ValueError(f"scores of LINK have {found}, expected {edges.shape} and none")
     return Link(edges, array)
 
 

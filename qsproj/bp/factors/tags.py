@@ -70,10 +70,9 @@ def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, s
     """
     columns = [checked_edges(variables, "TAGLINK") for variables in (arcs, head_tags, dependent_tags)]
     if len({column.size for column in columns}) != 1 or np.ndim(scores) != 3:
-        raise ValueError(
-            f"TAGLINK has {[column.size for column in columns]} variables and scores of shape "
-            f"{np.shape(scores)}, expected as many of each and scores (factors, head tags, dependent tags)"
-        )
+        found = f"{[column.size for column in columns]} variables and scores of shape {np.shape(scores)}"
+        expected = "as many of each and scores (factors, head tags, dependent tags)"
+        raise ValueError(f"TAGLINK has {found}, expected {expected}")
     shape = (columns[0].size, *np.shape(scores)[1:])
     return TagLink(np.concatenate(columns), checked_scores(scores, shape, "TAGLINK"))
 
@@ -102,8 +101,7 @@ def trigram(variables: ArrayLike, scores: ArrayLike) -> Trigram:
     edges = checked_edges(variables, "TRIGRAM")
     side = np.shape(scores)[0] if np.ndim(scores) == 3 else 0
     if edges.size < 1 or side < 3:
-        raise ValueError(
-            f"TRIGRAM has {edges.size} variables and scores of shape {np.shape(scores)}, expected 1 or more "
-            "and a side of two or more tags and the boundary"
-        )
+        found = f"{edges.size} variables and scores of shape {np.shape(scores)}"
+        expected = "1 or more and a side of two or more tags and the boundary"
+        raise ValueError(f"TRIGRAM has {found}, expected {expected}")
     return Trigram(edges, checked_scores(scores, (side, side, side), "TRIGRAM"))

@@ -1,7 +1,7 @@
 """TREE and PTREE: the true arcs form a tree; NOCROSS: scores of crossing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -63,8 +63,7 @@ def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
 
 
 def projective_tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
-    heads, dependents, edges = arcs_of(links)
-    return Tree(edges, heads, dependents, links.shape[0], True, single_root)
+    return replace(tree(links, single_root=single_root), projective=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

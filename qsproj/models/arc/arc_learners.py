@@ -166,12 +166,8 @@ def right_heads(sentences: Sequence[Sentence], trees: Iterable[Heads]) -> float:
 
 def dev_score(dev: Sequence[Sentence]) -> Callable[[Parser], float] | None:
     """Return a function that scores a parser by correct heads on held-out trees; None without such trees."""
-
-    def score(parser: Parser) -> float:
-        # ``parse`` refuses sentences without tags; training does not.
-        return right_heads(dev, (sentence.heads for sentence in parser.parse_all(dev)))
-
-    return score if dev else None
+    # ``parse`` refuses sentences without tags; training does not.
+    return (lambda parser: right_heads(dev, (one.heads for one in parser.parse_all(dev)))) if dev else None
 
 
 def scorer_score(

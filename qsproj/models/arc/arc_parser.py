@@ -150,9 +150,8 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         """Return arc scores that attach punctuation by the guidelines as well, if the parser does so."""
         if not self.attaches_marks:
             return scores
-        return with_marks_attached(
-            scores, sentence.forms, sentence.upos, inference, temperature=self.temperature
-        )
+        words = sentence.forms, sentence.upos
+        return with_marks_attached(scores, *words, inference, temperature=self.temperature)
 
     def heads(self, scores: Scores, *, decode: str = "mbr") -> Heads:
         return self.inference.decode(scores, decode)

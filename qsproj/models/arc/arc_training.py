@@ -33,6 +33,7 @@ from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import DualTree, LeastChange, Margins
 from qsproj.training.objectives import AboveBase, LabelLikelihood
 
+Item = TypeVar("Item")
 Trained = TypeVar("Trained")
 
 
@@ -276,12 +277,12 @@ def scaled_to_likelihood(
 
 
 def cross_fitted_parsers(
-    train: Callable[[list[Sentence]], Trained],
-    sentences: Sequence[Sentence],
+    train: Callable[[list[Item]], Trained],
+    sentences: Sequence[Item],
     *,
     folds: int,
     rng: np.random.Generator | None = None,
-    again: Sequence[Sentence] = (),
+    again: Sequence[Item] = (),
 ) -> Iterator[tuple[int, Trained]]:
     """Train parsers on all folds of some sentences but one, and yield each for the sentences of that fold.
 
@@ -384,25 +385,21 @@ def tuned_and_judged(
         return parser, []
     start, temperature = parser, np.float32(parser.temperature)
     if parser.labeller is not None:
-        start = replace(
-            parser, labeller=labelling.with_relations(parser.labeller, labelling.relations_in(usable))
-        )
+        grown = labelling.with_relations(parser.labeller, labelling.relations_in(usable))
+        start = replace(parser, labeller=grown)
     cooled = with_weights(start, start.scorer.weights / temperature)
 
-    def tuned(numbers: Sequence[int]) -> ArcParser:
+    def tuned(numbers: list[int]) -> ArcParser:
         known = [example for one in numbers if (example := examples[one])]
         learned = train_residual(cooled, known, rng=rng, options=TrainingOptions()) if known else cooled
         labeller = fine_tuned_labeller(start, [usable[one] for one in numbers], rng=rng)
         return replace(with_weights(learned, learned.scorer.weights * temperature), labeller=labeller)
 
-    learned = tuned(range(len(usable)))
+    learned = tuned(list(range(len(usable))))
     held_out = rng.permutation(len(usable))[:MOST_HELD_OUT].tolist()
     arcs, relations, judged = list[HeldOut](), list[HeldOut](), list[tuple[Sentence, Scores, Scores]]()
     marks_gained = 0
-    fitted = cross_fit(
-        len(held_out), lambda rest: tuned([held_out[i] for i in rest]), lambda model, _: model, folds=FOLDS
-    )
-    for at, other in fitted:
+    for at, other in cross_fitted_parsers(tuned, held_out, folds=FOLDS):
         tree, example = usable[held_out[at]], examples[held_out[at]]
         if example is not None:
             arcs.append(HeldOut(example.objective, start.scores(tree), other.scores(tree)))

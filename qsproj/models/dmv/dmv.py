@@ -90,7 +90,7 @@ class DmvParameters:
     """Probabilities of the dependency model with valence over T tags.
 
     ``stop`` float64[T, 2, 2]: of stopping, [head tag, direction {left, right}, valence {none yet, some}].
-    ``child`` float64[T, 2, T]: of a tag, [head tag, direction, tag]. ``root`` float64[T]: of the root's child.
+    ``child`` float64[T, 2, T]: of tags, [head tag, direction, tag]. ``root`` float64[T]: of the root's tag.
 
     *Source*: Klein and Manning 2004; thesis eq. 4.4, 4.5.
     """
@@ -279,9 +279,8 @@ class SentenceGrammar:
             found = second_order.posterior(scores, single_root=True)
             return found.log_z, found.marginals
         own, marginals = self.arc_weights * np.exp(case), np.zeros_like(self.arc_weights)
-        log_z, *arcs = dmv_arcs(
-            self.tags, self.parameters.stop, np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:]
-        )
+        given = np.ascontiguousarray(own[1:, 1:]), own[ROOT, 1:]
+        log_z, *arcs = dmv_arcs(self.tags, self.parameters.stop, *given)
         marginals[1:, 1:], marginals[ROOT, 1:] = arcs
         return log_z, marginals
 

@@ -281,8 +281,9 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def _block_trees(self, block: EncodedBlock) -> tuple[Numbers, Floats] | None:
         sizes, single_root = block.sizes, self.inference.single_root
         arcs = self.scorer.score_block(block)
-        found = possible_arcs(arcs, block.starts, sizes, single_root, self.least)
-        heads, dependents, _, counts, exact = found
+        heads, dependents, _, counts, exact = possible_arcs(
+            arcs, block.starts, sizes, single_root, self.least
+        )
         if not exact:
             return None
         features = self.relations.hashed(block.words)

@@ -132,9 +132,6 @@ class QgCounts(NamedTuple):
     def estimate(self, smoothing: float) -> QgParameters:
         return QgParameters(**dmv.frequencies(self._asdict(), smoothing))
 
-    def step(self, smoothing: float) -> QgStep:
-        return step_of(self.estimate(smoothing), self.without_source())
-
     def without_source(self) -> dmv.DmvCounts:
         """Return monolingual counts (thesis 4.6), without senses of NULL, which EM attaches arbitrarily."""
         return dmv.DmvCounts(self.stop, self.child[:, :, :-1].sum(axis=2), self.root[:-1].sum(axis=0))
@@ -254,7 +251,7 @@ def train_qg_dmv(
 
     ``pairs``: consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``start``: called
     after all pairs have been read; returns a DMV of the target, or None for uniform parameters with a
-    preference for parent-child. Raises UsageError for no usable pair or a bad option, or as :func:`train_dmv`.
+    preference for parent-child. Raises UsageError without a usable pair, for a bad option; else as train_dmv.
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}
@@ -299,7 +296,7 @@ def _run_em(
         iterations=options.iterations,
         tolerance=options.tolerance,
         e_step=lambda parameters: expected_counts(packed, parameters, workers=run.workers),
-        m_step=lambda counts: counts.step(options.smoothing),
+        m_step=lambda counts: step_of(counts.estimate(options.smoothing), counts.without_source()),
         log_prior=lambda p: dmv.log_dirichlet(options.smoothing, p.stop, p.configuration, p.child, p.root),
     )
     fingerprint = f"{crc:08x} {tags} {source_tags} {replace(options, iterations=0)}"

@@ -253,14 +253,11 @@ class TaggingParser(Parser):
     weights: TaggingWeights
     options: TaggingOptions
     refuses_training = None
+    reads = ("forms",)
 
     @property
     def inference(self) -> TreeDecoder:
         return self.base.inference
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return ("forms",)
 
     @property
     def word_tagger(self) -> Tagger:

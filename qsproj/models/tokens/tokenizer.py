@@ -7,6 +7,7 @@ tokens. The rules' decision is a feature, so that a few sentences show where the
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any
 
@@ -122,11 +123,8 @@ def _rules_of(token: str, words: Words) -> Iterable[tuple[str, str, Words]]:
 
 def _common_stretch(first: str, second: str) -> str:
     """Return the longest common substring, the first of several in ``first``."""
-    best = ""
-    for begin in range(len(first)):
-        while first[begin : begin + len(best) + 1] in second and begin + len(best) < len(first):
-            best = first[begin : begin + len(best) + 1]
-    return best
+    found = SequenceMatcher(None, first, second, autojunk=False).find_longest_match()
+    return first[found.a : found.a + found.size]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -169,11 +167,9 @@ class Tokenizer:
                 tokens = (cut or self.tokens)(readable(text)[0])
                 yield texts.sentence_from_tokens(tokens, text, sent_id=str(number), begins_paragraph=begins)
                 continue
-            for place, (way, chance) in enumerate(self.segmentations(readable(text)[0], segmentations)):
-                own = f"{number}.{place + 1}"
-                one = texts.sentence_from_tokens(
-                    way, text, sent_id=own, begins_paragraph=begins and not place
-                )
+            for rank, (way, chance) in enumerate(self.segmentations(readable(text)[0], segmentations)):
+                own, first = f"{number}.{rank + 1}", begins and rank == 0
+                one = texts.sentence_from_tokens(way, text, sent_id=own, begins_paragraph=first)
                 yield with_comment(one, SEGMENTATION_PROBABILITY, f"{chance:.4g}")
 
     def tokens(self, text: str) -> Tokens:

@@ -11,6 +11,7 @@ from qsproj.corpus.characters import plain_form, readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import normalise
+from qsproj.corpus.token import MultiwordToken, Token, space_after, surface_tokens
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest
@@ -42,8 +43,9 @@ def tokenized_text(sentence: Sentence, language: str | None = None) -> Tokenized
     """Return the text of a sentence and the places of its tokens; None where the treebank lacks it."""
     if sentence.layout is None:
         return None
-    tokens, adjoin = _surface(sentence)
-    text = "".join(form + ("" if adjoins else " ") for (form, _), adjoins in zip(tokens, adjoin, strict=True))
+    surface = surface_tokens(sentence)
+    tokens = [(readable(" ".join(one.form.split()))[0], _words_of(sentence, one)) for one in surface]
+    text = "".join(form + space_after(one) for (form, _), one in zip(tokens, surface, strict=True))
     texts = (one for one in (comment_value(sentence, "text"), text) if one is not None)
     found = (_placed(readable(normalise(one, language or ""))[0], tokens) for one in texts)
     return next(filter(None, found), None)
@@ -106,21 +108,10 @@ def _rules_first(index: FeatureIndex, language: str | None) -> NDArray[np.float3
     return weights
 
 
-def _surface(sentence: Sentence) -> tuple[list[tuple[str, tuple[str, ...]]], list[bool]]:
-    assert sentence.layout is not None
-    rows = (line.rstrip("\r").split("\t") for line in sentence.layout.lines if line[0] != "#")
-    misc = {cells[0]: "SpaceAfter=No" in cells[-1].split("|") for cells in rows}
-    ranges = {span.first: span for span in sentence.multiword_tokens}
-    tokens, adjoin, word = [], [], 1
-    while word <= len(sentence):
-        span = ranges.get(word)
-        last = word if span is None else span.last
-        form = sentence.forms[word - 1] if span is None else span.form
-        words = tuple(map(plain_form, sentence.forms[word - 1 : last]))
-        tokens.append((readable(" ".join(form.split()))[0], words))
-        adjoin.append(misc[str(word) if span is None else f"{word}-{last}"])
-        word = last + 1
-    return tokens, adjoin
+def _words_of(sentence: Sentence, token: Token | MultiwordToken) -> tuple[str, ...]:
+    if isinstance(token, MultiwordToken):
+        return tuple(map(plain_form, sentence.forms[token.first - 1 : token.last]))
+    return (plain_form(token.form),)
 
 
 def _placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> TokenizedText | None:
