@@ -37,8 +37,7 @@ LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 class ConstrainedInference(TreeDecoder):
     """Inference over the trees within one of several sets of arcs, which share no tree.
 
-    ``cases``: bool[n+1, n+1] each; every allowed tree lies within at least one. ``evidence``
-    float64[n+1, n+1]: added to the score of each arc, natural log, finite.
+    ``cases``: bool[n+1, n+1] each. ``evidence`` float64[n+1, n+1]: added to arc scores, natural log, finite.
     """
 
     cases: tuple[Mask, ...]

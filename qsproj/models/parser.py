@@ -53,10 +53,9 @@ class Parser(Stored):
     back afterwards. It can be trained further where it implements :meth:`fine_tuned`. A model that wraps
     another parser is a :class:`Wrapper`, which delegates all other methods to its :attr:`base`.
 
-    ``base``: the inner parser, as that of a text parser, or the first order of a second-order parser; None:
-    no inner parser. ``refuses_parts``: why partial trees are refused; None: they are accepted.
-    ``refuses_training``: why the model cannot be trained further by :meth:`fine_tuned`; None: it can.
-    ``block``: number of sentences that :meth:`parsed_block` takes.
+    ``base``: the inner parser, such as the first order of a second-order parser, or None. ``refuses_parts``:
+    why partial trees are refused; None: they are accepted. ``refuses_training``: why :meth:`fine_tuned` is;
+    None: it is not. ``block``: number of sentences that :meth:`parsed_block` takes.
     """
 
     __slots__ = ()

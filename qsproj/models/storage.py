@@ -1,8 +1,7 @@
 """Model files: one zip archive of a JSON header and arrays. Versioned, without pickle, written atomically.
 
-The same model gives the same bytes: entries have a fixed order and no time stamp. A file may come from
-anywhere: its declared entries, sizes, shapes and types are checked before memory is allocated, and arrays are
-read lazily; :mod:`qsproj.models.schema` checks their meaning.
+The same model gives the same bytes: entries have a fixed order and no time stamp. Files may come from
+anywhere: entries, sizes, shapes and types are checked before memory is allocated; arrays are read lazily.
 """
 
 import gc

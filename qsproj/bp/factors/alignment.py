@@ -1,7 +1,6 @@
 """SOURCEFERT and TARGETFERT, ALIGNHMM, ALIGNITG: factors over candidate word links.
 
-Candidate links are booleans, each with its words. The fertility of a word, a separate variable in the thesis,
-is a function of them: VALENCE over a word's links sums it out exactly.
+Candidate links are booleans. Fertility, a variable in the thesis, is summed out exactly by VALENCE over them.
 """
 
 from dataclasses import dataclass
@@ -36,8 +35,7 @@ def word_starts(words: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 class AlignHmm(graph.FactorGroup):
     """One factor over the candidate links of a sentence pair; O(n m c) for c candidates a word.
 
-    Each target word has one link at most, and each jump from the last linked source word to the next is
-    scored by its length. For the other direction, exchange the sides.
+    Each target word has one link at most; jumps from the last linked source word are scored by length.
 
     *Source*: thesis 4.7.1.2; Vogel et al. 1996, with the NULL of Och and Ney 2003.
     """

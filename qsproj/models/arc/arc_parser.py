@@ -110,11 +110,8 @@ def parts_from(
 ) -> tuple[Scorer, Labeller | None, TreeDecoder]:
     checked(header, {"projective": flag, "single_root": flag, "scorer": anything})
     scorer, labels = kind.from_archive(header["scorer"], arrays), header["labeller"]
-    return (
-        scorer,
-        None if labels is None else replace(Labeller.from_archive(labels, arrays), ignored=scorer.ignored),
-        TreeDecoder(projective=header["projective"], single_root=header["single_root"]),
-    )
+    labeller = None if labels is None else Labeller.from_archive(labels, arrays, scorer.ignored)
+    return scorer, labeller, TreeDecoder(projective=header["projective"], single_root=header["single_root"])
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Training of the first-order parser from treebanks, whole or partial, and residual training of parsers.
 
-Residual training learns weights that are added to fixed ones; L2 keeps the sum near the given parser: one of
-other languages in soft projection, else one of the target's own trees.
+Residual training learns weights that are added to those of a given parser; L2 keeps the sum near it.
 """
 
 import math
@@ -336,8 +335,7 @@ def train_residual(
 ) -> ArcParser:
     """Learn weights to add to those of a parser; return the parser with the sums.
 
-    Examples are encoded for ``base``; their objectives are of the sums of its scores and the added ones.
-    The weights are the mean of ``repeats`` trainings, in other orders.
+    Examples are encoded for ``base``, objectives of the summed scores. ``repeats``: trainings averaged.
     """
     above = []
     for example in examples:
@@ -377,8 +375,7 @@ def tuned_and_judged(
     LAS on dev files of Estonian, Wolof, Armenian and Ukrainian, with the tagger's tags and ten trees, on the
     mean of five draws: 44.2 without, 44.5 with all of both changes, 44.8 with the shares.
 
-    Also returns held-out trees with their arc scores by parsers of others. ``seen``: returns the sentence of
-    a tree that is scored, with other tags for example.
+    Also returns held-out trees with arc scores by parsers of others; ``seen`` may change their tags before.
     """
     usable, examples = annotated_examples(parser, trees)
     if len(usable) < FEWEST:

@@ -169,8 +169,10 @@ class Labeller(RelationWeights):
         return np.array([*self.relations, UNSPECIFIED], dtype=np.object_)
 
     @classmethod
-    def from_archive(cls, header: dict[str, Any], arrays: Arrays) -> "Labeller":
-        return cls(*cls.fields_from(header, arrays))
+    def from_archive(
+        cls, header: dict[str, Any], arrays: Arrays, ignored: tuple[str, ...] = ()
+    ) -> "Labeller":
+        return cls(*cls.fields_from(header, arrays), ignored)
 
 
 def relations_in(sentences: Iterable[Sentence]) -> set[str]:

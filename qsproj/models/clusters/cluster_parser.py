@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Heads, Scores
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, unknown_name
+from qsproj.errors import UsageError, check_name
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, gather_clusters, score_clusters
 from qsproj.models.arc import arc_scorer
 from qsproj.models.arc.arc_learners import scorer_score
@@ -121,8 +121,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         inference = inference or self.inference
         if decode == MAX_Z:
             return inference.decode(cluster_scores.max(axis=2), "map")
-        if decode not in DECODERS:
-            raise unknown_name("decoder", decode, [*DECODERS, MAX_Z])
+        check_name("decoder", decode, (*DECODERS, MAX_Z))
         return inference.decode(summed_out(cluster_scores)[0], decode)
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:

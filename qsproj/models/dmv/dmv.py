@@ -296,9 +296,8 @@ class Dmv(Parser):
     """A trained dependency model with valence over UPOS tags.
 
     ``inventory``: the T tags; the first represents all unknown tags. ``punctuation``: ``keep``, generated
-    like any word, or ``strip``, left out and attached by rule. ``labeller`` predicts the relations of arcs;
-    without one they are ``root`` or ``dep``. ``siblings``: replace ``stop`` and ``child`` by probabilities
-    given the most recent sibling, in sentences of up to LONGEST words.
+    like any word, or ``strip``, left out and attached by rule. ``labeller``: None: relations are ``root`` or
+    ``dep``. ``siblings``: in place of ``stop`` and ``child`` in sentences of up to LONGEST words.
 
     *Source*: Klein and Manning 2004; thesis 4.6.1.
     """

@@ -309,8 +309,7 @@ class JointWeights:
     """Learned weights: float64[2**HASH_BITS] of :mod:`qsproj.features.joint_templates`, and scales.
 
     ``target_scale`` multiplies all scores of the target parser, ``aligner_scale`` the aligner's log-odds of
-    links (0: all candidates alike), ``tag_scales`` the parts of
-    :class:`~qsproj.models.joint.tag_choices.PreparedTags`.
+    links (0: all candidates alike), ``tag_scales`` the parts of PreparedTags.
     """
 
     weights: Floats

@@ -41,10 +41,9 @@ class JointOptions:
     """The graph of a pair, stored with the model for training and parsing.
 
     ``source_tree``: ``joint``, inferred with the rest; ``best``, the source parser's; ``observed``.
-    ``least_probability``: an arc whose first-order probability is below it has no variable, unless the best
-    tree has it. Unsure parsers, as projected ones are, keep a hundred times as many factors at the usual
-    value. A second-order parser prunes by its own threshold. ``tag_threshold``: an untagged target word with
-    two or more tags this probable has a TAG variable.
+    ``least_probability``: of an arc with a variable, by the first order, unless the best tree has it. Unsure
+    (projected) parsers keep a hundred times as many factors at the default. Second-order parsers prune by
+    their own threshold. ``tag_threshold``: least probability of two tags of a word with a TAG variable.
     """
 
     families: tuple[str, ...] = option_field(FAMILIES, known=("factor", (*FAMILIES, *LINK_FAMILIES, SYNCH)))
@@ -74,8 +73,7 @@ class JointOptions:
 class JointTrainingOptions:
     """Training of the joint weights.
 
-    ``source_evidence``: exponent, 0 to 1, of the probability of the source parser's own tree given the target
-    tree in the objective, where the source tree is inferred.
+    ``source_evidence``: share, 0 to 1, of the source parser's own tree in the objective, if inferred.
     """
 
     epochs: int = option_field(10, least=1, help="passes over the pairs")

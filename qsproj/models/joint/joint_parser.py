@@ -129,12 +129,10 @@ class JointParser(Wrapper[TreeParser]):
     ) -> ParsedPair:
         """Parse both sides and align them, each by minimum Bayes risk under the beliefs.
 
-        A pair without candidate links, or whose messages contradict each other, gets the parses of the
-        monolingual parsers and the aligner's links, with ``alone`` set.
-
-        Target tags may be missing where the model tags. ``alignment``: candidate links, best with weights;
-        None: both are one sentence in two annotation styles. ``source_tree`` (``joint``, ``best`` or
-        ``observed``), ``link_threshold``: None: as in the options.
+        A pair without candidate links, or with contradictory messages, gets monolingual parses and the
+        aligner's links, with ``alone`` set. Target tags may be missing where the model tags. ``alignment``:
+        candidate links, best with weights; None: both are one sentence in two annotation styles.
+        ``source_tree`` (``joint``, ``best`` or ``observed``), ``link_threshold``: None: as in the options.
 
         Raises DataError when the alignment reaches past its sentences, or when there is none and their words
         differ; UsageError or SentenceLengthError for a missing tree, an unknown name, or a sentence too long.

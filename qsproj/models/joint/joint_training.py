@@ -126,8 +126,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     """Trainer of joint weights by AdaGrad, one sentence pair a step. Mutable; final.
 
     The gradient is the factors' expected counts with the target tree observed minus those without it (thesis
-    4.7.3, 2.7.1). That alone does not constrain the source tree: it becomes whatever makes target trees
-    likely. Beyond the thesis, the objective is therefore::
+    4.7.3, 2.7.1). That alone does not constrain the source tree. Beyond the thesis, the objective is::
 
         log p(target tree | words) + source_evidence * log p(source parser's tree | target tree, words)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import DataError, SentenceError, unknown_name
+from qsproj.errors import DataError, SentenceError, check_name
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser
 from qsproj.models.checkpoint import Checkpoint, checksum
@@ -154,12 +154,11 @@ def relation_chances(
 
 def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence) -> Heads | None:
     """Return the source tree that counts as given; None where it is inferred."""
+    check_name("source tree", source_tree, SOURCE_TREES)
     if source_tree == "joint":
         return None
     if source_tree == "best":
         return monolingual_heads(parser, sentence)
-    if source_tree != "observed":
-        raise unknown_name("source tree", source_tree, SOURCE_TREES)
     missing = np.flatnonzero(sentence.heads[1:] < 0)
     if missing.size:
         name = sentence.sent_id or "(without sent_id)"

@@ -26,9 +26,8 @@ NO_FAMILY = -1
 class SourceEvidence:
     """Source arcs that count as seen, for the channel to generate.
 
-    ``chances`` float64[m+1, m+1]: probability of each arc. ``heads`` int32[m+1] or None: the tree, where it
-    is known; else ``forest`` float64[m+1, m+1]: scores of arcs, natural log; a tree drawn by them equals the
-    source tree (the agreement variable M of the thesis).
+    ``chances`` float64[m+1, m+1]: probability of each arc. ``heads`` int32[m+1] or None: the known tree; else
+    ``forest`` float64[m+1, m+1]: arc scores, natural log; a tree drawn by them is the source's (thesis: M).
     """
 
     chances: Scores

@@ -199,8 +199,7 @@ class TaggedArcs:
     def growth(self, choices: TagChoices, chances: Floats) -> Floats:
         """Return the growth of the sum over trees under each tag of a word, float64[U, K], natural log.
 
-        ``chances`` float64[n+1, n+1]: probability of each arc under the tags of the sentence. Heads of a word
-        exclude each other; arcs to different words are assumed independent.
+        ``chances`` float64[n+1, n+1]: of arcs under the sentence's tags, assumed independent between words.
         """
         own = chances[self.heads, self.dependents]
         numbers = np.full(len(chances), -1)

@@ -20,13 +20,8 @@ from qsproj.models.arc.arc_scorer import ArcTrainer, supported_by
 from qsproj.models.arc.arc_training import Prepared, prepare
 from qsproj.models.arc.labeller import HASH_BITS, known_relations, relations_in, train_labeller, untrained
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of, names_of
-from qsproj.models.labelled.labelled_parser import (
-    Candidates,
-    LabelledParser,
-    RelationScorer,
-    all_arcs,
-    best_chances,
-)
+from qsproj.models.labelled import labelled_parser
+from qsproj.models.labelled.labelled_parser import LabelledParser, RelationScorer, all_arcs, best_chances
 from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
 from qsproj.training.cross_fitting import best_scale
 from qsproj.training.loop import EpochRecord, Steps, learn
@@ -115,7 +110,8 @@ def _learned(
     words = zip(encoded, sentences, strict=True)
     seen = ((own, sentence.heads, known_relations(sentence, names)) for own, sentence in words)
     templates, weights = prepared.start.template_set, np.zeros((1 << HASH_BITS, len(names)), np.float32)
-    relations = RelationScorer(templates, names, weights, Candidates.of_trees(seen, len(names)))
+    candidates = labelled_parser.Candidates.of_trees(seen, len(names))
+    relations = RelationScorer(templates, names, weights, candidates)
     trees = (labelled_tree(sentence, names, inference, objective=options.objective) for sentence in sentences)
     rows = zip(encoded, trees, prepared.weights, strict=True)
     examples = [LabelledExample(own, tree, weight) for own, tree, weight in rows if tree]

@@ -1,7 +1,6 @@
 """Tags of one side of a bitext with those of the other as evidence: a verb is linked to a verb.
 
-A tagger trained on a hundred trees is often wrong, the source's rarely. The link of a word is uncertain; its
-tag is a mixture over links (:mod:`qsproj.training.choices`).
+A tagger trained on a hundred trees is often wrong, the source's rarely. Tags are mixtures over likely links.
 """
 
 from collections.abc import Sequence

@@ -239,8 +239,7 @@ def train_on_sets(
 def mean_tagger(taggers: Sequence[Tagger], shares: Sequence[float] = ()) -> Tagger:
     """Return the tagger of the mean potentials of taggers with the same tags and extractor.
 
-    ``shares``: of each tagger, equal by default. A missing feature counts 0; all else is that of the first.
-    The product of experts averages out sampling noise.
+    ``shares``: equal by default. A missing feature counts 0; all else is of the first. Averages out noise.
     """
     index = FeatureIndex(np.unique(np.concatenate([tagger.index.keys for tagger in taggers])))
     weights = np.zeros((len(index.keys), len(taggers[0].tags)), dtype=np.float32)
