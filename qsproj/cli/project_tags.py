@@ -78,22 +78,20 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
     if len(rows) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
-    form, language = options.alignment_format, options.language
-    corpora = [
-        AlignedFiles(*row, form) if is_conllu(row[1]) else AlignedText(*row, form, language) for row in rows
-    ]
+    form, code = options.alignment_format, options.language
+    texts = [AlignedFiles(*row, form) if is_conllu(row[1]) else AlignedText(*row, form, code) for row in rows]
     few = list(read_tagged(options.tagged))
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if "lemma" in (options.columns or ()) and not lexicon.has_lemmas and "lemma" not in columns_shown(few):
         lists = "a --lexicon of lemma, form and features, or a --lemmatizer"
         raise UsageError(f"--columns: no source of lemmas; give --tagged sentences that have them, {lists}")
     # The standard input is read once.
-    first = () if "-" in targets else (pair.target for pair in corpora[0])
+    first = () if "-" in targets else (pair.target for pair in texts[0])
     shown = showing_words(few, first, language=options.language)
     how = shared.values_of(options, "language", "seed")
     raw = raw_sentences(options.text, paragraphs=options.paragraphs, tagged=shown, **how)
     projected = project_tags(
-        join_same_targets(corpora),
+        join_same_targets(texts),
         rng=shared.rng_of(options),
         columns=PROJECTED_COLUMNS if options.columns is None else options.columns,
         tagged=few,

@@ -29,10 +29,7 @@ OPTIONS = (
         several=True,
     ),
     Option(
-        "--sentence-cost WORDS",
-        "fixed annotation cost per sentence, in words; larger values favour long sentences",
-        default=2.0,
-        least=0.0,
+        "--sentence-cost WORDS", "cost per sentence, in words; more favours long ones", default=2.0, least=0.0
     ),
     Option("--plain", "rank by uncertainty alone, ignoring kinds of words"),
     Option("--predict", "pre-annotate: add predicted heads and relations, with ArcProb in MISC"),
@@ -50,10 +47,8 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
 
     parser, name = load_parser(options.model), name_of(options.input)
-    with adding_lines(options.input) as sentences:
-        candidates = candidates_of(
-            parser, refusing_untagged(sentences, parser, path=options.model, name=name)
-        )
+    with adding_lines(options.input) as read:
+        candidates = candidates_of(parser, refusing_untagged(read, parser, path=options.model, name=name))
     looked_at = [one.sentence for one in candidates[:LOOKED_AT]]
     warn_unknown_tags(looked_at, parser, path=options.model, name=name)
     annotated = read_all(options.annotated)

@@ -36,9 +36,8 @@ def run(options: argparse.Namespace) -> None:
     if options.model is not None:
         from qsproj.models.parser import load_tags
 
-        read = load_tags(options.model).reader(
-            split_contractions=options.split_contractions, name=options.input
-        )
+        tagger = load_tags(options.model)
+        read = tagger.reader(split_contractions=options.split_contractions, name=options.input)
     else:
         contractions = known_contractions(options.language, []) if options.split_contractions else None
         how = {"language": options.language, "contractions": contractions}

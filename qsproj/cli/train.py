@@ -160,10 +160,8 @@ def run(options: argparse.Namespace) -> None:
             notice(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)")
     rng = rng_of(options)
     parser, report = train(sentences, dev=dev, rng=rng, options=settings)
-    tags_read = {"upos", "xpos"}.intersection(parser.layers()[-1].reads)
-    columns = [
-        one for one in sorted(tags_read) if any({*getattr(s, one)} != {UNSPECIFIED} for s in sentences)
-    ]
+    tags = sorted({"upos", "xpos"}.intersection(parser.layers()[-1].reads))
+    columns = [one for one in tags if any({*getattr(s, one)} != {UNSPECIFIED} for s in sentences)]
     counts = {"sentences": len(sentences), "words": sum(map(len, sentences))}
     made = made_by(options, columns=columns, languages=languages_of(sentences), **counts)
     saved = EnhancedParser(parser, train_enhancer(sentences, rng=rng)) if options.enhanced else parser

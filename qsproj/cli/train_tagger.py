@@ -47,11 +47,7 @@ MOST_SHOW = 0.8
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.models.morphology.morphology_training import (
-        columns_shown,
-        sentences_that_show,
-        train_morphology,
-    )
+    from qsproj.models.morphology import morphology_training
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
     from qsproj.pipelines.tagging.target_words import treebank_tokens
 
@@ -63,13 +59,13 @@ def run(options: argparse.Namespace) -> None:
     rng = shared.rng_of(options)
     dev = list(read_tagged([options.dev])) if options.dev else []
     sentences = list(read_tagged(options.treebanks))
-    if lexicon.more is not None and "lemma" in columns_shown(sentences):
+    if lexicon.more is not None and "lemma" in morphology_training.columns_shown(sentences):
         raise UsageError("--lemmatizer: the treebanks have lemmas, which are learned; leave it out")
     tokens = treebank_tokens(sentences, language=options.language, seed=options.seed, rules=options.rules)
     tokenizer = tokens.get("tokenizer")
     raw = _raw_words(options.text, options.language, tokenizer.words if tokenizer else None)
     tagger = train_tagger(sentences, rng=rng, raw=raw, dev=dev, language=options.language)
-    morphology = train_morphology(
+    morphology = morphology_training.train_morphology(
         sentences,
         rng=shared.rng_of(options),
         columns=None if options.columns is None else [name for name in options.columns if name != "upos"],
@@ -79,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     words = sum(map(len, sentences))
     if morphology is not None:
         notice(f"also learned: {', '.join(morphology.columns)}")
-    for column, shown in sentences_that_show(sentences).items():
+    for column, shown in morphology_training.sentences_that_show(sentences).items():
         wanted = options.columns is None or column in options.columns
         if wanted and 0 < shown < MOST_SHOW * len(sentences):
             teach = "they alone teach it" if column in tagger.columns else "too few to learn it"

@@ -231,9 +231,7 @@ async def _start(models: ServedModels, request: Request, *, inception: bool) -> 
 
 
 async def _health(models: ServedModels, pool: ComputePool, _: Request) -> Response:
-    return _json_response(
-        {"status": "ok", "models": list(models), "busy": pool.busy, "waiting": pool.waiting}
-    )
+    return _json_response({"status": "ok", "models": [*models], "busy": pool.busy, "waiting": pool.waiting})
 
 
 async def _nothing_here(_: Request) -> Response:

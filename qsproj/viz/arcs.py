@@ -105,13 +105,11 @@ def arrow(arc: Arc, sentence: Sentence) -> str:
     return f"{head} \N{RIGHTWARDS ARROW} {sentence.forms[arc.dependent - 1]}: {arc.relation}"
 
 
-def _with_partner(
-    arc: Arc, links: Mapping[int, set[int]], others: Sequence[Arc], translation: Sentence
-) -> Arc:
+def _with_partner(arc: Arc, links: Mapping[int, set[int]], arcs: Sequence[Arc], translation: Sentence) -> Arc:
     heads, dependents = links[arc.head], links[arc.dependent]
     if not dependents:
         return replace(arc, note="its dependent has no link")
-    for other in others:
+    for other in arcs:
         if other.head in heads and other.dependent in dependents:
             return replace(arc, note=f"translated: {arrow(other, translation)}", partner=other.dependent)
         if other.head != ROOT and other.dependent in heads and other.head in dependents:

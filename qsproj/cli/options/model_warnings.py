@@ -30,11 +30,9 @@ def warn_one_side(parser: Parser, path: str) -> None:
         notice(f"{path}: {one_side}. To parse pairs: qsproj biparse")
 
 
-def warn_ignored(
-    sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
-) -> Iterator[Sentence]:
+def warn_ignored(read: Iterator[Sentence], parser: Parser, *, path: str, name: str) -> Iterator[Sentence]:
     ignored = parser.ignored
-    for sentence in sentences:
+    for sentence in read:
         for column in ignored:
             if set(getattr(sentence, column)) != {UNSPECIFIED}:
                 notice(f"{path} was trained without {IGNORABLE[column]}, and ignores that of {name}")

@@ -89,11 +89,10 @@ def tagged_sides(model: JointParser | None) -> tuple[str, ...]:
 
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
-    if options.alignment is None and options.alignment_format != DEFAULT_ALIGNMENT_FORMAT:
+    links, form = options.alignment, options.alignment_format
+    if links is None and form != DEFAULT_ALIGNMENT_FORMAT:
         raise UsageError("--alignment-format belongs to --alignment; leave it out")
-    return AlignedFiles(
-        options.source, options.target, options.alignment, options.alignment_format, options.pair
-    )
+    return AlignedFiles(options.source, options.target, links, form, options.pair)
 
 
 def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[SentencePair]:

@@ -409,15 +409,13 @@ _NAMES = {int: "whole numbers", str: "texts", bool: "truths", list: "lists"}
 
 def _check(content: Content, name: str, kind: Any) -> None:
     """Check a field; ``kind``: a type, [type] for a list, or {type} for an object of lists."""
-    cells = content.get(name)
-    if isinstance(kind, type) and type(cells) is not kind:
+    item = content.get(name)
+    if isinstance(kind, type) and type(item) is not kind:
         raise RequestError(400, f"found no {name}, expected {_NAMES[kind]}")
-    if isinstance(kind, list) and not (
-        isinstance(cells, list) and all(type(one) is kind[0] for one in cells)
-    ):
+    if isinstance(kind, list) and not (isinstance(item, list) and all(type(one) is kind[0] for one in item)):
         raise RequestError(400, f"found {name} that are no list of {_NAMES[kind[0]]}")
     if isinstance(kind, set):
-        if not isinstance(cells, dict):
+        if not isinstance(item, dict):
             raise RequestError(400, f"found {name} that are no object")
-        for own in cells:
-            _check(cells, own, [*kind])
+        for own in item:
+            _check(item, own, [*kind])

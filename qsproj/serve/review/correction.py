@@ -117,9 +117,7 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
                 where = f"{COLUMN_NAMES[column]} of word {word}"
                 raise UsageError(f"found {cell!r} in {where}, expected {expected}")
         if name == "feats":
-            pairs = (
-                sorted(cell.split("|"), key=lambda pair: pair.partition("=")[0].lower()) for cell in given
-            )
+            pairs = (sorted(one.split("|"), key=lambda pair: pair.partition("=")[0].lower()) for one in given)
             given = list(map("|".join, pairs))
         if name in ("deps", "misc"):
             sentence = editing.with_layout_cells(sentence, {column: given})

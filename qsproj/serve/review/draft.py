@@ -138,13 +138,11 @@ class Draft:
         if self.path.exists() and not self.path.is_file():
             raise UsageError(f"{self.path}: is not a regular file; copy it into one")
 
-    def _save(
-        self, changes: Sequence[tuple[Change, Sequence[Sentence]]], *, note: Callable[[], None]
-    ) -> None:
+    def _save(self, made: Sequence[tuple[Change, Sequence[Sentence]]], *, note: Callable[[], None]) -> None:
         """Write the file with some changes; only a single change may alter the number of sentences."""
         self._check_file()
         blocks = self._blocks.copy()
-        for change, _ in changes:
+        for change, _ in made:
             blocks[change.place] = change.after
         try:
             with open_binary_output(self.path) as handle:
@@ -157,7 +155,7 @@ class Draft:
             self.history.load(self._blocks)
             raise
         self._seen, self._blocks = _identity(self.path.stat()), blocks
-        for change, sentences in changes:
+        for change, sentences in made:
             self.sentences[change.place] = sentences
 
     def _text_of(self, sentence: Sentence) -> bytes:

@@ -157,7 +157,7 @@ class Session:
         if not sure and (doubt := correction.doubt_about(tree, self.draft.sentences)):
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
-        judged = self._judged(index, tree, columns or {})
+        judged = self._judged(index, tree, columns or {}, None)
         self.draft.confirm(index, tree, version=version, columns=columns, judged=judged)
         self.is_reviewed[index] = True
 
@@ -189,9 +189,7 @@ class Session:
         upos = tuple(columns.get("upos", shown.upos))
         self.proposed[self.draft.version(index)] = Belief(tree, chances, upos)
 
-    def _judged(
-        self, index: int, tree: Tree, columns: Columns, decided: Decided | None = None
-    ) -> Judged | None:
+    def _judged(self, index: int, tree: Tree, columns: Columns, decided: Decided | None) -> Judged | None:
         """Return how many words of the draft were right; each counts once, when a cell is first decided."""
         if self.is_reviewed[index]:
             return None
