@@ -161,12 +161,14 @@ class Session:
         self.draft.confirm(index, tree, version=version, columns=columns, judged=judged)
         self.is_reviewed[index] = True
 
-    def keep(self, index: int, tree: Tree, decided: Decided, *, version: str, columns: Columns) -> None:
+    def keep(
+        self, index: int, tree: Tree, decided: Decided, *, version: str, columns: Columns | None = None
+    ) -> None:
         """Save a tree without confirming it; the cells ``decided`` are certain, others are parsed again."""
         if self.is_reviewed[index]:
             raise UsageError("this sentence is reviewed; confirm its corrections")
-        judged = self._judged(index, tree, columns, decided)
-        self._keep(index, tree, decided, version, columns, judged)
+        judged = self._judged(index, tree, columns or {}, decided)
+        self._keep(index, tree, decided, version, columns or {}, judged)
 
     def tag(self, index: int, word: int, form: str, tag: str) -> None:
         """Save the tag of a word in the context of a draft; StaleError if another word is there now."""
