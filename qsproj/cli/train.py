@@ -16,7 +16,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import at_lines
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
-from qsproj.corpus.sentence import has_tree
+from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.arc import training_options as known
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
@@ -153,11 +153,7 @@ def run(options: argparse.Namespace) -> None:
     if options.enhanced:
         check_enhanced(sentences)
     if options.features != "delexicalised":  # Delexicalised training raises an error without tags.
-        # A parser trained without tags ignores them when parsing.
-        words, untagged = sum(map(len, sentences)), sum(one.upos.count(UNSPECIFIED) for one in sentences)
-        share = "no word has" if untagged == words else f"{untagged:,} of {pluralise(words, 'word')} have no"
-        if untagged:
-            notice(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)")
+        _warn_untagged(sentences)
     rng = rng_of(options)
     parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     tags = sorted({"upos", "xpos"}.intersection(parser.layers()[-1].reads))
@@ -173,6 +169,14 @@ def run(options: argparse.Namespace) -> None:
     if parser.inference.projective and settings.projective is None:
         remedy = "replaced by the nearest trees without crossings (--nonprojective)"
         _warn_odd(treebanks, has_crossings, "crossing arcs", remedy)
+
+
+def _warn_untagged(sentences: Sequence[Sentence]) -> None:
+    """Tell of words without tags: a parser trained without tags ignores them when parsing."""
+    words, untagged = sum(map(len, sentences)), sum(one.upos.count(UNSPECIFIED) for one in sentences)
+    share = "no word has" if untagged == words else f"{untagged:,} of {pluralise(words, 'word')} have no"
+    if untagged:
+        notice(f"{share} UPOS; tag the treebank first, where there is a tagger (qsproj tag)")
 
 
 def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:
