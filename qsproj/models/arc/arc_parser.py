@@ -44,7 +44,7 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
         return self.scorer.encode(sentence)
 
     def check_input(self, sentence: Sentence) -> None:
-        self.scorer.check_tagged(sentence)
+        self._checked(check_sentence(sentence))
 
     def constrained(self, sentence: Sentence, given: Given) -> TreeDecoder:
         """Return inference over the trees that agree with the known part; its relations weight arcs."""

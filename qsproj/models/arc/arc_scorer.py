@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import ROOT, Floats, Heads, Mask, Scores
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import NothingToLearnError, UntaggedError, pluralise
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import NothingToLearnError, pluralise
 from qsproj.features.arc_templates import TEMPLATE_SETS, CompiledTemplates, arc_features, compile_templates
 from qsproj.features.atoms import EncodedBlock, EncodedSentence, encode, encode_block, without_columns
 from qsproj.kernels.features import arc_features as kernels
@@ -29,8 +29,7 @@ from qsproj.training.objectives import Annealed, Objective
 from qsproj.training.optimiser import SparseOptimiser
 
 HASH_BITS = 22
-# In bytes.
-CACHE_LINE = 64
+CACHE_LINE = 64  # bytes
 
 
 def zero_weights(*shape: int) -> NDArray[np.float32]:
@@ -78,7 +77,6 @@ class HashedWeights:
 
 # The attributes of a sentence that templates read, apart from the words, with their names in CoNLL-U.
 IGNORABLE = {"upos": "UPOS", "xpos": "XPOS", "lemmas": "LEMMA", "feats": "FEATS"}
-TAG_COLUMNS = ("upos", "xpos")
 
 
 @dataclass(frozen=True)
@@ -94,13 +92,6 @@ class ArcWeights(HashedWeights):
 
     def encode(self, sentence: Sentence) -> EncodedSentence:
         return encode(without_columns(sentence, self.ignored), self.templates.attributes)
-
-    def check_tagged(self, sentence: Sentence) -> None:
-        """Check that the argument is a sentence, and that some word has a tag that the templates read."""
-        check_sentence(sentence)
-        read = [one for one in TAG_COLUMNS if one in self.templates.attributes and one not in self.ignored]
-        if read and all(set(getattr(sentence, column)) == {UNSPECIFIED} for column in read):
-            raise UntaggedError([IGNORABLE[column] for column in read])
 
     def features(self, encoded: EncodedSentence) -> ArcFeatures:
         return arc_features(encoded, self.templates, len(self.weights))

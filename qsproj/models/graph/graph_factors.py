@@ -191,8 +191,7 @@ FAMILIES: dict[str, Callable[[Arcs], FamilyFactors]] = {
 }
 
 
-# Hard constraints on the arcs (thesis 3.4.4): a tree (PTREE where arcs may not cross, else TREE), or weaker
-# necessary conditions, with the tree found in decoding.
+# Hard constraints (thesis 3.4.4): a tree (PTREE where arcs may not cross, else TREE), or weaker conditions.
 CONSTRAINTS: dict[str, Callable[[Table, TreeDecoder], list[FactorGroup]]] = {
     "tree": lambda links, trees: [
         (projective_tree if trees.projective else tree)(links, single_root=trees.single_root)

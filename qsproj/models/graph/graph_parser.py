@@ -117,7 +117,7 @@ class GraphParser(Wrapper[ArcParser]):
         return ArcPosterior(self.arc_beliefs(sentence, given=given).probabilities)
 
     def check_input(self, sentence: Sentence) -> None:
-        self.base.scorer.check_tagged(sentence)
+        self.base.check_input(sentence)
 
     def arc_beliefs(self, sentence: Sentence, *, given: Given = None, maximise: bool = False) -> ArcBeliefs:
         """Return beliefs about the arcs; raise SentenceLengthError, or SentenceError for a known part."""
@@ -300,8 +300,7 @@ RATE_SHARE = 0.5
 EPOCH_SHARE, ITERATIONS = 0.6, 3
 # The factors' share of the penalty on arcs; half as strong penalties on both lost 0.4 UAS in English.
 L2_SHARE = 1 / 3
-# Initial sum of squared gradients, to limit the first steps of features: a factor has dozens of new features,
-# and full steps of all together would make messages diverge.
+# Initial squared gradients: full first steps of a factor's dozens of new features make messages diverge.
 INITIAL_SQUARES = 1.0
 
 
@@ -361,9 +360,8 @@ def graph_loss(
 def _trainer(
     base: ArcParser, options: TrainingOptions, graph_options: GraphOptions
 ) -> Steps[GraphExample, GraphParser]:
-    # LINK starts from the first-order weights: from zero, the inaccurate beliefs of the first epoch have
-    # lasting effects on the factors. L2 shrinks initial weights that no step confirms. Worth 0.2 to 0.4
-    # UAS on the dev file of English, with small first steps like those of the factors.
+    # LINK starts from the first-order weights: from zero, bad beliefs of the first epoch have lasting effects
+    # factors. L2 shrinks what no step confirms. Worth 0.2 to 0.4 UAS (English dev), with small first steps.
     squares, rate, l2 = INITIAL_SQUARES, RATE_SHARE * options.rate, L2_SHARE * options.l2
     rule = options.rule(share=RATE_SHARE, first_squares=squares)
     arcs = ArcTrainer(replace(base.scorer, ignored=()), rule=rule)

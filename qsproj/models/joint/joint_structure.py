@@ -198,8 +198,7 @@ GRANDPARENT = NodeRelation(
 SIBLINGS = NodeRelation(lambda side, words: _spread(side.siblings.possible, words), _ask_siblings)
 
 
-# The relation of the source words, and that of the target words; by the names of
-# qsproj.features.joint_templates.FAMILIES, which model files hold.
+# The relations of the source words and of the target words, by name in FAMILIES, which model files hold.
 FACTORS = {
     "MONO": (ARC, ARC),
     "SWAP": (TURNED_ARC, ARC),

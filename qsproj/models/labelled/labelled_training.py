@@ -1,7 +1,7 @@
 """Training of the labelled parser: arcs and relations by one objective, then the labeller."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -31,13 +31,8 @@ from qsproj.training.objectives import UNKNOWN, LabelledTree
 HELD_OUT, LEAST_SENTENCES = 5, 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledExample:
-    """A training sentence: its words, encoded, its labelled tree, and its weight."""
-
-    encoded: EncodedSentence
-    tree: LabelledTree
-    weight: float
+# The encoded words of a training sentence, its labelled tree, and its weight.
+LabelledExample = tuple[EncodedSentence, LabelledTree, float]
 
 
 def labelled_trainer(
@@ -49,14 +44,15 @@ def labelled_trainer(
     rule = options.rule()(relations.weights.reshape(-1))
 
     def step(example: LabelledExample) -> float:
-        features, of_relations = arcs.live.features(example.encoded), relations.hashed(example.encoded)
-        scores = relations.scores(of_relations, arcs.live.scores(features), all_arcs(len(example.encoded)))
-        loss, arc_slopes, slopes = example.tree.value_and_gradient(scores)
-        arcs.descend(features, example.weight * arc_slopes)
-        ends, weighed = (scores.heads, scores.dependents), example.weight * slopes
-        rule.gather(gather_relations, of_relations, *ends, weighed, NEGLIGIBLE)
+        encoded, tree, weight = example
+        features, of_relations = arcs.live.features(encoded), relations.hashed(encoded)
+        scores = relations.scores(of_relations, arcs.live.scores(features), all_arcs(len(encoded)))
+        loss, arc_slopes, slopes = tree.value_and_gradient(scores)
+        arcs.descend(features, weight * arc_slopes)
+        ends = scores.heads, scores.dependents
+        rule.gather(gather_relations, of_relations, *ends, weight * slopes, NEGLIGIBLE)
         rule.step()
-        return example.weight * loss
+        return weight * loss
 
     def averaged() -> LabelledParser:
         mean = rule.mean().reshape(relations.weights.shape).astype(np.float32)
@@ -114,8 +110,8 @@ def _learned(
     relations = RelationScorer(templates, names, weights, candidates)
     trees = (labelled_tree(sentence, names, inference, objective=options.objective) for sentence in sentences)
     rows = zip(encoded, trees, prepared.weights, strict=True)
-    examples = [LabelledExample(own, tree, weight) for own, tree, weight in rows if tree]
-    known = ((one.encoded, one.tree.heads) for one in examples)
+    examples = [(own, tree, weight) for own, tree, weight in rows if tree]
+    known = ((own, tree.heads) for own, tree, _ in examples)
     support = supported_by(templates, known, cutoff=options.cutoff, criterion=options.support)
     in_tree = untrained(f"{templates}{IN_TREE}", names, ignored=ignored)
     start = LabelledParser(replace(prepared.start, ignored=ignored), in_tree, inference, relations)

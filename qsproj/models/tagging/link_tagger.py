@@ -141,8 +141,7 @@ def untagged(pair: SentencePair) -> SentencePair:
 
 
 def _log_chances(chances: Floats) -> Scores:
-    scores: Scores = np.log(np.maximum(chances, LEAST_TAG))
-    return np.vstack([np.zeros(chances.shape[1]), scores])
+    return np.vstack([np.zeros(chances.shape[1]), np.log(np.maximum(chances, LEAST_TAG))])
 
 
 def _no_weights(source_tags: Sequence[str], tags: Sequence[str]) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ parser, that have not seen them. Models that have are too sure of the right answ
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -42,13 +42,8 @@ INITIAL_SQUARES = 0.1
 NEGLIGIBLE = 1e-4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TaggingExample:
-    """A training sentence: ``agrees`` bool[E] are the arcs of its tree, ``observed`` its factor counts."""
-
-    features: tagging_parser.TaggingFeatures
-    agrees: Mask
-    observed: FactorValues
+# The features of a training sentence, the arcs of its tree, bool[E], and its factor counts.
+TaggingExample = tuple[tagging_parser.TaggingFeatures, Mask, FactorValues]
 
 
 def train_tagging_parser(
@@ -110,7 +105,7 @@ def tagging_examples(
         features = start.features(encoded, distributions[i], inference.infer(scores[i])[1], required=required)
         agrees = arcs[features.graph.heads, features.graph.dependents]
         observed = tagging_parser.observed_values(features.graph, agrees, numbers)
-        examples.append(TaggingExample(features, agrees, observed))
+        examples.append((features, agrees, observed))
     return examples
 
 
@@ -143,27 +138,26 @@ def tagging_trainer(start: TaggingParser, options: TrainingOptions) -> Steps[Tag
     margin, iterations = margin_of(options.objective, KIND), start.options.iterations
 
     def step(example: TaggingExample) -> float:
-        graph = example.features.graph
-        of_arcs = arcs.live.features(example.features.encoded)
+        features, agrees, (seen_arcs, seen) = example
+        graph, of_arcs = features.graph, arcs.live.features(features.encoded)
         arc_scores = arcs.live.scores(of_arcs)
-        links, scores = live.scores(example.features, arc_scores)
+        links, scores = live.scores(features, arc_scores)
         check_finite(links, *scores)
-        handicapped = links + margin * ~example.agrees, scores
+        handicapped = links + margin * ~agrees, scores
         found = tagging_parser.infer_tags_and_tree(graph, handicapped, iterations=iterations)
         _, log_odds, (chances, fired) = found
-        seen_arcs, seen = example.observed
         slopes = [own - other for own, other in zip(fired, seen, strict=True)]
         arc_slopes = np.zeros_like(arc_scores)
         arc_slopes[graph.heads, graph.dependents] = chances - seen_arcs
         arcs.descend(of_arcs, arc_slopes)
         pairs = np.concatenate(slopes[tagging_parser.ROOT_TAGLINK :])
-        tag_links.gather(gather_factors, example.features.tag_links, pairs)
+        tag_links.gather(gather_factors, features.tag_links, pairs)
         tag_links.step()
         of_trigrams = slopes[tagging_parser.TRIGRAM]
         of_trigrams[np.abs(of_trigrams) < NEGLIGIBLE] = 0.0
         trigrams.gather(gather_rows, rows, of_trigrams)
         trigrams.step()
-        missed = np.logaddexp(0.0, -log_odds[example.agrees]).sum()
+        missed = np.logaddexp(0.0, -log_odds[agrees]).sum()
         right_tags = fired[tagging_parser.TAG][seen[tagging_parser.TAG] > 0.0]
         return float(missed - np.log(np.maximum(right_tags, 1e-12)).sum())
 

@@ -107,24 +107,17 @@ def _most_common(counts: Counter[Words]) -> Words:
 
 def _rules_of(token: str, words: Words) -> Iterable[tuple[str, str, Words]]:
     """Yield prefixes and suffixes with the words of such a token, in which STEM is the part between."""
-    stretches = enumerate(_common_stretch(token, word) for word in words)
-    at, stem = max(stretches, key=lambda found: len(found[1]))
-    if len(stem) < 2:
+    shared = [SequenceMatcher(None, token, word, autojunk=False).find_longest_match() for word in words]
+    at, (before, place, size) = max(enumerate(shared), key=lambda found: found[1].size)
+    if size < 2:
         return
-    before, after = token.find(stem), token.find(stem) + len(stem)
-    place = words[at].find(stem)
-    for left in range(min(CONTEXT, len(stem) - 1) + 1):
-        for right in range(min(CONTEXT, len(stem) - 1 - left) + 1):
+    after = before + size
+    for left in range(min(CONTEXT, size - 1) + 1):
+        for right in range(min(CONTEXT, size - 1 - left) + 1):
             if (left and not before) or (right and after == len(token)):
                 continue
-            word = words[at][: place + left] + STEM + words[at][place + len(stem) - right :]
+            word = words[at][: place + left] + STEM + words[at][place + size - right :]
             yield token[: before + left], token[after - right :], (*words[:at], word, *words[at + 1 :])
-
-
-def _common_stretch(first: str, second: str) -> str:
-    """Return the longest common substring, the first of several in ``first``."""
-    found = SequenceMatcher(None, first, second, autojunk=False).find_longest_match()
-    return first[found.a : found.a + found.size]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
