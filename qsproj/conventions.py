@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 ROOT = 0
 NO_HEAD = -1
-# The parsers' limit: time grows with the cube of the length.
-MAX_WORDS = 1000
+MAX_WORDS = 1000  # the parsers' limit: time grows with the cube of the length
 
 Heads = NDArray[np.int32]
 Scores = NDArray[np.float64]

@@ -6,8 +6,7 @@ from typing import Any
 
 # The longest file name has 255 characters; words of a text may be longer.
 _LONGEST_SHOWN, _SHOWN_OF_LONGER = 255, 60
-# The file ``-`` in messages.
-NAME_OF_INPUT = "standard input"
+NAME_OF_INPUT = "standard input"  # the file ``-`` in messages
 _LONG = re.compile(rf"[^\s/]{{{_LONGEST_SHOWN + 1},}}")
 
 

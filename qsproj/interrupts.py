@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-# Seconds between checks whether an import has ended.
-AGAIN = 0.02
+AGAIN = 0.02  # seconds between checks whether an import has ended
 # The signals that end a command, as far as this system has them.
 ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _SIGNAL_CODES = 128

@@ -21,17 +21,14 @@ from qsproj.errors import UsageError, check_name
 from qsproj.interrupts import held, was_interrupted
 
 BACKENDS = ("processes", "dask")
-# Items submitted for each worker ahead of the first result: one in work, the others to keep workers busy
-# while the next result in order takes longer.
+# Items submitted for each worker ahead of the first result, to keep workers busy while that takes longer.
 AHEAD = 4
 # Lifetime of idle processes, and the wait for the first worker of a cluster.
 IDLE_SECONDS = 300
 WORKER_SECONDS = 60
-# Interval at which a process checks that its parent is alive.
-WATCH_SECONDS = 1.0
+WATCH_SECONDS = 1.0  # between checks of a process that its parent is alive
 
-# The executor with live processes, for :func:`stop_processes`.
-_STARTED: list[Any] = []
+_STARTED: list[Any] = []  # the executor with live processes, for :func:`stop_processes`
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

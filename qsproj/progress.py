@@ -84,8 +84,7 @@ def track(
         yield from _tqdm()(items, desc=description, total=count, unit=unit, delay=2.0, leave=False)
 
 
-# Time of the last log line, shared by all work: more work does not log more often.
-_LAST_SAID = [0.0]
+_LAST_SAID = [0.0]  # time of the last log line of all work: more work does not log more often
 
 
 def _saying(

@@ -26,8 +26,7 @@ from qsproj.parallel import THIS_PROCESS, Workers
 
 Links = NDArray[np.bool_]
 
-# Chosen on development data, see docs/notes/word-alignment.md.
-DEFAULT_THRESHOLD = 0.5
+DEFAULT_THRESHOLD = 0.5  # chosen on development data, see docs/notes/word-alignment.md
 _PROGRAM = "eflomal-align"
 
 
@@ -51,8 +50,7 @@ SYMMETRIZATIONS: dict[str, Callable[[Links, Links], Links]] = {
     "grow-diag": partial(grow_diagonal, final_and=False),
     "grow-diag-final-and": partial(grow_diagonal, final_and=True),
 }
-# Not in the table above: it needs probabilities, which not every aligner returns.
-THRESHOLD = "threshold"
+THRESHOLD = "threshold"  # not in the table above, as it needs probabilities
 KNOWN = (THRESHOLD, *SYMMETRIZATIONS)
 
 

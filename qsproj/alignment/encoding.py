@@ -17,8 +17,7 @@ from qsproj.parallel import blocks_of
 
 # Two sides of 2,000 words: about 200 MB during alignment. Longer pairs are not sentence pairs.
 MAX_CELLS = 2**22
-# Forms of a word mostly share a prefix, and together they are more frequent: in bitexts with fewer pairs than
-# the value, words are cut to the number of letters in the key.
+# Forms of a word mostly share a prefix: below this many pairs, words are cut to that many letters (the key).
 LETTERS = {4: 4_000, 5: 20_000}
 
 # The words of both sides, source and target, and their numbers in the order of first occurrence.
@@ -31,8 +30,7 @@ class LinkedPair(NamedTuple):
     """Link probabilities of a sentence pair, by any aligner.
 
     ``size``: words of both sides. ``forward``, ``backward`` float32[m, n]: p(target word comes from source
-    word), p(source word comes from target word); 0 and 1 from an aligner without probabilities. Shape [0, 0]
-    where the pair cannot be aligned (:func:`alignable`).
+    word), p(source word comes from target word); 0 and 1 without probabilities; [0, 0] if not `alignable`.
     """
 
     size: tuple[int, int]

@@ -26,8 +26,7 @@ from qsproj.kernels.align.ibm1 import number_pairs, pair_pseudo_counts, renumber
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.progress import bar
 
-# Number of word pairs of shards merged at a time: some 30 bytes each.
-BLOCK_PAIRS = 1 << 21
+BLOCK_PAIRS = 1 << 21  # word pairs of shards merged at a time: some 30 bytes each
 # Placeholder for the counts of a task.
 _NO_COUNTS = LexicalCounts(*(np.zeros(0) for _ in LexicalCounts._fields))
 _NO_SHARES = Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))

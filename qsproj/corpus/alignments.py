@@ -81,8 +81,7 @@ class Links(NamedTuple):
 
 
 _NO_GIZA = "check that it is A3.final of GIZA++"
-# Of this many pairs with links, at least one links its first word.
-ENOUGH_PAIRS = 20
+ENOUGH_PAIRS = 20  # of this many pairs with links, at least one links its first word
 
 
 def write_alignments(

@@ -123,8 +123,7 @@ def _clean(line: str) -> str:
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 # Elements of a segment whose content is markup of the original document.
 _CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "sub"})
-# Characters read at a time.
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # characters read at a time
 
 
 def looks_like_xml(lines: Sequence[str]) -> bool:

@@ -8,8 +8,7 @@ COLUMN_COUNT = len(COLUMN_NAMES)
 # Columns that a sentence holds as tuples of cells, by their names there.
 COLUMN_OF = {"forms": FORM, "lemmas": LEMMA, "upos": UPOS, "xpos": XPOS, "feats": FEATS, "deprels": DEPREL}
 UNSPECIFIED = "_"
-# A cell of the places between sentences that are read as one.
-OUTSIDE = ""
+OUTSIDE = ""  # a cell of the places between sentences that are read as one
 UNIVERSAL_TAGS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
     *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),

@@ -10,8 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Soft hyphen, zero-width space, marks of direction, word joiner and invisible operators, byte order mark.
-# Joiners of letters are meaningful and kept.
+# Soft hyphen, zero-width space, marks of direction, word joiner, invisible operators; not joiners of letters.
 _CODES = (0xAD, 0x34F, 0x61C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
 INVISIBLE = "".join(map(chr, _CODES))
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")

@@ -284,8 +284,7 @@ def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
     return result
 
 
-# The columns of CoNLL-U Plus.
-_COLUMNS = re.compile(rf"{BYTE_ORDER_MARK}?#\s*global\.columns\s*=(.*)")
+_COLUMNS = re.compile(rf"{BYTE_ORDER_MARK}?#\s*global\.columns\s*=(.*)")  # of CoNLL-U Plus
 
 
 def looks_like_plus(head: Sequence[str]) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES
-from qsproj.corpus.messages import number_of
+from qsproj.corpus.messages import excerpt, number_of
 from qsproj.errors import pluralise
 
 NOT_A_HEAD = -2
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
-_SHOWN_CHARACTERS, _SHOWN_CYCLE = 40, 12
+_SHOWN_CYCLE = 12
 SHORTER = 8  # columns of CoNLL-X without PHEAD and PDEPREL
 
 
@@ -43,7 +43,7 @@ def column_fault(rows: Sequence[str]) -> Fault | None:
             remedy = r"replace them, for instance with: sed -E '/^#/! s/ +/\t/g'"
             return Fault(index, "columns separated by spaces", "tabs", remedy)
         remedy = "comments start with #; to read plain text, tag it first"
-        return Fault(index, f"the text {_shown(row)}", f"{COLUMN_COUNT} columns separated by tabs", remedy)
+        return Fault(index, f"the text {excerpt(row)}", f"{COLUMN_COUNT} columns separated by tabs", remedy)
     return None
 
 
@@ -86,7 +86,7 @@ def id_fault(ids: Sequence[str]) -> Fault | None:
                 return Fault(row, f"empty node {text}", expected, "number empty nodes 1, 2, ...")
         else:
             remedy = "number the words 1, 2, ... and put a blank line between sentences"
-            return Fault(row, f"ID {_shown(text)}", f"{following}", remedy)
+            return Fault(row, f"ID {excerpt(text)}", f"{following}", remedy)
     if following == 1:
         return Fault(0, "a sentence without words", "at least one", "remove it")
     if last_of_range >= following:
@@ -100,7 +100,7 @@ def head_fault(texts: Sequence[str], heads: Sequence[int]) -> Fault | None:
     if min(heads) <= NOT_A_HEAD:
         row = heads.index(NOT_A_HEAD) - 1
         expected = "a number without leading zeros, or _ where the head is unknown"
-        return Fault(row, f"HEAD {_shown(texts[row])}", expected, "correct the head")
+        return Fault(row, f"HEAD {excerpt(texts[row])}", expected, "correct the head")
     if max(heads) > len(texts):
         row = next(row for row, head in enumerate(heads) if head > len(texts)) - 1
         expected = f"0 to {len(texts)}, the last word"
@@ -130,8 +130,3 @@ def _cycle(heads: Sequence[int]) -> list[int] | None:
                 cycle.append(head)
             return cycle
     return None
-
-
-def _shown(text: str) -> str:
-    shortened = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
-    return repr(shortened)

@@ -16,8 +16,7 @@ from qsproj.corpus.token import MultiwordToken
 
 Contractions = Mapping[str, tuple[str, ...]]
 
-# Armenian marks of emphasis, exclamation and question are written on the vowel of a word; in treebanks each
-# is a word of its own after that word, under one range row.
+# Armenian marks of emphasis, exclamation and question are on vowels; in treebanks they are words, in a range.
 MARKS_ON_WORDS = "\u055b\u055c\u055e"
 _ON_WORD = re.compile(f"[{MARKS_ON_WORDS}]")
 
@@ -30,12 +29,10 @@ def tokens_of(sentence: Sentence) -> list[tuple[int, str, int]]:
     return tokens
 
 
-# Placeholder in table keys for the word before the first word of a clause.
-CLAUSE = "^"
+CLAUSE = "^"  # in table keys: the word before the first word of a clause
 # After these a token is split like the last one of its form in the sentence: *des hommes et des femmes*.
 _CONJUNCTIONS = frozenset({",", "et", "ou", "ni", "e", "ed", "o", "od", "i", "y", "né"})
-# Minimum number of occurrences after a word for a row of its own.
-_LEAST_SEEN = 2
+_LEAST_SEEN = 2  # occurrences after a word for a row of its own
 
 
 def learn_contractions(sentences: Sequence[Sentence]) -> dict[str, tuple[str, ...]]:

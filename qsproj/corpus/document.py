@@ -15,8 +15,7 @@ from qsproj.corpus.sentence import Sentence, drawn
 from qsproj.corpus.token import Token, space_after, surface_tokens
 from qsproj.errors import WrongTypeError, pluralise
 
-# Maximum number of sentences drawn in a notebook.
-SHOWN_SENTENCES = 10
+SHOWN_SENTENCES = 10  # the most that are drawn in a notebook
 
 
 class Document(Sequence[Sentence]):

@@ -239,8 +239,7 @@ def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[flo
 
 # The edges into each of the n words, in the order of DEPS.
 Graph = tuple[tuple[Edge, ...], ...]
-# Separator of the relations of a path through an empty node, as in IWPT 2021.
-THROUGH = ">"
+THROUGH = ">"  # between the relations of a path through an empty node, as in IWPT 2021
 
 
 def has_graph(sentence: Sentence) -> bool:

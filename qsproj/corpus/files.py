@@ -30,8 +30,7 @@ from qsproj.errors import NAME_OF_INPUT, DataError, UsageError
 from qsproj.interrupts import held
 
 SUFFIX = ".partial"
-# Extension of a resumable partial output.
-PART = ".part"
+PART = ".part"  # extension of a resumable partial output
 
 
 def partial_of(final: Path) -> Path:

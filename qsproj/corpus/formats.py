@@ -62,8 +62,7 @@ FORMATS = (
     Format("bitext", BITEXT, read_bitext, None),
     Format("tmx", BITEXT, read_tmx, None, (".tmx",), looks_like_xml),
 )
-# Formats of alignments that also hold the words of both sides.
-WITH_WORDS = ("tsv", "giza")
+WITH_WORDS = ("tsv", "giza")  # formats of alignments that also hold the words of both sides
 
 
 def names_of(holds: str) -> tuple[str, ...]:

@@ -48,6 +48,11 @@ def probability_in(text: str) -> float | None:
     return value if 0.0 <= value <= 1.0 else None
 
 
+def excerpt(text: str) -> str:
+    """Return a text quoted for messages, cut to 40 characters."""
+    return repr(text if len(text) <= 40 else f"{text[:40]}...")
+
+
 def shown(value: object) -> str:
     """Return a value for messages: in one line, shortened, strings quoted."""
     text = " ".join(repr(value).split())

@@ -42,8 +42,7 @@ _UTF_16_MARKS, _UTF_32_MARKS = (b"\xff\xfe", b"\xfe\xff"), (b"\xff\xfe\0\0", b"\
 # Bytes needed to detect an encoding; further bytes needed to detect an archive.
 _LOOKED_AT = 64
 _LOOKED_AT_FOR_ARCHIVES = 512
-# Maximum bytes of a line: a few longer ones in an archive would exhaust memory.
-LONGEST_LINE = 1 << 24
+LONGEST_LINE = 1 << 24  # in bytes: a few longer ones in an archive would exhaust memory
 # Text is some 3 to 20 times as long as its archive: more bytes at a higher ratio are a decompression bomb.
 LARGEST_BOMB, LARGEST_RATIO = 1 << 24, 200
 

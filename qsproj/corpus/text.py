@@ -36,15 +36,12 @@ _PAGE = rf"(?:(?:https?|ftp)://|www\.(?=\w)){_IN_ADDRESS}+"
 _BARE_PAGE = rf"(?:[A-Za-z0-9-]{{1,63}}\.){{1,9}}(?:com|org|net|edu|gov|info|int|eu)/{_IN_ADDRESS}*"
 _MAIL = r"[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
 _ADDRESS = re.compile(rf"(?<![A-Za-z0-9@])(?:{_PAGE}|{_BARE_PAGE}|{_MAIL})")
-# Punctuation after an address is not part of it.
-_BEHIND = ".,;:!?'*_~|…"
+_BEHIND = ".,;:!?'*_~|…"  # punctuation after an address is not part of it
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _ESCAPE = re.compile(r"&(?:[A-Za-z]{2,6}|#[0-9]{2,6}|#[xX][0-9A-Fa-f]{2,5});")
 
-# Placeholder of a whole token, which rules treat as a word.
-_STAND_IN = "QSPROJWHOLETOKEN"
-# Placeholder letter for a character within a word at which rules would split.
-_LETTER = "\ua717"
+_STAND_IN = "QSPROJWHOLETOKEN"  # for a whole token; rules treat it as a word
+_LETTER = "\ua717"  # for a character within a word at which rules would split
 # Between letters these are letters or mark an elision; two of them may be at the end of a word.
 _APOSTROPHES = frozenset("'’‘ʼʻ´′ꞌ＇")
 _AT_THE_END = frozenset("'’ʼ")
@@ -125,8 +122,7 @@ UNSPACED = re.compile(
 UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "bo", "dz", "my", "km", "yue", "wuu", "lzh"})
 # Maximum length of words in such letters, except rare names; and in a line without spaces of such a language.
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
-# Mean letters between spaces below which words are separated: Chinese and Japanese words have 1.7 letters,
-# stretches between punctuation marks 9 to 13.
+# Mean letters between spaces of separated words: Chinese words have 1.7, stretches between signs 9 to 13.
 _PARTED = 7.0
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
@@ -297,8 +293,7 @@ def read_text(
     """Yield one sentence for each non-blank line; ``sent_id`` is the line number.
 
     A sentence after a blank line begins a paragraph (``# newpar``), so that line-aligned files stay aligned.
-    Tokens in ``contractions`` are split into words under a range row. Raises DataError if words are not
-    separated by spaces, as in Chinese or Japanese.
+    Tokens in ``contractions`` are split under a range row. Raises DataError if no spaces separate words.
     """
     for number, line, begins in numbered(lines):
         check_has_spaces(line, language, name=name, number=number)

@@ -15,10 +15,8 @@ from qsproj.corpus.messages import probability_in
 if TYPE_CHECKING:
     from qsproj.corpus.sentence import Sentence
 
-# Key in MISC of the probability of a word's arc.
-ARC_PROBABILITY = "ArcProb"
-# Item in MISC of a token without a following space.
-NO_SPACE = "SpaceAfter", "No"
+ARC_PROBABILITY = "ArcProb"  # key in MISC of the probability of a word's arc
+NO_SPACE = "SpaceAfter", "No"  # item in MISC of a token without a following space
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,7 @@ from qsproj.progress import bar
 if TYPE_CHECKING:
     from requests import Response
 
-# Bytes per read, the most lost when a connection breaks.
-_CHUNK_BYTES = 1 << 14
+_CHUNK_BYTES = 1 << 14  # per read, the most lost when a connection breaks
 # Errors raised for a damaged archive.
 _DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, lzma.LZMAError)
 _OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE = 200, 206, 416

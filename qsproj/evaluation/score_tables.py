@@ -23,8 +23,7 @@ SENTENCE_SCORES = (
     ("lem", "LEM", "labelled", "with every head and relation right"),
 )
 
-# Significance level of the p-value.
-SIGNIFICANT = 0.05
+SIGNIFICANT = 0.05  # level of the p-value
 
 # Labels of scores of files segmented differently: of words, trees; after each, others of CoNLL 2018.
 _OF_WORDS = {"sentences": "sentences", "tokens": "tokens", "words": "words", "upos": "UPOS"}

@@ -16,6 +16,7 @@ from typing import TypeVar
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.editing import lines_in
+from qsproj.corpus.messages import excerpt
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
@@ -56,7 +57,7 @@ def same_text(
             if not behind.take():
                 rest = ahead.characters[len(behind.characters) :]
                 found = f"no text after sentence {behind.before + len(behind.taken)}"
-                expected = f"{_excerpt(rest)} as in {ahead.name}"
+                expected = f"{excerpt(rest)} as in {ahead.name}"
                 raise DataError(behind.name, None, found, expected, "score files of the same text")
         _check_same_text(*sides)
         if len({_without_spaces(tokens_of(side.taken[-1])[-1][1]) for side in sides}) == 1:
@@ -90,8 +91,8 @@ def _check_same_text(gold: "_Reading", system: "_Reading") -> None:
     number, sentence, word, line = system.word_at(place)
     _, gold_sentence, gold_word, _ = gold.word_at(place)
     named = f"sentence {number}" + (f" ({sentence.sent_id})" if sentence.sent_id else "")
-    found = f"{_excerpt(sentence.forms[word - 1])} as word {word} of {named}"
-    expected = f"{_excerpt(gold_sentence.forms[gold_word - 1])} as in {gold.name}"
+    found = f"{excerpt(sentence.forms[word - 1])} as word {word} of {named}"
+    expected = f"{excerpt(gold_sentence.forms[gold_word - 1])} as in {gold.name}"
     remedy = "score files of the same words, or of the same text cut into other words"
     raise DataError(system.name, line if sentence.layout else None, found, expected, remedy)
 
@@ -143,10 +144,6 @@ def _without_spaces(form: str) -> str:
     if form.isalnum():
         return form
     return "".join(character for character in form if unicodedata.category(character) != "Zs")
-
-
-def _excerpt(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
 def aligned_words(gold_text: Text, system_text: Text) -> list[tuple[int, int]]:

@@ -16,8 +16,7 @@ from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.errors import DataError, UsageError, pluralise
 
 PROGRAM = "udvalidate"
-# The highest level without tests of relations.
-FORMAT_LEVEL = 2
+FORMAT_LEVEL = 2  # the highest level without tests of relations
 _FAULT = re.compile(r"^\[(?:File \S+ )?Line (\d+) Sent (.*?)\]: \[(L\d) \w+ ([\w-]+)\] (.*)", re.MULTILINE)
 _VERDICT = re.compile(r"^\*\*\* (PASSED|FAILED) \*\*\*", re.MULTILINE)
 

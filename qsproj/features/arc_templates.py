@@ -151,8 +151,7 @@ _TREE_WORDS = templates_of("""
     head.upos, dep.upos, dep.suffix, dep.rank
 """)
 
-# Suffix of the names of sets with attributes from the tree.
-IN_TREE = "-in-tree"
+IN_TREE = "-in-tree"  # suffix of the names of sets with attributes from the tree
 
 LABEL_TEMPLATE_SETS = {
     "delexicalised": TemplateSet(_TAG_LABELS),

@@ -31,11 +31,9 @@ TAGS = (
     *("AUX", "DET", "NUM", "PART", "SCONJ", "INTJ", "SYM", "X"),
 )
 TAG_NUMBERS = {tag: number for number, tag in enumerate(TAGS, start=1)}
-# The kernels store the tags between as bits of an int64, whose last bit is the sign.
-UNKNOWN_TAG = 62
+UNKNOWN_TAG = 62  # kernels store the tags between as bits of an int64, whose last bit is the sign
 
-# Size of the cache of words' hashes: 25 MB for twelve attributes.
-MOST_REMEMBERED = 1 << 18
+MOST_REMEMBERED = 1 << 18  # words with cached hashes: 25 MB for twelve attributes
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,7 @@ FERTILITY_BINS = 4
 
 JUMP_TEMPLATES: tuple[Template, ...] = (("jump",), ("direction",), ("distance",))
 WIDEST_JUMP = 7
-# Jumps from -WIDEST_JUMP to WIDEST_JUMP, and no link.
-JUMP_SCORES = 2 * WIDEST_JUMP + 2
+JUMP_SCORES = 2 * WIDEST_JUMP + 2  # jumps from -WIDEST_JUMP to WIDEST_JUMP, and no link
 
 # Templates of a link together with a candidate tag of its target word.
 TAG_TEMPLATES: tuple[Template, ...] = (("source tag", "tag"), ("source tag", "tag", "posterior"))

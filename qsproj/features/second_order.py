@@ -131,8 +131,7 @@ Places = NDArray[np.uint64]
 # Distances 1, 2, 3, 4, 5-9, 10 and more (McDonald et al. 2005), and a bin for a missing one.
 DISTANCE_BINS = np.array([7, 1, 2, 3, 4, 5, 5, 5, 5, 5, 6])
 NEAR = 2
-# VALENCE does not distinguish larger counts of dependents.
-LARGEST_COUNT = 5
+LARGEST_COUNT = 5  # of dependents that VALENCE distinguishes
 
 
 def grand_places(words: Words) -> Places:

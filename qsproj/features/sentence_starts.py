@@ -46,10 +46,8 @@ TEMPLATES = (
     *("rule", "rule & kinds2", "rule & lower-1", "rule & word", "rule & lower"),
 )
 _COMPILED = pair_templates(TEMPLATES, ATTRIBUTES)
-# Maximum distance, in pieces, of visible context.
-SIGHT = 48
-# Number of pieces processed at a time.
-_BLOCK = 4096
+SIGHT = 48  # maximum distance, in pieces, of visible context
+_BLOCK = 4096  # pieces processed at a time
 _NEAR, _AROUND, _FAR = 4, 30, 40
 _ENDS = frozenset(".!?…؟۔।॥。！？")
 _OPENING, _CLOSING = frozenset("([{（［「『【〔"), frozenset(")]}）］」』】〕")

@@ -57,8 +57,7 @@ _DIGIT, _QUOTES = re.compile(r"[0-9]"), re.compile("[„“”«»‹›]|``|''"
 _MOST_TYPES = 1 << 18
 
 Classes = Mapping[str, int]
-# Places OUTSIDE between sentences that are encoded as one: templates read no farther.
-REACH = 2
+REACH = 2  # places OUTSIDE between sentences encoded as one: templates read no farther
 
 
 def as_one(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[slice]]:

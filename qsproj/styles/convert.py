@@ -1,8 +1,7 @@
 """Conversion of sentences between annotation styles by rule, and its round-trip loss.
 
 Function words (determiners, prepositions, copulas, auxiliaries): each entry of :data:`FUNCTION_WORDS` is one
-dimension. Reversing an arc keeps its relation in the label: ``Paris -case-> in`` becomes ``in -comp:case->
-Paris``, and ``in`` takes the place of ``Paris``.
+dimension. A reversed arc keeps its relation: ``Paris -case-> in`` becomes ``in -comp:case-> Paris``.
 
 Coordinations are converted from any style to core nodes, and from core nodes to any style. In all styles the
 topmost word of a coordination has the relation of the whole to its head; conjuncts below it are conj,

@@ -11,7 +11,6 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 from qsproj.styles import convert
-from qsproj.styles.convert import FUNCTION_WORDS
 from qsproj.styles.style import DIMENSIONS, UD, Style, agreeing_presets, parse_style
 from qsproj.styles.working_tree import CONJUNCT, WorkingTree, base_relation, turned_relation
 
@@ -74,7 +73,7 @@ def checked_relations(sentences: Iterable[Sentence], name: str, *, refuse: bool 
     rest = iter(sentences)
     head = list(islice(rest, _LOOKED_AT))
     relations = Counter(relation for one in head for relation in one.deprels if relation != UNSPECIFIED)
-    turned = {rule.relation for rule in FUNCTION_WORDS}
+    turned = {rule.relation for rule in convert.FUNCTION_WORDS}
     foreign = [
         relation
         for relation, _ in relations.most_common()
@@ -104,7 +103,7 @@ def detect_style(sentences: Iterable[Sentence]) -> DetectedStyle:
     number = 0
     for sentence in sentences:
         number += 1
-        for rule in FUNCTION_WORDS:
+        for rule in convert.FUNCTION_WORDS:
             for choice, count in rule.counts(sentence.deprels).items():
                 ballots[rule.dimension, frozenset({choice})] += count
         if CONJUNCT in map(base_relation, sentence.deprels):
@@ -168,8 +167,7 @@ def _shared_votes(tree: WorkingTree, group: convert.Group, family: str) -> Itera
     first, last = group.conjuncts[0], group.conjuncts[-1]
     outside = convert.outside_dependents(tree, group.top, group)
     if group.top not in group.conjuncts:
-        guessed = convert.guess_left(tree, group) + convert.guess_right(tree, group)
-        on_head, on_nearest = outside, guessed
+        on_head, on_nearest = outside, convert.guess_left(tree, group) + convert.guess_right(tree, group)
     elif family in ("conll", "reverse-moscow"):
         on_head, on_nearest = [word for word in outside if word < first], convert.guess_left(tree, group)
     else:

@@ -43,9 +43,8 @@ class WorkingTree:
     """A mutable tree for one conversion of one sentence.
 
     Nodes are words 1..n, then coordinations. ``forms``, ``upos``, ``feats``: those of word i at index i - 1.
-    ``heads``: 0 for the root, -1 for none. ``relations``: relation of each node to its head. ``children``:
-    unordered children of each node, without those of the root. ``starts``, ``ends``: positions of the first
-    and last conjunct of a coordination, or the position of a word.
+    ``heads``: 0 for the root, -1 for none. ``relations``: of each node to its head. ``children``: unordered,
+    none of the root. ``starts``, ``ends``: positions of the first and last conjunct, or of a word.
     """
 
     __slots__ = ("children", "ends", "feats", "forms", "heads", "relations", "starts", "upos")

@@ -9,8 +9,7 @@ from qsproj.errors import pluralise
 Parameters = TypeVar("Parameters")
 Counts = TypeVar("Counts")
 
-# Relative decrease of the objective that rounding may cause.
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # relative decrease of the objective that rounding may cause
 
 
 class LikelihoodFellError(RuntimeError):

@@ -3,9 +3,8 @@
 A margin has linear ``constraints(scores)``; :class:`LeastChange` moves the weights until they hold.
 
 In the dual (:class:`DualTree`), weights are determined by distributions, one over the trees of each sentence:
-C times the sum, over all sentences, of the features of the gold tree minus their expectation under the
-sentence's distribution. A step multiplies the probability of each tree by the exponential of its score minus
-that of the gold tree, plus the number of its wrong heads.
+C times the sum, over all sentences, of the features of the gold tree minus their expectation. A step makes
+a tree exp(its score minus that of the gold tree, plus the number of its wrong heads) times as probable.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,10 +22,8 @@ from qsproj.training.optimiser import PlainSteps, Weights
 Words = NDArray[np.integer[Any]]
 # Tolerance of a constraint's violation, in units of the score, and the maximum number of passes.
 TOLERANCE, PASSES = 1e-3, 1000
-# Initial score of the gold tree's arcs; it works well in the paper.
-START = 9.0
-# Smaller changes of a probability are not applied to the weights until they have accumulated.
-NEGLIGIBLE = 1e-3
+START = 9.0  # initial score of the gold tree's arcs; it works well in the paper
+NEGLIGIBLE = 1e-3  # smaller changes of a probability wait until they have accumulated
 # The features of some arcs, row by row: starts int64[rows + 1], buckets uint64[starts[-1]].
 FeatureRows = tuple[NDArray[np.int64], NDArray[np.uint64]]
 

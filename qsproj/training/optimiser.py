@@ -1,8 +1,7 @@
 """Optimisers: plain steps, and AdaGrad (Duchi et al. 2011) over hashed weights, rows, and dense vectors.
 
 Models score by the weights; kernels gather the gradient of one example
-(:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser moves the weights along it. So a new update
-rule is one class with one method, and works with every model.
+(:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser, of one method, moves the weights along it.
 """
 
 from abc import ABC, abstractmethod
@@ -16,8 +15,7 @@ from qsproj.kernels.features.sparse_gradient import DONE, adagrad, plain_step
 
 Weights = NDArray[Any]
 TINY = 1e-12
-# Number of weights shrunk at a time, so that intermediate arrays stay in the cache.
-CHUNK = 1 << 15
+CHUNK = 1 << 15  # weights shrunk at a time, so that intermediate arrays stay in the cache
 
 
 class Optimiser:

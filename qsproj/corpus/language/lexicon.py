@@ -45,13 +45,10 @@ FEATURES = {
 _FEATURE = re.compile(r"[A-Z0-9][A-Za-z0-9]*(\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9,]*")
 # Header of the words suggested by a bootstrap; the first two cells of each line are a lexicon.
 SUGGESTIONS_HEADER = "# word\ttags\tin text\tin bitext\texpected wrong\texample"
-# Beginning of a question of convention among these lines.
-QUESTION = "# question: "
+QUESTION = "# question: "  # begins a question of convention among these lines
 _QUESTION_CELLS = 7
-# Third cell of a line of a word.
-_NUMBER = re.compile(r"\d+")
-# Placeholders for missing forms.
-NO_FORM = frozenset({"-", "\N{EM DASH}"})
+_NUMBER = re.compile(r"\d+")  # third cell of a line of a word
+NO_FORM = frozenset({"-", "\N{EM DASH}"})  # placeholders for missing forms
 
 
 class Inflection(NamedTuple):
@@ -225,10 +222,8 @@ def _parts(features: str) -> list[str]:
 SIMPLEMMA = "simplemma"
 # Codes of the package that differ from those of qsproj.
 OTHER_CODES = {"no": "nb", "bs": "hbs", "hr": "hbs", "sr": "hbs"}
-# Words with these tags are looked up as written, others in lower case first.
-CASED = ("NOUN", "PROPN")
-# Tags for which a word list gives no lemmas.
-NOT_LISTED = frozenset({"PUNCT", "SYM", "X"})
+CASED = ("NOUN", "PROPN")  # looked up as written, words with other tags in lower case first
+NOT_LISTED = frozenset({"PUNCT", "SYM", "X"})  # tags for which a word list gives no lemmas
 
 
 def lexicon_of(path: str | None, lemmatizer: str | None, language: str | None) -> Lexicon:

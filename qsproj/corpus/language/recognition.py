@@ -20,10 +20,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 # Minimum share of words of another language in a text, and minimum ratio to those of the given language, for
 # the code to be wrong; the ratio is lower for two swapped codes.
 COMMON_ENOUGH, MORE_COMMON, SWAPPED = 0.08, 2.5, 1.5
-# Minimum number of words for a decision.
-LEAST_WORDS = 200
-# Number of lines that show the language of a text.
-LOOKED_AT = 1000
+LEAST_WORDS = 200  # for a decision
+LOOKED_AT = 1000  # lines that show the language of a text
 _UNSPACED_SHARE = 0.3
 OTHER_SCRIPT = "another script"
 

@@ -21,14 +21,12 @@ _CLOSING = f"[\"'”’»›«)\\]}}」』）】{INVISIBLE}]*"
 _END = re.compile(f"(?:(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++{_CLOSING}+(?=\\s))|(?:[。！？]+{_CLOSING})")
 _BEFORE_WORD = re.compile(r"""[\s(["'„“«»]""")
 _NO_SPACE = re.compile(r"\S")
-# Maximum length of an abbreviation.
-_LONGEST_ABBREVIATION = 64
+_LONGEST_ABBREVIATION = 64  # in characters
 _SHORT_NUMBER = re.compile(r"\d{1,2}")
 # Wrapped lines are full, except the last ones of paragraphs: number of lines checked, their maximum and
 # minimum width in characters, and the minimum share of full lines among those followed by another line.
 _LOOKED_AT, _WIDEST, _NARROWEST, _FULL = 500, 160, 40, 0.75
-# Maximum length of a paragraph of wrapped lines, in characters.
-_LONGEST_PARAGRAPH = 1 << 20
+_LONGEST_PARAGRAPH = 1 << 20  # of wrapped lines, in characters
 
 
 def rule_starts(text: str, language: str | None) -> list[int]:

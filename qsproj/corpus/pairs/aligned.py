@@ -71,9 +71,8 @@ def with_links(
 ) -> Iterator[SentencePair]:
     """Yield sentence pairs with the links of a file, which is read and checked in parallel.
 
-    None: the sides are one text in two styles, with each word linked to itself. ``name`` is the source in
-    messages. ``format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens`` after the name,
-    links count tokens and are applied to all their words.
+    None: the sides are one text in two styles, with each word linked to itself. ``name``: source in messages.
+    ``format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens``, links of tokens are of all words.
     """
     if alignment is None:
         line = 1

@@ -11,8 +11,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, check_name, pluralise
 from qsproj.progress import notice
 
-# Maximum digits of a line number.
-_MOST_DIGITS = 12
+_MOST_DIGITS = 12  # of a line number
 
 
 def report_left_out(pairs: int, *names: str | None) -> None:
