@@ -38,10 +38,7 @@ def run() -> None:
 
 
 class UnfailingStream:
-    """Writes to a stream and discards unwritable text, as on a full disk. Final.
-
-    Logging failures must not stop the run or reach its results.
-    """
+    """Discards unwritable text, as on a full disk: failures of logging must not stop the run. Final."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

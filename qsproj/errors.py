@@ -13,8 +13,7 @@ _LONG = re.compile(rf"[^\s/]{{{_LONGEST_SHOWN + 1},}}")
 class QsprojError(Exception):
     """Base of all errors caused by the input or the caller rather than by a bug.
 
-    All subclasses can be pickled, and so returned from other processes, whatever their constructors take.
-    Words of more than 255 characters are shortened in the text.
+    All can be pickled, whatever their constructors take. Words of more than 255 characters are shortened.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -35,10 +34,7 @@ def _made_again(kind: type[QsprojError], *arguments: object) -> QsprojError:
 
 
 class DataError(QsprojError, ValueError):
-    """A file has invalid content.
-
-    The text reads ``path:line: found X, expected Y; what to do``.
-    """
+    """A file has invalid content; the text is ``path:line: found X, expected Y; what to do``."""
 
     def __init__(self, path: str, line: int | None, found: str, expected: str, remedy: str = "") -> None:
         self.path = path = NAME_OF_INPUT if path == "-" else path

@@ -1,8 +1,7 @@
 """Signals that end a command: Ctrl-C, SIGTERM and a closed terminal all raise ``Stopped``.
 
-Python raises ``KeyboardInterrupt`` wherever its main thread happens to be. Below C code, as in the import of
-a C extension, or in a finalizer, it is printed, lost, or turned into another error. Therefore signals wait
-for imports to end, and a lost error is raised again.
+Python raises ``KeyboardInterrupt`` wherever its main thread happens to be. Below C code, as in imports of C
+extensions, and in finalizers it is lost or changed. So signals wait for imports, and lost ones are repeated.
 """
 
 import signal
@@ -17,9 +16,8 @@ AGAIN = 0.02  # seconds between checks whether an import has ended
 # The signals that end a command, as far as this system has them.
 ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _SIGNAL_CODES = 128
-# The received signals, and one entry for each active ``held`` block.
-_HEARD: list[int] = []
-_HOLDING: list[None] = []
+_HEARD: list[int] = []  # the received signals
+_HOLDING: list[None] = []  # one entry for each active ``held`` block
 
 
 class Stopped(KeyboardInterrupt):
@@ -45,10 +43,7 @@ def ignore() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Delay signals that end a command until the end of a short block.
-
-    They stay blocked in processes and threads started in it.
-    """
+    """Delay ending signals until a short block ends; processes and threads begun in it keep them blocked."""
     masks = hasattr(signal, "pthread_sigmask")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING) if masks else ()
     _HOLDING.append(None)  # another thread may receive the signal; Python still runs the handler in this one

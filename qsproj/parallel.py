@@ -23,9 +23,8 @@ from qsproj.interrupts import held, was_interrupted
 BACKENDS = ("processes", "dask")
 # Items submitted for each worker ahead of the first result, to keep workers busy while that takes longer.
 AHEAD = 4
-# Lifetime of idle processes, and the wait for the first worker of a cluster.
-IDLE_SECONDS = 300
-WORKER_SECONDS = 60
+IDLE_SECONDS = 300  # lifetime of idle processes
+WORKER_SECONDS = 60  # wait for the first worker of a cluster
 WATCH_SECONDS = 1.0  # between checks of a process that its parent is alive
 
 _STARTED: list[Any] = []  # the executor with live processes, for :func:`stop_processes`
@@ -39,9 +38,8 @@ class Workers:
     """Parallelism; does not change results.
 
     ``jobs``: processes on this machine; 1: this process itself, -1: one for each core. Ignored on a cluster,
-    where all workers are used. ``backend``: ``processes`` or ``dask``. ``scheduler``: address of the Dask
-    scheduler, ``tcp://host:8786``. Raises UsageError when the backend is unknown, ``jobs`` is invalid, or the
-    backend does not match the presence of a scheduler.
+    where all workers are used. ``backend``: ``processes`` or ``dask``, which alone needs the address of a
+    ``scheduler``, ``tcp://host:8786``. Raises UsageError if these do not fit, or ``jobs`` is invalid.
     """
 
     jobs: int = 1

@@ -1,7 +1,4 @@
-"""Progress bars and log lines.
-
-Bars are shown on stderr, for work of more than two seconds, on a terminal and in notebooks.
-"""
+"""Log lines, and progress bars on stderr (terminals and notebooks), for work of more than two seconds."""
 
 import sys
 import warnings

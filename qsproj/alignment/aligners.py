@@ -96,9 +96,8 @@ def align_words(
     name of :mod:`qsproj.alignment.aligners`; None: ``METHODS[method]``. ``threshold``: least mean
     probability of a link, for the symmetrisation of that name. ``unspaced``: the side, ``source``, ``target``
     or ``both``, written without spaces (:mod:`qsproj.alignment.unspaced`). Yields one alignment for each
-    pair, without links where a side is empty or both are very long (more than 2^22 word pairs); from ``hmm``
-    with weights, the mean of both directions' probabilities. Raises UsageError, before reading, when a name
-    is unknown, the threshold out of range, or eflomal missing.
+    pair, without links for an empty side or more than 2^22 word pairs; from ``hmm`` with weights, the mean of
+    both directions' probabilities. Raises UsageError, before reading, for bad arguments or missing eflomal.
     """
     check_name("alignment method", method, METHODS)
     name = METHODS[method] if symmetrization is None else symmetrization

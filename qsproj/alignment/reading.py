@@ -14,9 +14,8 @@ from qsproj.errors import DataError, UsageError
 from qsproj.progress import notice
 
 Pairs = Iterator[tuple[tuple[str, ...], tuple[str, ...]]]
-# Number of pairs in which to look for raw text, and its last word in a line.
-_LOOKED_AT = 100
-_RAW = re.compile(r"\w{3,}[.!?]")
+_LOOKED_AT = 100  # pairs in which to look for raw text
+_RAW = re.compile(r"\w{3,}[.!?]")  # its last word in a line
 
 
 def is_conllu(path: str) -> bool:

@@ -33,9 +33,8 @@ _RUN = "|".join(f"[{letters}]+" for letters in _LETTERS)
 _MARKS = "".join(filter(belongs_to_neighbour, map(chr, (*range(0x300, 0x1E00), 0x200C, 0x200D))))
 _SPACED = rf"(?:[^\W{_IDEOGRAPHS}{''.join(_LETTERS)}]|[{_MARKS}])+"
 _PIECE = re.compile(rf"(?P<run>{_RUN})|[{_IDEOGRAPHS}]|{_SPACED}(?:[-.,'’‘·׳״]{_SPACED})*|\S")
-# Minimum frequency of a known word, alone or within longer runs, and its maximum length.
-_LEAST_SEEN = 5
-_LONGEST = 24
+_LEAST_SEEN = 5  # minimum frequency of a known word, alone or within longer runs
+_LONGEST = 24  # maximum length of a known word
 
 # The known words of each side for cutting runs of letters; None: the side is not cut.
 KnownWords = tuple[frozenset[str] | None, frozenset[str] | None]

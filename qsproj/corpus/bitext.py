@@ -17,10 +17,8 @@ from qsproj.errors import DataError, pluralise
 from qsproj.progress import notice
 
 _BARS = "|||"
-# What to do with CoNLL-U where text is expected.
-AS_TEXT = "give its sentences as text: sed -n 's/^# text = //p' FILE"
-# Number of lines used to check which columns hold text, and the minimum for the check.
-_LOOKED_AT, _FEWEST_LINES = 100, 3
+AS_TEXT = "give its sentences as text: sed -n 's/^# text = //p' FILE"  # for CoNLL-U where text is expected
+_LOOKED_AT, _FEWEST_LINES = 100, 3  # lines to find the columns of text in, at most and at least
 _NUMBER = re.compile(r"[-+]?[\d.,:]*\d(?:[eE][-+]?\d+)?%?|\S+://\S*")
 _NAME = re.compile(r"\S*\d\S*|[a-z]{2,3}([-_]\w+)?|\S+[./_]\S+")
 

@@ -17,10 +17,9 @@ from qsproj.corpus.token import Edge, edges_of, other_rows, spelled
 from qsproj.progress import notice
 
 NEW_PARAGRAPH = "# newpar"
-# Key in MISC of the probability of a word's arc and relation.
+# Keys in MISC of the probabilities of a word's arc and relation, its tag, and all its features given its tag.
 RELATION_PROBABILITY = "RelProb"
 TAG_PROBABILITY = "TagProb"
-# Key in MISC of the probability of all features of a word, given its tag.
 FEATURE_PROBABILITY = "FeatProb"
 
 
@@ -113,10 +112,7 @@ _STALE = {
 
 
 def replaced(sentence: Sentence, values: Mapping[str, Any], rows: Mapping[int, Sequence[str]]) -> Sentence:
-    """Return a sentence with new fields, and new cells of columns in its layout.
-
-    Probabilities in MISC of replaced fields are removed.
-    """
+    """Return a sentence with new fields and layout cells, without MISC probabilities of replaced fields."""
     stale = [key for name in values for key in _STALE.get(name, ())]
     changed = replace(without_misc(sentence, *stale), **values)
     if rows:

@@ -39,8 +39,7 @@ _UNREAD = (
 )
 _CHUNK_BYTES = 1 << 16
 _UTF_16_MARKS, _UTF_32_MARKS = (b"\xff\xfe", b"\xfe\xff"), (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
-# Bytes needed to detect an encoding; further bytes needed to detect an archive.
-_LOOKED_AT = 64
+_LOOKED_AT = 64  # bytes needed to detect an encoding
 _LOOKED_AT_FOR_ARCHIVES = 512
 LONGEST_LINE = 1 << 24  # in bytes: a few longer ones in an archive would exhaust memory
 # Text is some 3 to 20 times as long as its archive: more bytes at a higher ratio are a decompression bomb.

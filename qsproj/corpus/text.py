@@ -26,8 +26,7 @@ from qsproj.errors import DataError
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
 
-# Characters of an address, excluding closing quotes and brackets, full stops of other scripts, and letters of
-# scripts that write no space around an address.
+# Characters of an address: no closing quotes or brackets, other full stops, or letters of unspaced scripts.
 _IN_ADDRESS = (
     r"[^\s<>\"“”„‘’«»、。，；：！？（）「」【】\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]"
 )
@@ -142,9 +141,8 @@ def _moses(language: str) -> MosesTokenizer:
 def tokenize(line: str, language: str) -> list[str]:
     """Return the words of a line of raw or tokenised text, none for a blank line, without inner white space.
 
-    ``language`` determines abbreviations that keep their full stop, and the splitting at apostrophes;
-    languages without sacremoses rules have the abbreviations of English. As in treebanks, English has ``do``
-    + ``n't``, French ``dit`` + ``-il`` and *aujourd'hui*.
+    ``language``: for abbreviations with full stop (without sacremoses rules, English ones) and apostrophes.
+    As in treebanks, English has ``do`` + ``n't``, French ``dit`` + ``-il`` and *aujourd'hui*.
     """
     text = readable(normalise(line, language))[0]
     cut = partial(_moses(language).tokenize, escape=False)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from requests import Response
 
 _CHUNK_BYTES = 1 << 14  # per read, the most lost when a connection breaks
-# Errors raised for a damaged archive.
-_DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, lzma.LZMAError)
+_DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, lzma.LZMAError)  # of damaged archives
 _OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE = 200, 206, 416
 
 

@@ -11,8 +11,7 @@ roles depend on the family of factors:
 - ``taglink``: ``head`` -> ``dep``, each a *candidate*, a word with one of its possible tags, the value of
   ``head.upos``. There are no offsets: the tagger's tags of neighbours fitted only training trees better.
 
-Each factor also has a *place*, a small number: directions, binned distances, counts. Templates in ``plain``
-fire with and without it, those in ``placed`` only with it.
+Factors also have a *place*, a small number: directions, binned distances, counts (see `FamilyTemplates`).
 """
 
 from dataclasses import dataclass

@@ -92,8 +92,7 @@ def learn(
 
     ``score`` scores a model on held-out data after each epoch, higher is better: the model is then the best
     of all epochs, the first of equals, and ``patience`` epochs in a row without improvement end training
-    (None: never). ``earlier``: epochs of the trainer and of ``rng`` so far, without a score, among
-    ``epochs``. ``after_epoch`` is called with all records so far.
+    (None: never). ``earlier``: unscored epochs so far, among ``epochs``. ``after_epoch`` takes all records.
     """
     records = list(earlier)
     best: tuple[float, int, Model] | None = None

@@ -97,8 +97,7 @@ class ArcMargins:
     """Constraints that every gold arc beats every other arc into the same word by 1.
 
     They imply that the gold tree beats every tree by its number of wrong heads, but not the reverse.
-    ``heads`` int32[n+1] are -1 where unknown. *Source*: McDonald, Crammer and Pereira 2006, 3.1.2 (factored
-    MIRA).
+    ``heads`` int32[n+1]: -1 if unknown. *Source*: McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA).
     """
 
     heads: Heads

@@ -118,9 +118,8 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
     Tags are separated by spaces, commas or bars. The tags of several lines of a word are combined. Case is
     kept. The first line determines the format. Ignored are blank lines, lines that begin with ``# ``,
     UniMorph forms of several words, and cells after the tags in a file of a bootstrap's ``--suggest-words``.
-    Only a line of QUESTION with a single tag is read: its words have this tag, whatever other lines say.
-    Raises DataError at a line without a tab, a word or a tag; at a tag that is not universal; at features
-    without a part of speech; and for a file without any line.
+    A QUESTION is only read with one tag, which its words have, whatever other lines say. Raises DataError at
+    lines without tab, word, tag or part of speech, at tags that are not universal, and without any line.
     """
     name = name_of(path)
     with open_text(path) as handle:

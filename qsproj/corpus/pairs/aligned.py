@@ -37,7 +37,7 @@ class AlignedFiles:
 
     source: str
     target: str
-    # In source order; or the target, with links in MISC; or None: one text, each word linked to itself.
+    # in source order; the target, with links in MISC; None: one text, each word linked to itself
     alignment: str | None
     alignment_format: str = "pharaoh"
     pairing: str = BY_ID

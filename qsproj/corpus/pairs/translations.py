@@ -13,8 +13,7 @@ from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_align
 
 # One target sentence with its translations, one pair for each; never empty.
 Translations = tuple[SentencePair, ...]
-# Avoids division by zero for words without links, whose rows and columns stay zero.
-_TINY = float(np.finfo(np.float64).tiny)
+_TINY = float(np.finfo(np.float64).tiny)  # avoids division by zero for words without links
 
 
 def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
