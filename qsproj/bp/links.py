@@ -88,9 +88,8 @@ def crossing_pairs(heads: Table, dependents: Table, variables: Table) -> tuple[T
 class Chains:
     """The possible dependents of each head on each side, from the head outwards.
 
-    ``variables``, ``dependents`` int32[E]: the arc to each of them and its word, chain after chain.
-    ``starts`` int64[F+1]: the start of each chain. ``heads``, ``sides`` int32[F]: head of each chain, and 0
-    left, 1 right. Empty chains are listed too; the root has no left side.
+    ``variables``, ``dependents`` int32[E]: arcs and words, chain after chain with ``starts`` int64[F+1].
+    ``heads``, ``sides`` int32[F]: of chains, 0 left, 1 right; also of empty ones, but none left of the root.
     """
 
     variables: Table

@@ -18,8 +18,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.errors import MissingMethodError, UntaggedError, UsageError, WrongTypeError, pluralise
 from qsproj.parallel import Workers, blocks_of, map_in_order
 
-# Sentences per block where a whole document is annotated.
-BATCH = 128
+BATCH = 128  # sentences per block where a whole document is annotated
 Inputs = Iterable[str] | Iterable[Sentence]
 # Which kinds of models have a method, for the error message of a kind that lacks it.
 _OFFERED = {

@@ -25,8 +25,7 @@ from qsproj.trees.family import NoTreeError
 
 SPAN = "Span"
 _SPAN = re.compile(r"(\d+)-(\d+)")
-# Each span multiplies the cases by its number of words; more cases are refused.
-MOST_CASES = 1000
+MOST_CASES = 1000  # each span multiplies the cases by its number of words; more cases are refused
 Answer = TypeVar("Answer", bound=tuple[object, object])
 Given: TypeAlias = "Constraints | None"
 # Log probability in place of -inf where the model excludes every remaining choice.

@@ -25,8 +25,7 @@ Lesson = Sentence | SentencePair
 # Returns the known part of a sentence to parse.
 KnownPart = Callable[[Sentence], Constraints]
 Base = TypeVar("Base", bound="Parser")
-# Number of sentences that each kernel processes at once.
-BLOCK = 32
+BLOCK = 32  # number of sentences that each kernel processes at once
 
 
 class Posterior(Protocol):

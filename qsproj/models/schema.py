@@ -17,10 +17,8 @@ Arrays = Mapping[str, NDArray[Any]]
 Archive = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 Check = Callable[[Any], None]
 
-# Weights are added by dozens, and their exponentials by thousands.
-MOST_WEIGHT = 1e9
-# Numbers in a table of buckets and columns: 1 GB of them.
-_MOST_CELLS = 1 << 28
+MOST_WEIGHT = 1e9  # weights are added by dozens, and their exponentials by thousands
+_MOST_CELLS = 1 << 28  # numbers in a table of buckets and columns: 1 GB of them
 # Keys of features, or bytes of a word list: some ten times those of the largest models.
 _LONGEST = 1 << 26
 _LABEL = re.compile(r"[^\t\n\r]+")

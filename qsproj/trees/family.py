@@ -66,8 +66,7 @@ class TreePosterior:
         self.log_marginals.flags.writeable = False
 
 
-# The step of complex scores: its square is nothing beside 1.
-STEP = 1e-30
+STEP = 1e-30  # the step of complex scores: its square is nothing beside 1
 
 
 def tree_shifts(scores: Scores, heads: Heads) -> NDArray[np.float64]:

@@ -1,7 +1,6 @@
 """Inference over projective dependency trees, exact, in O(n^3) (Eisner 1996; thesis appendix B).
 
-The functions are the methods of :class:`~qsproj.trees.family.TreeFamily`. The k best trees take O(k n^4) at
-worst; sampling takes O(n^3) once, then at most O(n^2) a tree.
+The methods of TreeFamily. The k best trees take O(k n^4) at worst; samples O(n^3) once, then O(n^2) each.
 """
 
 import numpy as np

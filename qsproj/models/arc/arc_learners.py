@@ -225,10 +225,8 @@ class MarginTrainer(ArcLearner[Margins, ArcScorer, LeastChange]):
 # Line search of Collins et al. 2008, 8: shrinking of a step that would lower the dual objective, the maximum
 # number of shrinkings, and the growth of other steps.
 SHORTER, HALVINGS, LONGER = 0.5, 60, 1.05
-# Training is ineffective where half of the sentences take shorter steps than this.
-SHORTEST = 1e-6
-# Relative decrease of the dual objective that skipped small changes may cause.
-ROUNDING = 1e-3
+SHORTEST = 1e-6  # training is ineffective where half of the sentences take shorter steps than this
+ROUNDING = 1e-3  # relative decrease of the dual objective that skipped small changes may cause
 
 
 class ExponentiatedTrainer(ArcLearner[DualTree, ArcScorer, PlainSteps]):

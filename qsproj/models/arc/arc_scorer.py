@@ -199,8 +199,7 @@ class ArcTrainer(ArcLearner[Objective, ArcScorer, SparseOptimiser]):
         return loss
 
 
-# Longer distances share features.
-SHORT = 5
+SHORT = 5  # longer distances share features
 
 
 def short_arcs(heads: Heads, most: float) -> Mask:

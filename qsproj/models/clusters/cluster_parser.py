@@ -25,8 +25,7 @@ from qsproj.training.objectives import Objective
 from qsproj.training.optimiser import SparseOptimiser
 
 MOST_CLUSTERS = 64
-# Standard deviation of the initial weights, drawn from a normal distribution.
-DEVIATION = 0.01
+DEVIATION = 0.01  # standard deviation of the initial weights, drawn from a normal distribution
 # Passes over the trees of fine-tuning.
 MORE_EPOCHS = 3
 _TRAINING = "training arcs in clusters"

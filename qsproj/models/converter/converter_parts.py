@@ -135,8 +135,7 @@ class RelationAdapter:
     def adapt(self, sentence: Sentence, nodes: SourceNodes, heads: Heads) -> tuple[str, ...]:
         """Return the relation of each word in the target tree ``heads``, ``_`` for a word without a head.
 
-        An outcome that copies a known relation counts for that relation. Where the target style has relations
-        to the root, the root's dependents, and no other words, get them.
+        Copies of a known relation count for it. Relations to the root, if any, are for its dependents alone.
         """
         scores = self.scores(nodes, heads)
         probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))

@@ -31,15 +31,12 @@ from qsproj.trees.second_order import SecondOrderScores
 # footnote 2). Its attachment is a convention, better followed by a rule: it is stripped and reattached.
 PUNCTUATION_TAG = "PUNCT"
 PUNCTUATION_MODES = ("keep", "strip")
-# Numbers of tags in an inventory.
-Tags = NDArray[np.int16]
+Tags = NDArray[np.int16]  # numbers of tags in an inventory
 Summed = TypeVar("Summed", bound=tuple[Floats, ...])
-# Pseudo-count of the prior model's decisions with each sibling.
-STRENGTH = 80.0
+STRENGTH = 80.0  # pseudo-count of the prior model's decisions with each sibling
 # Limit in words; time and memory of a chart with siblings grow with the cube of the length.
 LONGEST = 120
-# Ensures a tree for every new sentence, also with decisions of probability 0.
-PARSING_FLOOR = 1e-9
+PARSING_FLOOR = 1e-9  # ensures a tree for every new sentence, also with decisions of probability 0
 # The least log probability of a known relation of an arc.
 LEAST_EVIDENCE = -200.0
 TREES = TreeDecoder(projective=True, single_root=True)

@@ -47,10 +47,8 @@ HASH_BITS = 20
 # Patterns that training saw less often on a path of the same relations are exceptions.
 LEAST_SEEN = 2
 EPOCHS, RATE = 5, 0.2
-# Weights below this are dropped.
-FAINT = 0.01
-# Of an edge and the tree arcs on its path together; chosen on English-EWT dev.
-LIKELY = 0.4
+FAINT = 0.01  # weights below this are dropped
+LIKELY = 0.4  # of an edge and the tree arcs on its path together; chosen on English-EWT dev
 
 
 @dataclass(frozen=True, slots=True)

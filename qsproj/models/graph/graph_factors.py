@@ -13,6 +13,7 @@ from qsproj.bp.factors.booleans import at_most_one, exactly_one, link, no2cycle,
 from qsproj.bp.factors.chains import child_sequence, step_starts, step_table, valence
 from qsproj.bp.factors.trees import Forest, Tree, forest, projective_tree, tree
 from qsproj.bp.graph import FactorGraph, FactorGroup, factor_graph, rescored
+from qsproj.bp.links import Table
 from qsproj.bp.run import Beliefs, BPOptions, probability, run
 from qsproj.conventions import Floats, Mask
 from qsproj.features import second_order
@@ -26,8 +27,6 @@ from qsproj.models.tree_decoder import TreeDecoder
 
 # Index of the first family's group in a sentence's graph, after LINK. The hard constraint is updated last.
 FIRST_FAMILY = 1
-
-Table = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,8 +223,7 @@ class FactorScorer(HashedWeights):
         return [score_factors(family, self.weights) for family in features]
 
 
-# Damping of messages: undamped ones overshoot where factors are strong.
-DAMPING = 0.3
+DAMPING = 0.3  # damping of messages: undamped ones overshoot where factors are strong
 Expectations = tuple[Floats, list[Floats]]
 
 

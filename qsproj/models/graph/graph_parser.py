@@ -38,8 +38,7 @@ from qsproj.training.cross_fitting import in_order
 from qsproj.training.loop import EpochRecord, Steps, learn
 from qsproj.training.optimiser import AdaGrad
 
-# Clipping of log-odds to practical certainty; the tree kernels need finite numbers.
-CERTAIN = 1e6
+CERTAIN = 1e6  # clipping of log-odds to practical certainty; the tree kernels need finite numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

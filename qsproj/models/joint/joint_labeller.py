@@ -34,8 +34,7 @@ from qsproj.training.choices import LEAST_SCALE, SenseRows, SenseWeights
 ARC_FAMILIES = ("MONO", "SWAP", "TDOUBLE", "SGRAND", "SSIB")
 LINKED = "LINKED"
 CONFIGURATIONS = (*ARC_FAMILIES, LINKED)
-# Senses below this probability are left out.
-LEAST_CHANCE = 1e-3
+LEAST_CHANCE = 1e-3  # senses below this probability are left out
 # Initial score, natural log, of a target relation given the same source relation; half of it where they
 # differ in subtypes. With 100 trees of LinES, dev LAS: 72.0 with 0, 72.2 with 4.
 SAME = 2.0

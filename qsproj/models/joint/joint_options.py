@@ -16,8 +16,7 @@ MOST_ITG_WORDS = 20
 # The factors of every graph of links.
 LINK_FACTORS = ("ALIGN", "SOURCEFERT", "TARGETFERT")
 SOURCE_TREES = ("joint", "best", "observed")
-# Minimises the expected number of errors.
-LINK_THRESHOLD = 0.5
+LINK_THRESHOLD = 0.5  # minimises the expected number of errors
 # Of an arc, by the first order; also for a given target parser, which may be far from sure.
 MIN_PROBABILITY = 1e-6
 MIN_PROBABILITY_OF_GIVEN = 3e-3

@@ -30,8 +30,7 @@ ALWAYS_TRUE = 0
 # Known states of a variable.
 UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
 
-# Heads kept for each word, at most: the most probable ones.
-MAX_HEADS = 20
+MAX_HEADS = 20  # heads kept for each word, at most: the most probable ones
 # Second-order variables stand for pairs of arcs whose log-odds sum to more than this.
 LEAST_LOG_ODDS = 0.0
 

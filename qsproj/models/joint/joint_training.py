@@ -36,8 +36,7 @@ from qsproj.training.optimiser import AdaGrad, DenseAdaGrad
 _ENDS = {**dict(zip(ALIGN_HMMS, ((1,), (0,)), strict=True)), ALIGN_ITG: (0, 1)}
 # Pairs whose graphs are kept for later epochs: those of LinES take about 500 MB.
 MOST_KEPT = 2500
-# A gradient this small does not step the weights.
-NEGLIGIBLE = 1e-4
+NEGLIGIBLE = 1e-4  # a gradient this small does not step the weights
 # Step size of the target scale: scores trained with a margin are overconfident (0.7 with 200 trees of LinES).
 SCALE_RATE = 0.1
 NO_LINK = "no candidate link"

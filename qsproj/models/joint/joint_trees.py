@@ -63,9 +63,8 @@ class TreeScores:
     """The scores of the trees of a sentence.
 
     ``marginals`` float64[n+1, n+1]: probability of each arc by the first order, for pruning; ``kept``
-    bool[n+1, n+1]: the arcs left. ``links`` float64[n+1, n+1]: score of each arc beside the factors, natural
-    log. ``families``, ``factors``: second-order factors over the arcs left, and float64[F] for each family.
-    ``tagged``: arcs under other tags, where some words have a choice.
+    bool[n+1, n+1]: the arcs left. ``links`` float64[n+1, n+1]: arc scores beside the factors, natural log.
+    ``families``, ``factors``: second-order, float64[F] for each family. ``tagged``: arcs under other tags.
     """
 
     marginals: Scores

@@ -36,12 +36,10 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, JointStructure, States, TagVariables
 from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, untagged
 
-# Stands for a word whose tag is certain.
-CERTAIN = -1
+CERTAIN = -1  # stands for a word whose tag is certain
 # Alternative tags of a word, at most: the most probable ones.
 MOST_TAGS = 4
-# Keeps the sum over trees above zero under every tag.
-LEAST_GROWTH = -1.0 + 1e-9
+LEAST_GROWTH = -1.0 + 1e-9  # keeps the sum over trees above zero under every tag
 # Scales of: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
 TagScales = tuple[float, ...]
 NEUTRAL: TagScales = (1.0, 1.0, 1.0, 1.0)

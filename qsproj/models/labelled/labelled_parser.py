@@ -59,8 +59,7 @@ class RelationScorer(RelationWeights):
 
 
 Numbers = NDArray[np.int32]
-# Tag of the root, which is no word's dependent.
-ROOT_TAG = 0
+ROOT_TAG = 0  # tag of the root, which is no word's dependent
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,9 @@ _CASINGS: dict[str, Callable[[str], str]] = {
     UPPER: str.upper,
     AS_IT_IS: lambda text: text,
 }
-# With fewer shared letters, form and lemma are listed whole, not as an inflection.
-SHARED = 1
+SHARED = 1  # with fewer shared letters, form and lemma are listed whole, not as an inflection
 LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
-# Size of each cache of words; it is emptied when full.
-MOST_REMEMBERED = 1 << 16
+MOST_REMEMBERED = 1 << 16  # size of each cache of words; it is emptied when full
 # By casing: the longest suffix to remove, and the scripts by suffix.
 _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 

@@ -42,10 +42,8 @@ SCRIPT_EPOCHS, SCRIPT_RATE, BUCKETS = 8, 0.1, 1 << 20
 # Features whose weights all stay below the first are dropped, weights below the second; of scripts, the last.
 FAINTEST, FAINT = 0.1, 0.06
 FAINT_OF_SCRIPTS = 0.02
-# A script of fewer forms is an exception, only in the lexicon.
-FORMS_OF_A_SCRIPT = 2
-# Entries of the lexicon, drawn at random, that train the choice of scripts.
-MOST_ENTRIES = 50_000
+FORMS_OF_A_SCRIPT = 2  # a script of fewer forms is an exception, only in the lexicon
+MOST_ENTRIES = 50_000  # entries of the lexicon, drawn at random, that train the choice of scripts
 # Without known lemmas of a tag, signs are their own lemmas, uninflected words in lower case; others none.
 UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
 # Sentences without features where at least this many words should have some were not annotated.

@@ -23,8 +23,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.tagging.tagging_parser_training import TAGGER_FOLDS, cross_fitted_tags
 from qsproj.training.choices import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
 
-# Initial score, natural log, of the same tag on the other side.
-SAME = 2.0
+SAME = 2.0  # initial score, natural log, of the same tag on the other side
 # Features of links: thresholds of their probability.
 SURE = (0.3, 0.6, 0.9)
 # Lower bound of the tagger's own probabilities.

@@ -52,8 +52,7 @@ FINE_EPOCHS, FINE_RATE = 5, 0.05
 FOLDS, LEARNED = 3, 3
 WHAT = "training the tagger"
 Words = tuple[str, ...]
-# Natural-log weights, at most 0; -inf forbids.
-LogEvidence = NDArray[np.float32]
+LogEvidence = NDArray[np.float32]  # natural-log weights, at most 0; -inf forbids
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,7 @@ from qsproj.models.tree_decoder import TreeDecoder
 # The families of a sentence's graph, in their order.
 TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK = range(4)
 TAG_LINK_BUCKETS = 1 << 20
-# Lower bound of the tagger's probabilities in the graph.
-LEAST_PROBABILITY = 1e-6
+LEAST_PROBABILITY = 1e-6  # lower bound of the tagger's probabilities in the graph
 Numbers = NDArray[np.int32]
 # Scores (natural log) or expected counts: of arcs float64[E]; and of each family: of the tags of words
 # float64[n * K]; of [tag before the last, last tag, tag] float64[(K+1)^3], K being the boundary; of each pair

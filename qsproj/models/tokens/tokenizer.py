@@ -40,10 +40,8 @@ BEGIN, INSIDE, SPACE, MULTIWORD = range(4)
 N_STATES = 4
 # States of characters within tokens.
 _OF_TOKENS = np.array([BEGIN, INSIDE, MULTIWORD], dtype=np.int32)
-# State sequences listed for each segmentation of a line.
-MOST_SEQUENCES = 32
-# Score of impossible states: every sum of weights is small beside it.
-IMPOSSIBLE = -1e6
+MOST_SEQUENCES = 32  # state sequences listed for each segmentation of a line
+IMPOSSIBLE = -1e6  # score of impossible states: every sum of weights is small beside it
 
 
 @dataclass(frozen=True, eq=False)

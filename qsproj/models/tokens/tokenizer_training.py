@@ -28,8 +28,7 @@ MOST_FEATURES = 650_000  # the commonest
 EPOCHS, RATE = 10, 0.1
 # Weight of a copy of each line with spaces between all tokens; initial weight of the rules, in nats.
 SPACED, TRUST = 0.2, 2.0
-# Known words come from the other folds, where the script puts no spaces between words.
-FOLDS = 8
+FOLDS = 8  # known words come from the other folds, where the script puts no spaces between words
 
 
 class TokenizedText(NamedTuple):
