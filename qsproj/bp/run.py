@@ -119,9 +119,6 @@ class BPOptions:
             raise UsageError(f"temperatures are {found}, expected one or more positive numbers")
 
 
-Sweep = Callable[[MessageState, float], float]
-
-
 def in_batches(state: MessageState, batches: Iterable[Sequence[int]]) -> float:
     """Update the groups of each batch from the same messages; return the residual."""
     residual = 0.0
@@ -150,7 +147,7 @@ def residual_priority(state: MessageState, tolerance: float) -> float:
     return max(state.news(index, state.incoming(index)) for index in indices)
 
 
-SCHEDULES: dict[str, Sweep] = {
+SCHEDULES: dict[str, Callable[[MessageState, float], float]] = {
     "flooding": lambda state, _: in_batches(state, [range(len(state.groups))]),
     "sequential": lambda state, _: in_batches(state, ([index] for index in range(len(state.groups)))),
     "residual": residual_priority,

@@ -26,8 +26,7 @@ from qsproj.training.optimiser import SparseOptimiser
 
 MOST_CLUSTERS = 64
 DEVIATION = 0.01  # standard deviation of the initial weights, drawn from a normal distribution
-# Passes over the trees of fine-tuning.
-MORE_EPOCHS = 3
+MORE_EPOCHS = 3  # of fine-tuning
 _TRAINING = "training arcs in clusters"
 
 

@@ -41,8 +41,7 @@ WAYS = ((1, 0), (2, 0), (1, 1), (0, 1), (1, 2), (0, 2), (3, 0), (2, 1))
 BASIC = WAYS[0]
 # Markers whose lemmas are part of a relation.
 MARKERS = ("case", "mark", "cc")
-# The pattern of a candidate without an edge.
-NONE = ""
+NONE = ""  # the pattern of a candidate without an edge
 HASH_BITS = 20
 # Patterns that training saw less often on a path of the same relations are exceptions.
 LEAST_SEEN = 2
