@@ -10,7 +10,7 @@ import argparse
 
 from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import adding_lines
-from qsproj.cli.options.shared import PAIRING, SEED, made_by, rng_of
+from qsproj.cli.options.shared import PAIRING, SEED, provenance_of, rng_of
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.errors import UsageError
@@ -56,5 +56,5 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("without --parser, give --source: the same sentences in the old style")
     converter, report = train_adaptation(pairs, rng=rng_of(options), options=settings)
     model = converter if parser is None else AdaptedParser(parser, converter)
-    model.save(options.output, made=made_by(options))
+    model.save(options.output, made=provenance_of(options))
     notice(report.summary(converter.inference))

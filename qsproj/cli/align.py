@@ -21,7 +21,7 @@ from qsproj.alignment.reading import is_conllu, read_word_pairs
 from qsproj.alignment.unspaced import SIDES
 from qsproj.cli.options.declare import Heading, Option, only_where, only_with
 from qsproj.cli.options.pair_files import LINK_LEARNING, alignment_families
-from qsproj.cli.options.shared import PAIRING, SEED, WORKERS, made_by, rng_of, values_of, workers_of
+from qsproj.cli.options.shared import PAIRING, SEED, WORKERS, provenance_of, rng_of, values_of, workers_of
 from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.alignments import with_links_in_misc, write_alignments
 from qsproj.corpus.conllu import write_conllu
@@ -151,7 +151,7 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
         left_out = pluralise(sum(pair.hand is not None for pair in bitext) - counts.pairs, "pair")
         notice(f"{counts.summary()}; left out: {left_out} too long or without candidates")
         if options.save_model is not None:
-            made = made_by(options, hand_aligned=counts.pairs, pairs=len(bitext))
+            made = provenance_of(options, hand_aligned=counts.pairs, pairs=len(bitext))
             chooser.save(options.save_model, made=made)
     chosen = choose_links(chooser, pairs, threshold=threshold)
     # Pairs with an empty side get an alignment without links.

@@ -18,7 +18,7 @@ from typing import Any
 from qsproj.cli.command_parser import say
 from qsproj.cli.options.declare import Heading, Option
 from qsproj.cli.options.files import paths_in
-from qsproj.cli.options.shared import SEED, WORKERS, made_by, values_of, workers_of
+from qsproj.cli.options.shared import SEED, WORKERS, provenance_of, values_of, workers_of
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import copy_to, temporary_folder
 from qsproj.corpus.formats import count_sentences
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
                 workspace=workspace,
                 options=settings,
                 workers=workers,
-                made=made_by(options),
+                made=provenance_of(options),
                 say=say if options.verbose else _first_of(say),
                 suggested_sentences=options.suggest_sentences if examples else None,
             )

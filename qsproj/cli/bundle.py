@@ -8,7 +8,7 @@ treebank has them. Otherwise train it with `--features words`.
 from argparse import ArgumentParser, Namespace
 
 from qsproj.cli.options.declare import Option, only_where
-from qsproj.cli.options.shared import made_by
+from qsproj.cli.options.shared import provenance_of
 from qsproj.errors import UsageError
 from qsproj.progress import notice
 
@@ -49,7 +49,7 @@ def run(options: Namespace) -> None:
             raise UsageError(f"--take takes one model apart, found {options.tagger} and {options.parser}")
         whole = load_text_parser(options.tagger, remedy="give a model of qsproj bootstrap or bundle")
         part = {"tagger": whole.tagger, "parser": whole.base}[options.take]
-        part.save(options.output, made=load_made(options.tagger).get(options.take) or made_by(options))
+        part.save(options.output, made=load_made(options.tagger).get(options.take) or provenance_of(options))
         notice(f"the {options.take} of {options.tagger}: {options.output}")
         return
     if options.parser is None:
@@ -59,6 +59,6 @@ def run(options: Namespace) -> None:
     parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
     warn_one_side(parser, options.parser)
     warn_misfit(tagger, parser, parts["parser"], tagger_path=options.tagger, path=options.parser)
-    model.save(options.output, made=made_by(options, **parts))
+    model.save(options.output, made=provenance_of(options, **parts))
     readings = f", which averages over {options.readings} readings of a sentence" if options.readings else ""
     notice(f"one model of {options.tagger} and {options.parser}{readings}: {options.output}")

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import Option
-from qsproj.cli.options.shared import SEED, jobs, made_by, rng_of
+from qsproj.cli.options.shared import SEED, jobs, provenance_of, rng_of
 from qsproj.conventions import is_whole
 from qsproj.corpus.formats import read_all
 from qsproj.errors import DataError, UsageError
@@ -77,5 +77,5 @@ def run(options: argparse.Namespace) -> None:
     else:
         channel = NoisyChannelOptions(source_forest=options.source_forest)
         parser, report = train_noisy_channel(joint, trees, pairs, rng=rng, options=channel)
-    parser.save(options.output, made=made_by(options))
+    parser.save(options.output, made=provenance_of(options))
     notice(report.summary())

@@ -6,7 +6,7 @@ No target trees are needed. The result parses both sides of a bitext together (`
 import argparse
 
 from qsproj.cli.options.declare import Option
-from qsproj.cli.options.shared import made_by
+from qsproj.cli.options.shared import provenance_of
 from qsproj.progress import notice
 
 OPTIONS = (
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
 
     parsers = (load_tree_parser(path) for path in (options.source_model, options.target_model))
     model = load_joint_parser(options.model)
-    model.of_parsers(*parsers).save(options.output, made=made_by(options))
+    model.of_parsers(*parsers).save(options.output, made=provenance_of(options))
     joined = f"joins {options.source_model} and {options.target_model} with the weights of {options.model}"
     left = "; unlike that model, it does not tag words: tag them first (qsproj tag)" if model.tagger else ""
     notice(f"{options.output}: {joined}{left}")

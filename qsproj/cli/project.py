@@ -135,7 +135,9 @@ def run(options: argparse.Namespace) -> None:
         targets = chain.from_iterable(map(read_sentences, options.target))
         write_sentences(warn_emptied(trees, targets, options.target[0]), options.trees)
     target = () if options.target[0] == "-" else read_sentences(options.target[0])
-    result.parser.save(options.output, made=shared.made_by(options, languages=shared.languages_of(target)))
+    result.parser.save(
+        options.output, made=shared.provenance_of(options, languages=shared.languages_of(target))
+    )
     for line in result.report:
         notice(line)
 

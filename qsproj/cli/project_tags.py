@@ -101,6 +101,6 @@ def run(options: argparse.Namespace) -> None:
         language=options.language,
     )
     tagger = with_target_words(projected.tagger, few, shown=shown, **how)
-    tagger.save(options.output, made=shared.made_by(options))
+    tagger.save(options.output, made=shared.provenance_of(options))
     for line in projected.report:
         notice(line)

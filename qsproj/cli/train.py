@@ -10,7 +10,14 @@ from functools import partial
 from typing import Any
 
 from qsproj.cli.options.declare import Heading, Option, of_fields, only_where, only_with
-from qsproj.cli.options.shared import SEED, languages_of, made_by, rng_of, values_of, warn_trained_on_dev
+from qsproj.cli.options.shared import (
+    SEED,
+    languages_of,
+    provenance_of,
+    rng_of,
+    values_of,
+    warn_trained_on_dev,
+)
 from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import at_lines
@@ -159,7 +166,7 @@ def run(options: argparse.Namespace) -> None:
     tags = sorted({"upos", "xpos"}.intersection(parser.layers()[-1].reads))
     columns = [one for one in tags if any({*getattr(s, one)} != {UNSPECIFIED} for s in sentences)]
     counts = {"sentences": len(sentences), "words": sum(map(len, sentences))}
-    made = made_by(options, columns=columns, languages=languages_of(sentences), **counts)
+    made = provenance_of(options, columns=columns, languages=languages_of(sentences), **counts)
     saved = EnhancedParser(parser, train_enhancer(sentences, rng=rng)) if options.enhanced else parser
     saved.save(options.output, made=made)
     notice(report.summary(parser.inference))

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 
 from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import Heading, Option, of_fields, only_where
-from qsproj.cli.options.shared import SEED, checkpoint, checkpoint_of, made_by, rng_of, values_of
+from qsproj.cli.options.shared import SEED, checkpoint, checkpoint_of, provenance_of, rng_of, values_of
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT
 from qsproj.corpus.pairs.aligned import with_hand_alignments
 from qsproj.features.arc_templates import TEMPLATE_SETS
@@ -109,5 +109,5 @@ def run(options: Namespace) -> None:
     joint, report = train_joint_parser(
         pairs, source, target=target, rng=rng_of(options), options=training, checkpoint=checkpoint
     )
-    joint.save(options.output, made=made_by(options))
+    joint.save(options.output, made=provenance_of(options))
     notice(report.summary())

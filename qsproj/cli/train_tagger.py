@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
     if options.rules or tokenizer:
         how = "by rules" if options.rules else "as the treebank shows"
     notice(f"plain text will be tokenised {how}")
-    tagger.save(options.output, made=shared.made_by(options, sentences=len(sentences), words=words))
+    tagger.save(options.output, made=shared.provenance_of(options, sentences=len(sentences), words=words))
     if dev:
         notice(f"{options.dev}: UPOS accuracy {accuracy(tagger, dev):.2f}")
 

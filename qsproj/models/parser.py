@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qsproj.models.tagging.tagger import Tagger
 
 # A training tree, or for a joint parser a pair whose target has one.
-Lesson = Sentence | SentencePair
+TrainingTree = Sentence | SentencePair
 # Returns the known part of a sentence to parse.
 KnownPart = Callable[[Sentence], Constraints]
 Base = TypeVar("Base", bound="Parser")
@@ -154,7 +154,7 @@ class Parser(Stored):
     def check_input(self, sentence: Sentence) -> None:
         """Raise UntaggedError for a single sentence without the tags that the model reads."""
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "Parser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "Parser":
         """Return a parser trained further on trees, whole or partial; UsageError where it cannot be."""
         raise UsageError(self.refuses_training or f"a model of kind {kind_of(self)} is not trained again")
 
@@ -172,8 +172,8 @@ def is_plain(given: list[Given], *, decode: str, confidence: bool) -> bool:
     return decode == "mbr" and not confidence and given == [None] * len(given)
 
 
-def trees_of(lessons: Sequence[Lesson]) -> list[Sentence]:
-    return [lesson.target if isinstance(lesson, SentencePair) else lesson for lesson in lessons]
+def trees_of(trees: Sequence[TrainingTree]) -> list[Sentence]:
+    return [tree.target if isinstance(tree, SentencePair) else tree for tree in trees]
 
 
 class Wrapper(Parser, Generic[Base]):
@@ -210,7 +210,7 @@ class Wrapper(Parser, Generic[Base]):
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         return self.base.arc_probabilities(self.prepared(sentence))
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> Self:
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> Self:
         return self.over(self.base.fine_tuned(trees, rng=rng))
 
     def allowing_crossings(self) -> Parser | None:

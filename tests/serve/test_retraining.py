@@ -140,7 +140,7 @@ def test_corrected_links_are_learned(tmp_path):
         files = AlignedFiles(str(tmp_path / "en.conllu"), str(path), str(links))
         session = Session(draft=Draft(str(path)), pairs=files, learns_links=True)
         training = Retraining(joint, str(tmp_path / "trained.model"), 1)
-        found = training(Reviewed(path.read_bytes(), str(path), *session.trees(), session.lessons()))
+        found = training(Reviewed(path.read_bytes(), str(path), *session.trees(), session.training_pairs()))
         assert set(found.beliefs) == set(range(24, 30))
         trained = load_model(found.model)
         chosen = [trained.parse_pair(one.source, one.target, one.alignment).alignment for one in pairs[60:]]

@@ -128,7 +128,7 @@ def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
     return checkpoint
 
 
-def made_by(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
+def provenance_of(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
     """Return the reproducible provenance of a model: command, version, options with an effect, ``facts``."""
     outputs = {action.dest for action in options.own_parser._actions if hasattr(action, "writes")}
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()), outputs)

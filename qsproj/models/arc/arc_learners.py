@@ -108,7 +108,7 @@ def usable_sentences(sentences: Iterable[Sentence]) -> tuple[list[Sentence], dic
 def tree_loss(heads: Heads, inference: TreeDecoder, options: TrainingOptions) -> ArcLoss | None:
     """Return the objective of heads int32[n+1]; None when the model can build no such tree."""
     right = gold_trees(heads, inference)
-    return objective_named(options.objective).taught_by(right, options) if right else None
+    return objective_named(options.objective).loss_for(right, options) if right else None
 
 
 def tree_objective(

@@ -181,7 +181,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
                 parsed = with_probabilities(parsed, ARC_PROBABILITY, own.tolist())
             yield parsed
 
-    def fine_tuned(self, trees: Sequence[parser.Lesson], *, rng: np.random.Generator) -> "ArcParser":
+    def fine_tuned(self, trees: Sequence[parser.TrainingTree], *, rng: np.random.Generator) -> "ArcParser":
         from qsproj.models.arc.arc_training import tuned_and_judged
 
         return tuned_and_judged(self, parser.trees_of(trees), rng=rng)[0]

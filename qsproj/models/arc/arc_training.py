@@ -40,14 +40,14 @@ Trained = TypeVar("Trained")
 class Prepared:
     """Sentences prepared for training.
 
-    ``sentences``, ``weights``: the usable ones. ``lessons``: their weighted objectives, then those of
+    ``sentences``, ``weights``: the usable ones. ``examples``: their weighted objectives, then those of
     sentences without a tree. ``start``: the untrained scorer. ``support`` uint64[buckets / 64]: the features
     that exist. ``ignored``: columns that are empty everywhere. ``skipped``: unusable sentences by reason.
     """
 
     sentences: list[Sentence]
     weights: list[float]
-    lessons: list[arc_learners.Example]
+    examples: list[arc_learners.Example]
     start: ArcScorer
     inference: TreeDecoder
     support: NDArray[np.uint64]
@@ -84,9 +84,9 @@ def train_arc_parser(
         raise UsageError(f"the objective {objective.name} {what}; choose one of: {others}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
     dev, trees = prepared.readable(dev), prepared.inference
-    lessons, start, support = prepared.lessons, prepared.start, prepared.support
+    examples, start, support = prepared.examples, prepared.start, prepared.support
     scorer, records = train_scorer(
-        lessons, start, support=support, rng=rng, dev=dev, inference=trees, options=options
+        examples, start, support=support, rng=rng, dev=dev, inference=trees, options=options
     )
     remarks: tuple[str, ...] = ()
     if objective.scaled:
@@ -112,7 +112,7 @@ def train_on_passes(
         prepared = prepare(sentences, options=options)
         if trainer is None:
             trainer = ArcTrainer(prepared.start, prepared.support, rule=options.rule())
-        learn(trainer, prepared.lessons, epochs=1, rng=rng, description="training arcs")
+        learn(trainer, prepared.examples, epochs=1, rng=rng, description="training arcs")
     known = prepare(labelled(), options=options)
     return finished(ArcParser, trainer.averaged(), known, (), rng=rng, label_epochs=label_epochs)[0]
 
@@ -169,7 +169,7 @@ def prepare(
     return Prepared(
         sentences=kept,
         weights=counts,
-        lessons=[*examples, *arc_learners.entropy_examples(unlabelled, start, inference, options)],
+        examples=[*examples, *arc_learners.entropy_examples(unlabelled, start, inference, options)],
         start=start,
         inference=inference,
         support=supported_by(template_set, trees, cutoff=options.cutoff, criterion=options.support),
@@ -382,13 +382,13 @@ def tuned_and_judged(
         return parser, []
     start, temperature = parser, np.float32(parser.temperature)
     if parser.labeller is not None:
-        grown = labelling.with_relations(parser.labeller, labelling.relations_in(usable))
-        start = replace(parser, labeller=grown)
-    cooled = with_weights(start, start.scorer.weights / temperature)
+        labeller = labelling.with_relations(parser.labeller, labelling.relations_in(usable))
+        start = replace(parser, labeller=labeller)
+    flatter = with_weights(start, start.scorer.weights / temperature)
 
     def tuned(numbers: list[int]) -> ArcParser:
         known = [example for one in numbers if (example := examples[one])]
-        learned = train_residual(cooled, known, rng=rng, options=TrainingOptions()) if known else cooled
+        learned = train_residual(flatter, known, rng=rng, options=TrainingOptions()) if known else flatter
         labeller = fine_tuned_labeller(start, [usable[one] for one in numbers], rng=rng)
         return replace(with_weights(learned, learned.scorer.weights * temperature), labeller=labeller)
 

@@ -29,7 +29,7 @@ class ArcObjective:
     """An objective of training.
 
     ``name``, ``purpose``: the name for users, and a line.
-    ``lesson``: maps the gold trees of a sentence to a loss, None to skip it; default: their likelihood.
+    ``loss_of``: maps the gold trees of a sentence to a loss, None to skip it; default: their likelihood.
     ``margin``: of a likelihood, the score added to every wrong arc in training; such an objective can also
         train relations in the tree, second-order factors and tags. None: not a likelihood.
     ``plain``: whether weights move by plain steps, not by AdaGrad.
@@ -42,7 +42,7 @@ class ArcObjective:
 
     name: str
     purpose: str
-    lesson: Callable[[GoldTrees, TrainingOptions], ArcLoss | None] | None = None
+    loss_of: Callable[[GoldTrees, TrainingOptions], ArcLoss | None] | None = None
     margin: float | None = None
     plain: bool = False
     reads: tuple[str, ...] = ()
@@ -53,8 +53,8 @@ class ArcObjective:
     whole: bool = False
     clustered: bool = False
 
-    def taught_by(self, right: GoldTrees, options: TrainingOptions) -> ArcLoss | None:
-        return self.lesson(right, options) if self.lesson else right.likelihood(self.margin or 0.0)
+    def loss_for(self, gold: GoldTrees, options: TrainingOptions) -> ArcLoss | None:
+        return self.loss_of(gold, options) if self.loss_of else gold.likelihood(self.margin or 0.0)
 
 
 OBJECTIVES = (
@@ -76,7 +76,7 @@ OBJECTIVES = (
         name="risk",
         purpose="minimum risk, annealed from likelihood",
         epochs=8,
-        lesson=lambda right, options: right.annealed_risk(options.epochs),
+        loss_of=lambda gold, options: gold.annealed_risk(options.epochs),
         reads=PENALTIES,
     ),
     ArcObjective(  # Collins 2002; Koo et al. 2007, 6.2
@@ -84,28 +84,28 @@ OBJECTIVES = (
         purpose="averaged perceptron; the baseline",
         epochs=3,
         scaled=True,
-        lesson=lambda right, _: right.mistakes(),
+        loss_of=lambda gold, _: gold.mistakes(),
         plain=True,
     ),
     ArcObjective(  # Crammer and Singer 2003; McDonald et al. 2006 take --objective mira-kbest --best 1
         name="mira",
         purpose="MIRA on the tree that violates its margin most",
         scaled=True,
-        lesson=lambda right, _: right.margins(k=1, cost=1.0),
+        loss_of=lambda gold, _: gold.margins(k=1, cost=1.0),
         reads=("limit",),
     ),
     ArcObjective(  # McDonald, Crammer and Pereira 2006, 3.1.1 (k-best MIRA, Hildreth's algorithm)
         name="mira-kbest",
         purpose="MIRA on the K best trees (--best)",
         scaled=True,
-        lesson=lambda right, options: right.margins(k=options.best),
+        loss_of=lambda gold, options: gold.margins(k=options.best),
         reads=("best", "limit"),
     ),
     ArcObjective(  # McDonald, Crammer and Pereira 2006, 3.1.2 (factored MIRA, Hildreth's algorithm)
         name="mira-factored",
         purpose="MIRA on each head alone",
         scaled=True,
-        lesson=lambda right, _: right.arc_margins(),
+        loss_of=lambda gold, _: gold.arc_margins(),
         reads=("limit",),
     ),
     ArcObjective(  # Bartlett et al. 2004; Koo et al. 2007, 4.2, figure 2
@@ -113,7 +113,7 @@ OBJECTIVES = (
         purpose="max-margin by exponentiated gradient; a missed margin costs --cost",
         epochs=20,
         scaled=True,
-        lesson=lambda right, _: right.distribution(),
+        loss_of=lambda gold, _: gold.distribution(),
         reads=("cost",),
         whole=True,
     ),

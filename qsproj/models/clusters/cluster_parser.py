@@ -17,7 +17,7 @@ from qsproj.models.arc.arc_parser import FirstOrderParser, parts_from
 from qsproj.models.arc.arc_training import annotated_examples, fine_tuned_labeller, finished, prepare
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.models.constraints import Given
-from qsproj.models.parser import ArcPosterior, Lesson, Posterior, trees_of
+from qsproj.models.parser import ArcPosterior, Posterior, TrainingTree, trees_of
 from qsproj.models.schema import Archive, Arrays, check_cells, checked, whole
 from qsproj.models.tree_decoder import DECODERS, MAX_Z, TreeDecoder
 from qsproj.training.loop import learn
@@ -128,7 +128,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         heads = self.heads(scores, decode=decode, inference=inference)
         return self.attached(sentence, heads, probabilities=marginals, given=given)
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "ClusterParser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "ClusterParser":
         usable, made = annotated_examples(self, trees_of(trees))
         examples = [example for example in made if example]
         encoded = ((self.scorer.encode(one), one.heads) for one in usable)
@@ -163,7 +163,7 @@ def train_cluster_parser(
     if not 1 <= options.clusters <= MOST_CLUSTERS:
         raise UsageError(f"found {options.clusters} clusters, expected 1 to {MOST_CLUSTERS}")
     prepared = prepare(sentences, options=options, weights=weights, unlabelled=unlabelled)
-    examples = cast(list[arc_scorer.ArcExample], prepared.lessons)
+    examples = cast(list[arc_scorer.ArcExample], prepared.examples)
     pairs = zip(examples, prepared.sentences, strict=False)
     known = ((example.encoded, sentence.heads) for example, sentence in pairs)
     templates = prepared.start.template_set

@@ -18,7 +18,7 @@ from qsproj.kernels.dmv.dmv_expectation import dmv_arcs
 from qsproj.models.arc.labeller import Labeller, unlabelled
 from qsproj.models.constraints import ConstrainedInference, Given, strip_heads
 from qsproj.models.packing import joined
-from qsproj.models.parser import ArcPosterior, Lesson, Parser, Posterior, trees_of
+from qsproj.models.parser import ArcPosterior, Parser, Posterior, TrainingTree, trees_of
 from qsproj.models.schema import Archive, Arrays, checked, labels, one_of, shaped
 from qsproj.models.tree_decoder import DECODERS, TreeDecoder, arcs_in
 from qsproj.parallel import Workers, map_in_order
@@ -360,7 +360,7 @@ class Dmv(Parser):
         evidence = np.maximum(evidence[np.ix_(places, places)], LEAST_EVIDENCE)
         return words, replace(inference, evidence=evidence)
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "Dmv":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "Dmv":
         from qsproj.models.dmv.dmv_training import fine_tuned_dmv
 
         return fine_tuned_dmv(self, trees_of(trees), rng=rng)

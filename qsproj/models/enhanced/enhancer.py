@@ -37,8 +37,8 @@ from qsproj.training.choices import Choice, ChoiceTrainer, shift_of
 from qsproj.training.loop import learn
 
 # Steps up and down of the paths of edges: nearly all of those in English, Swedish, Dutch, Czech.
-WAYS = ((1, 0), (2, 0), (1, 1), (0, 1), (1, 2), (0, 2), (3, 0), (2, 1))
-BASIC = WAYS[0]
+PATHS = ((1, 0), (2, 0), (1, 1), (0, 1), (1, 2), (0, 2), (3, 0), (2, 1))
+BASIC = PATHS[0]
 # Markers whose lemmas are part of a relation.
 MARKERS = ("case", "mark", "cc")
 NONE = ""  # the pattern of a candidate without an edge
@@ -112,7 +112,7 @@ class Tree:
         for word in range(1, len(self.heads)):
             above = [word]
             for up in range(4):
-                for way in (one for one in WAYS if one[0] == up):
+                for way in (one for one in PATHS if one[0] == up):
                     yield from self._down(above, way)
                 if self.heads[above[-1]] < ROOT:
                     break

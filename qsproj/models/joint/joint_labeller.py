@@ -102,7 +102,7 @@ class JointLabeller:
         weights[first:last] = np.tile(SAME * np.array(likeness), (len(CONFIGURATIONS), 1))
         return JointLabeller(source_relations, relations, SenseWeights(weights))
 
-    def grown(self, relations: tuple[str, ...]) -> "JointLabeller":
+    def with_relations(self, relations: tuple[str, ...]) -> "JointLabeller":
         more = JointLabeller.untrained(self.source_relations, relations)
         kept = [relations.index(relation) for relation in self.relations]
         more.table.weights[:, kept] = self.table.weights

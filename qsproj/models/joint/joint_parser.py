@@ -20,7 +20,7 @@ from qsproj.models.joint.joint_structure import States, beyond_itg, known_states
 from qsproj.models.joint.joint_trees import TreeParser, TreeScores, first_order
 from qsproj.models.joint.tag_choices import NEUTRAL, TagChoices, prepared_tags, tag_choices
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import Lesson, Wrapper
+from qsproj.models.parser import TrainingTree, Wrapper
 from qsproj.models.schema import Archive, Arrays, checked, number, optional, whole
 from qsproj.models.storage import described, load_model_of, model_from
 from qsproj.models.tagging.link_tagger import LinkTagger
@@ -192,13 +192,13 @@ class JointParser(Wrapper[TreeParser]):
         own = self.labeller
         of_target = first_order(base).labeller
         if own is not None and of_target is not None:
-            own = own.grown(of_target.relations)
+            own = own.with_relations(of_target.relations)
         return replace(self, target=base, labeller=own)
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "JointParser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "JointParser":
         from qsproj.models.joint.joint_training import train_on_more_pairs
 
-        pairs = [lesson for lesson in trees if isinstance(lesson, SentencePair)]
+        pairs = [tree for tree in trees if isinstance(tree, SentencePair)]
         learned = train_on_more_pairs(self, pairs, rng=rng) if pairs else self
         return learned.over(learned.target.fine_tuned(trees, rng=rng))
 

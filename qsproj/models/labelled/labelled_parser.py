@@ -24,7 +24,7 @@ from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser, parts_from
 from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.arc.labeller import Labeller, RelationWeights
 from qsproj.models.constraints import LEAST_LOG, Given, candidate_arcs
-from qsproj.models.parser import BLOCK, Lesson, is_plain
+from qsproj.models.parser import BLOCK, TrainingTree, is_plain
 from qsproj.models.schema import Archive, Arrays, anything, ascending, check_cells, checked, number
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, of_tree
 from qsproj.training.objectives import LabelledScores
@@ -241,7 +241,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         parsed = editing.with_probabilities(parsed, editing.ARC_PROBABILITY, arcs)
         return editing.with_probabilities(parsed, editing.RELATION_PROBABILITY, arcs * of_relations)
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> LabelledParser:
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> LabelledParser:
         arcs = ArcParser(self.scorer, self.labeller, self.inference, self.temperature)
         return replace(self, scorer=arcs.fine_tuned(trees, rng=rng).scorer)
 

@@ -101,7 +101,7 @@ def _learned(
     prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
 ) -> tuple[LabelledParser, list[EpochRecord]]:
     sentences, inference, ignored = prepared.sentences, prepared.inference, prepared.ignored
-    encoded = [lesson.encoded for lesson in prepared.lessons]
+    encoded = [example.encoded for example in prepared.examples]
     names = tuple(sorted(relations_in(sentences)))
     words = zip(encoded, sentences, strict=True)
     seen = ((own, sentence.heads, known_relations(sentence, names)) for own, sentence in words)

@@ -40,9 +40,13 @@ UPOS_COLUMN = "upos"
 TagWords = Callable[[tuple[str, ...]], tuple[str, ...]]
 # The reranker's tag for wrongly cut words; no treebank has one with spaces.
 NOT_A_WORD = "not a word"
-# Segmentations to rerank; their score is their log probability plus, for each word, the second number and
-# the third times its log probability of being a word: docs/notes/words-and-tags.md.
-WAYS, EACH_WORD, TRUST, SUREST = 10, 0.5, 0.7, 1.0 - 1e-9
+# Number of segmentations to rerank. Their score is their log probability plus, for each word, EACH_WORD and
+# OF_WORDS times its log probability of being a word: docs/notes/words-and-tags.md.
+SEGMENTATIONS = 10
+EACH_WORD = 0.5
+OF_WORDS = 0.7
+# Largest probability of not being a word.
+MOST_SURE = 1.0 - 1e-9
 
 
 class FeatureExtractor:
@@ -142,9 +146,11 @@ class Tagger(Stored):
         def liking(way: tuple[Tokens, float]) -> float:
             emissions = judge.emissions([word for _, words in way[0] for word in words])
             none = judge.marginals(emissions)[:, judge.tags.index(NOT_A_WORD)]
-            return float(np.log(way[1]) + (EACH_WORD + TRUST * np.log1p(-np.minimum(none, SUREST))).sum())
+            return float(
+                np.log(way[1]) + (EACH_WORD + OF_WORDS * np.log1p(-np.minimum(none, MOST_SURE))).sum()
+            )
 
-        return max(tokenizer.segmentations(text, WAYS), key=liking)[0]
+        return max(tokenizer.segmentations(text, SEGMENTATIONS), key=liking)[0]
 
     def tag_words(self, forms: tuple[str, ...]) -> tuple[str, ...]:
         """Return the most probable sequence of tags. O(n (K T + T^2)) time for K templates."""

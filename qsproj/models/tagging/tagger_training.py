@@ -26,7 +26,7 @@ from qsproj.features.hashing import FeatureIndex, commonest
 from qsproj.features.tagging import as_one, class_sets_of, templates_with
 from qsproj.models.chains import ChainExample, ChainTrainer
 from qsproj.models.packing import in_half_the_bytes
-from qsproj.models.tagging.tagger import NOT_A_WORD, WAYS, FeatureExtractor, Tagger
+from qsproj.models.tagging.tagger import NOT_A_WORD, SEGMENTATIONS, FeatureExtractor, Tagger
 from qsproj.models.tokens.tokenizer import Tokens
 from qsproj.models.tokens.tokenizer_training import TokenizedText, tokenized_text, train_tokenizer
 from qsproj.training.loop import learn
@@ -265,7 +265,7 @@ def train_segmentation_reranker(
         rest = [one for at, (one, _) in enumerate(shown) if at % FOLDS != fold]
         tokenizer = train_tokenizer(rest, rng=rng, language=language)
         for one, text in shown[fold::FOLDS]:
-            for way, _ in tokenizer.segmentations(text.text, WAYS)[:LEARNED]:
+            for way, _ in tokenizer.segmentations(text.text, SEGMENTATIONS)[:LEARNED]:
                 examples.append(_judged(way, one, text))
     wrong = any(NOT_A_WORD in one.upos for one in examples)
     return train_tagger(examples, rng=rng, language=language) if wrong else None

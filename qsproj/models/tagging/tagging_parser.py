@@ -33,7 +33,7 @@ from qsproj.models.arc.arc_scorer import ArcScorer
 from qsproj.models.constraints import ConstrainedInference, Given, candidate_arcs, span_arcs
 from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
-from qsproj.models.parser import Lesson, Parser
+from qsproj.models.parser import Parser, TrainingTree
 from qsproj.models.schema import Archive, Arrays, shaped
 from qsproj.models.spec import check, option_field, restored
 from qsproj.models.storage import described
@@ -335,7 +335,7 @@ class TaggingParser(Parser):
         parsed = self.base.attached(tagged, heads, probabilities=chances, given=given)
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TaggingParser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "TaggingParser":
         return replace(self, base=self.base.fine_tuned(trees, rng=rng))
 
     def cut(self, text: str) -> Iterator[Sentence]:

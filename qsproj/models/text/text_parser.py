@@ -23,7 +23,16 @@ from qsproj.errors import UsageError, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, unnested
-from qsproj.models.parser import BLOCK, ArcPosterior, KnownPart, Lesson, Parser, Posterior, Wrapper, trees_of
+from qsproj.models.parser import (
+    BLOCK,
+    ArcPosterior,
+    KnownPart,
+    Parser,
+    Posterior,
+    TrainingTree,
+    Wrapper,
+    trees_of,
+)
 from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
 from qsproj.models.storage import described, kind_of, load_model_of, model_from
 from qsproj.models.tagging.tagger import Tagger
@@ -253,7 +262,7 @@ class TextParser(Wrapper[Parser]):
         (tagged,) = self._tagged([sentence])
         return self.base.posterior(tagged, given)
 
-    def fine_tuned(self, trees: Sequence[Lesson], *, rng: np.random.Generator) -> "TextParser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "TextParser":
         from qsproj.models.tagging.tagger_training import fine_tuned_tagger
 
         tagger = fine_tuned_tagger(self.tagger, trees_of(trees), rng=rng)

@@ -286,7 +286,9 @@ class _Answers:
         answered = None if loop is None else loop.answered
         try:
             result: Retrained = await pool.run(
-                Reviewed(session.draft.content(), str(session.draft.path), reviewed, left, session.lessons())
+                Reviewed(
+                    session.draft.content(), str(session.draft.path), reviewed, left, session.training_pairs()
+                )
             )
             if session.readings == readings:
                 session.take(result, versions)

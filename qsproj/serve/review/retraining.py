@@ -19,7 +19,7 @@ from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
-from qsproj.models.parser import Lesson, Parser, trees_of
+from qsproj.models.parser import Parser, TrainingTree, trees_of
 from qsproj.models.text.text_parser import TextParser, load_text_parser
 from qsproj.pipelines.bootstrap.answers import learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
@@ -51,39 +51,39 @@ def tagged_itself(parser: Parser, sentence: Sentence) -> bool:
     return retagging is not None and retagging.parse(sentence).upos == sentence.upos
 
 
-def parsed_as_used(parser: Parser, lesson: Lesson, *, retag: bool, confidence: bool = False) -> Sentence:
+def parsed_as_used(parser: Parser, tree: TrainingTree, *, retag: bool, confidence: bool = False) -> Sentence:
     """Return the parsed sentence, by a joint parser with its translation; ``retag``: predict its tags."""
-    if isinstance(lesson, SentencePair):
+    if isinstance(tree, SentencePair):
         of_pairs: Any = parser
-        return of_pairs.parse_pair(lesson.source, lesson.target, lesson.alignment).target
+        return of_pairs.parse_pair(tree.source, tree.target, tree.alignment).target
     parser = (parser.retagging() if retag else None) or parser
-    return parser.parse(lesson, confidence=confidence)
+    return parser.parse(tree, confidence=confidence)
 
 
 def gain_of(
-    parser: Parser, lessons: Sequence[Lesson], *, seed: int, done: Callable[[], None] = lambda: None
+    parser: Parser, trees: Sequence[TrainingTree], *, seed: int, done: Callable[[], None] = lambda: None
 ) -> Gain | None:
     """Return the gain of training on trees by cross-validation; None for a single tree.
 
     It is rather underestimated: the trees are corrected output of the parser. ``done`` follows each training.
     """
-    folds = min(_MOST_FOLDS, len(lessons))
+    folds = min(_MOST_FOLDS, len(trees))
     if folds < 2:
         return None
-    trees = trees_of(lessons)
-    own = [tagged_itself(parser, tree) for tree in trees]
+    gold = trees_of(trees)
+    own = [tagged_itself(parser, tree) for tree in gold]
 
     def fit(others: list[int]) -> Parser:
-        tuned = parser.fine_tuned([lessons[number] for number in others], rng=np.random.default_rng(seed))
+        tuned = parser.fine_tuned([trees[number] for number in others], rng=np.random.default_rng(seed))
         done()
         return tuned
 
     def predict(tuned: Parser, number: int) -> Sentence:
-        return parsed_as_used(tuned, lessons[number], retag=own[number])
+        return parsed_as_used(tuned, trees[number], retag=own[number])
 
-    parsed = in_order(cross_fit(len(lessons), fit, predict, folds=folds))
-    before = [predict(parser, number) for number in range(len(lessons))]
-    scores_before, scores_after = attachment_scores(trees, [before, parsed])
+    parsed = in_order(cross_fit(len(trees), fit, predict, folds=folds))
+    before = [predict(parser, number) for number in range(len(trees))]
+    scores_before, scores_after = attachment_scores(gold, [before, parsed])
     return Gain(scores_before, scores_after, folds)
 
 
@@ -135,25 +135,25 @@ class Retraining:
     def __call__(self, given: Reviewed) -> Retrained:
         """Train, measure the gain, and parse the remaining sentences; a worse parser is rejected."""
         sentences = list(read_sentences(Named(given.content, given.name)))
-        lessons = [given.pairs.get(index, sentences[index]) for index in given.reviewed]
-        self.progress[:] = 0, min(_MOST_FOLDS, len(lessons)) + 2
-        gain = gain_of(self.parser, lessons, seed=self.seed, done=self._done)
-        summary: dict[str, Any] = {"reviewed": len(lessons), "left": len(given.left)}
+        trees = [given.pairs.get(index, sentences[index]) for index in given.reviewed]
+        self.progress[:] = 0, min(_MOST_FOLDS, len(trees)) + 2
+        gain = gain_of(self.parser, trees, seed=self.seed, done=self._done)
+        summary: dict[str, Any] = {"reviewed": len(trees), "left": len(given.left)}
         if gain is not None:
             scores = {"before": gain.before, "after": gain.after}
             shown = {key: {"uas": round(one.uas, 1), "las": round(one.las, 1)} for key, one in scores.items()}
             summary |= {"parts": gain.folds, **shown}
         if gain is not None and gain.after.las < gain.before.las:
             return Retrained({}, summary | {"changed": 0, "worse": True})
-        tuned = self.parser.fine_tuned(lessons, rng=np.random.default_rng(self.seed))
+        tuned = self.parser.fine_tuned(trees, rng=np.random.default_rng(self.seed))
         self._done()
-        made = {"command": "serve", "version": __version__, "reviewed": len(lessons), "seed": self.seed}
+        made = {"command": "serve", "version": __version__, "reviewed": len(trees), "seed": self.seed}
         tuned.save(self.output, made=made)
         parsed = {}
         for index in given.left:
             retag = tagged_itself(self.parser, sentences[index])
-            lesson = given.pairs.get(index, sentences[index])
-            parsed[index] = parsed_as_used(tuned, lesson, retag=retag, confidence=True)
+            tree = given.pairs.get(index, sentences[index])
+            parsed[index] = parsed_as_used(tuned, tree, retag=retag, confidence=True)
         self._done()
         return retrained(parsed, sentences, summary, model=self.output)
 

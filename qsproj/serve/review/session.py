@@ -141,7 +141,7 @@ class Session:
         other = self.others.get(index)
         return 0 if other is None else sum(map(ne, _rows(self.belief(index)), _rows(belief_of(other))))
 
-    def lessons(self) -> dict[int, SentencePair]:
+    def training_pairs(self) -> dict[int, SentencePair]:
         if not self.learns_links:
             return {}
         found = {}

@@ -37,7 +37,7 @@ class HeadSelection:
 STRANGER = ArcObjective(
     name="heads",
     purpose="each head for itself, a tree only when parsing",
-    lesson=lambda right, _: HeadSelection(right.heads) if right.whole else None,
+    loss_of=lambda gold, _: HeadSelection(gold.heads) if gold.whole else None,
     reads=("l2", "cost"),
     epochs=3,
     l2=2.0,
@@ -66,8 +66,8 @@ def test_its_gradient_is_right():
 
 def test_from_python(trees):
     parser = qsproj.train_parser(trees, objective="heads", features="words")
-    right = [parser.parse(tree).heads[1:] == tree.heads[1:] for tree in trees]
-    assert np.concatenate(right).mean() > 0.95
+    gold = [parser.parse(tree).heads[1:] == tree.heads[1:] for tree in trees]
+    assert np.concatenate(gold).mean() > 0.95
     other = qsproj.train_parser(trees, objective="likelihood", features="words")
     assert not np.array_equal(parser.scorer.weights, other.scorer.weights)
     with pytest.raises(qsproj.QsprojError, match=r"unknown objective 'tails'; known: .*hidden, heads, twin"):

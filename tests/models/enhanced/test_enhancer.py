@@ -15,7 +15,7 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import collapsed_graph, graph_of, misc_values, with_columns, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
-from qsproj.models.enhanced.enhancer import HASH_BITS, LIKELY, WAYS, Tree, filled, pattern_of, train_enhancer
+from qsproj.models.enhanced.enhancer import HASH_BITS, LIKELY, PATHS, Tree, filled, pattern_of, train_enhancer
 from qsproj.models.storage import load_model
 from qsproj.trees.crossings import crossing_arcs
 
@@ -67,7 +67,7 @@ def test_candidates_are_all_words_on_the_ways_that_edges_take(treebank):
             (word, other, way)
             for word in range(1, len(sentence) + 1)
             for other, way in ways_to(tree.heads, word).items()
-            if way in WAYS and (other != 0 or way[1] == 0)
+            if way in PATHS and (other != 0 or way[1] == 0)
         }
         assert {(one.dependent, one.head, one.way) for one in candidates} == expected
         assert len(candidates) == len(expected)

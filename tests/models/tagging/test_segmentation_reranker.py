@@ -9,7 +9,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value, with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.conll18 import cut_scores
-from qsproj.models.tagging.tagger import EACH_WORD, NOT_A_WORD, TRUST, WAYS, Tagger
+from qsproj.models.tagging.tagger import EACH_WORD, NOT_A_WORD, OF_WORDS, SEGMENTATIONS, Tagger
 from qsproj.models.tagging.tagger_training import train_segmentation_reranker, train_tagger
 from qsproj.models.tokens.tokenizer_training import train_tokenizer
 
@@ -31,11 +31,11 @@ def test_the_way_of_the_best_words_is_taken(german):
     assert NOT_A_WORD in german.judge.tags and NOT_A_WORD not in german.tags
     line = "Die Katze schläft im Garten."
     liked = {}
-    for tokens, chance in german.tokenizer.segmentations(line, WAYS):
+    for tokens, chance in german.tokenizer.segmentations(line, SEGMENTATIONS):
         words = tuple(word for _, own in tokens for word in own)
         chances = german.judge.tag_distribution(Sentence.from_words(words))
         of_words = np.log(1.0 - chances[:, german.judge.tags.index(NOT_A_WORD)])
-        liked[words] = np.log(chance) + EACH_WORD * len(words) + TRUST * of_words.sum()
+        liked[words] = np.log(chance) + EACH_WORD * len(words) + OF_WORDS * of_words.sum()
     assert len(liked) > 1
     (sentence,) = german.read([line])
     assert sentence.forms == max(liked, key=liked.get)

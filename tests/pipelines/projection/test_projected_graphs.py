@@ -10,7 +10,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import graph_of, with_graph, with_heads
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.models.enhanced.enhancer import WAYS
+from qsproj.models.enhanced.enhancer import PATHS
 from qsproj.pipelines.projection.projected_graphs import edges_through_links, with_edges_through_links
 
 ENGLISH, GERMAN, LINKS = "corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh"
@@ -63,7 +63,7 @@ def test_edges_through_links_are_those_of_all_pairs_of_linked_words():
             and h not in (d, target.heads[d])
             and (single[d], single[h]) in edges
             and source.heads[single[d]] != single[h]
-            and steps_between(target.heads.tolist(), d, h) in WAYS
+            and steps_between(target.heads.tolist(), d, h) in PATHS
             and (h or steps_between(target.heads.tolist(), d, h)[1] == 0)
         }
         assert set(edges_through_links(target, pair)) == expected
