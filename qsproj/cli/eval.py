@@ -48,7 +48,11 @@ OPTIONS = (
     Option("--columns", "all CoNLL 2018 shared task scores: XPOS, features, lemmas, CLAS, MLAS, BLEX, ELAS"),
     Option("--tags", "score tags only; the files need no trees", instead=True),
     Option("--agreement", "agreement of two annotators, GOLD and SYSTEM, as Cohen's kappa", instead=True),
-    Option("--calibration", "calibration of ArcProb, RelProb: are 80%% of arcs with 0.8 right", instead=True),
+    Option(
+        "--calibration",
+        "calibration of ArcProb and RelProb: of arcs with 0.8, 80%% should be right",
+        instead=True,
+    ),
     Option("--alignments", "score word links: alignment error rate (AER), precision, recall", instead=True),
     Option("--validate FILE", "report errors that the UD validator finds in FILE", alone=True, instead=True),
     Option(

@@ -45,9 +45,12 @@ OPTIONS = (
     Option("--lexicon FILE", "words and their tags, WORD TAB TAGS; or UniMorph: lemma TAB form TAB features"),
     shared.lemmatizer(others="tagged sentences and lexicon"),
     Option(
-        "--text FILE ...", "raw target text, a sentence a line, best with the text to tag; for rare words"
+        "--text FILE ...",
+        "raw target text, a sentence a line, best with the text to tag; improves tags of rare words",
     ),
-    Option("--also FILE ...", "treebanks of related languages: vote on tags if they agree with the tagger"),
+    Option(
+        "--also FILE ...", "treebanks of related languages, which vote on tags if they agree with the tagger"
+    ),
     Option("--paragraphs", "--text is running text, to be split into sentences", needs="--text"),
     shared.columns(use="learn", names="upos, feats, lemma", usual="sources; upos is always learned"),
     shared.SEED,

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from qsproj.serve.review.app import Review
 
 OPTIONS = (
-    Option("-m, --model [NAME=]MODEL", "models to serve under NAME (default: the file name)", several=True),
+    Option(
+        "-m, --model [NAME=]MODEL", "model to serve under NAME (default: file name); repeatable", several=True
+    ),
     Option("--review FILE", "serve a page to correct the trees of FILE"),
     *ADDRESS,
     Heading("models", "for -m without --review"),
