@@ -7,6 +7,7 @@ complete. The next process that writes it on the same machine removes files and 
 """
 
 import bz2
+import errno
 import functools
 import gzip
 import hashlib
@@ -194,6 +195,7 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with final.open("wb") as device:
                 yield device
             return
+        _check_writable(final)
         remove_stale(final.parent, of=final.name)
         partial = partial_of(final)
         try:
@@ -263,6 +265,7 @@ def check_can_be_written(path: str | os.PathLike[str] | None, *, text: bool = Tr
     with _write_errors_reported(os.fspath(path)):
         final = _checked_final(path)
         if not final.exists() or final.is_file():
+            _check_writable(final)
             partial = partial_of(final)
             with held():
                 partial.touch()
@@ -286,8 +289,15 @@ def resolved(path: str | os.PathLike[str]) -> Path:
         raise UsageError(f"{os.fspath(path)}: cannot be followed: its symbolic links form a cycle") from error
 
 
+def _check_writable(final: Path) -> None:
+    # Replacing a file only needs permission for its folder, which would ignore its own protection.
+    if final.exists() and not os.access(final, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(final))
+
+
 def _checked_final(path: str | os.PathLike[str]) -> Path:
-    final = resolved(path)
+    # The target of a link to a pipe, such as /dev/stdout, is no path.
+    final = Path(path) if Path(path).is_fifo() else resolved(path)
     if final.is_dir():
         raise UsageError(f"{path}: found a directory, expected a file to write; name a file in it")
     return final

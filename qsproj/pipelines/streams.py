@@ -1,6 +1,7 @@
 """Apply a stored model to a stream of sentences, in one process or several, holding a few blocks."""
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -93,6 +94,26 @@ def parse_all(
     check_takes_parts(parser)
     noted, given = tee(sentences)
     return map(_with_kept_deps, parsed(noted, known=known_part), given)
+
+
+def around_long(
+    apply: Callable[[Iterable[Sentence]], Iterator[Sentence]], sentences: Iterable[Sentence]
+) -> Iterator[Sentence]:
+    """Apply to the sentences of at most MAX_WORDS words; longer ones stay unchanged in their places."""
+    waiting = deque[Sentence]()
+
+    def short() -> Iterator[Sentence]:
+        for sentence in sentences:
+            waiting.append(sentence)
+            if len(sentence) <= MAX_WORDS:
+                yield sentence
+
+    for done in apply(short()):
+        while len(waiting[0]) > MAX_WORDS:
+            yield waiting.popleft()
+        waiting.popleft()
+        yield done
+    yield from waiting
 
 
 def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:

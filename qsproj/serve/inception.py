@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, TAG_PROBABILITY, misc_values
 from qsproj.corpus.sentence import Sentence
@@ -149,6 +149,7 @@ def _suggest_arcs(document: Document, read: list[Annotated], model: udpipe.Serve
     """Suggest trees; the arc of a root is a loop on the word, as in DKPro Core."""
     if model.parser is None:
         raise model.unable(udpipe.PARSER)
+    read = [one for one in read if len(one[1]) <= MAX_WORDS]
     arcs, sentences = document.arcs(), [sentence for _, sentence in read]
     trees = udpipe.parsed(model, model.parser, sentences, retag=False, confidence=True)
     for (tokens, sentence), tree in zip(read, trees, strict=True):

@@ -34,7 +34,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name, unknown_name
 from qsproj.models.parser import Parser, load_alone
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.streams import parse_all
+from qsproj.pipelines.streams import around_long, parse_all
 from qsproj.serve import requests
 from qsproj.serve.compute import ComputePool
 
@@ -188,13 +188,16 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
 def parsed(
     model: ServedModel, parser: Parser, sentences: list[Sentence], *, retag: bool, confidence: bool
 ) -> Iterator[Sentence]:
-    """Yield the sentences parsed; ``retag`` predicts the tags even where sentences have some."""
+    """Yield the sentences parsed, those of more than MAX_WORDS words unchanged.
+
+    ``retag`` predicts the tags even where sentences have some.
+    """
     needs_tags = model.tagger is None and "upos" in parser.reads
     if sentences and needs_tags and all({*one.upos, *one.xpos} == {UNSPECIFIED} for one in sentences):
         raise UsageError(
             f"found no word with a tag, expected those that the model {model.name!r} reads; it has no tagger"
         )
-    return parse_all(parser, sentences, confidence=confidence, retag=retag)
+    return around_long(partial(parse_all, parser, confidence=confidence, retag=retag), sentences)
 
 
 def udpipe_app(

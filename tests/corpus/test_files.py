@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from qsproj.corpus import files, packed
-from qsproj.corpus.files import open_binary_output, open_output, open_text
+from qsproj.corpus.files import check_can_be_written, open_binary_output, open_output, open_text
 from qsproj.errors import DataError, UsageError
 
 TEXT = "é\r\n\r line separator \u2028 stays\n\n"
@@ -198,6 +198,30 @@ def test_devices_and_links_are_written_through(tmp_path):
         handle.write(b"x")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_bytes() == b"x"
+
+
+def test_a_pipe_without_a_name_is_written():
+    reading, writing = os.pipe()
+    with open_output(f"/dev/fd/{writing}") as handle:
+        handle.write("x\n")
+    os.close(writing)
+    with os.fdopen(reading, encoding="ascii") as handle:
+        assert handle.read() == "x\n"
+
+
+def test_a_protected_file_is_not_replaced(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    path.write_text("old")
+    path.chmod(0o444)
+    # The superuser may write all files.
+    monkeypatch.setattr(os, "access", lambda file, mode: not (mode == os.W_OK and Path(file) == path))
+    for use in (open_output, open_binary_output):
+        with pytest.raises(UsageError, match="a: cannot be written: Permission denied"), use(path):
+            pass
+    with pytest.raises(UsageError, match="a: cannot be written: Permission denied"):
+        check_can_be_written(path)
+    assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["a"]
 
 
 def test_permissions_of_a_replaced_file_are_kept(tmp_path):
