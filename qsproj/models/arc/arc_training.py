@@ -23,7 +23,7 @@ from qsproj.models.arc import arc_learners, training_options
 from qsproj.models.arc import labeller as labelling
 from qsproj.models.arc.arc_parser import ArcParser, FirstOrderParser
 from qsproj.models.arc.arc_scorer import SUPPORTS, ArcExample, ArcScorer, ArcTrainer, Scorer, supported_by
-from qsproj.models.arc.labeller import LABEL_EPOCHS, Labeller, train_labeller
+from qsproj.models.arc.labeller import LABEL_EPOCHS, Labeller, relations_in, train_labeller
 from qsproj.models.arc.punctuation import are_marks
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, objective_named
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
@@ -311,6 +311,8 @@ def cross_fitted_relations(
 
     def fit(others: list[int]) -> Labeller | None:
         rest = [sentences[i] for i in others]
+        if not relations_in(rest):
+            return None
         return train_labeller(rest, rng=rng, template_set=labeller.template_set, ignored=labeller.ignored)
 
     def score(other: Labeller | None, i: int) -> Scores:

@@ -24,7 +24,7 @@ from qsproj.models.arc.arc_learners import check_finite, dev_score, usable_sente
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer, ArcTrainer
 from qsproj.models.arc.arc_training import cross_fitted_parsers, train_arc_parser, training_like
-from qsproj.models.arc.labeller import unlabelled
+from qsproj.models.arc.labeller import LABEL_EPOCHS, unlabelled
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of
 from qsproj.models.constraints import ConstrainedInference, Given, candidate_arcs
 from qsproj.models.graph import graph_factors
@@ -310,11 +310,14 @@ def train_graph_parser(
     dev: Sequence[Sentence] = (),
     options: TrainingOptions | None = None,
     graph_options: GraphOptions | None = None,
+    label_epochs: int = LABEL_EPOCHS,
 ) -> tuple[GraphParser, TrainingReport]:
     options = options or TrainingOptions()
     graph_options = graph_options or GraphOptions()
     margin_of(options.objective, KIND)
-    base, first_report = train_arc_parser(sentences, rng=rng, dev=dev, options=options)
+    base, first_report = train_arc_parser(
+        sentences, rng=rng, dev=dev, options=options, label_epochs=label_epochs
+    )
     usable = sentences_with_trees(sentences, base)
     pruners = train_pruners(usable, base, rng=rng, options=options)
     parser, records = train_factors(

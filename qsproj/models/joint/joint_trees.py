@@ -284,9 +284,9 @@ def train_target(
     def train(rest: list[Sentence]) -> TreeParser:
         if not isinstance(parser, GraphParser):
             return train_arc_parser(rest, rng=rng, options=shape, label_epochs=0)[0]
-        # Labels are not needed.
-        bare = [replace(sentence, deprels=("_",) * len(sentence)) for sentence in rest]
-        return train_graph_parser(bare, rng=rng, options=shape, graph_options=parser.options)[0]
+        return train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options, label_epochs=0)[
+            0
+        ]
 
     others = cross_fitted_parsers(train, targets, folds=FOLDS, rng=rng, again=again)
     score = partial(_with_own_tree, least_probability=options.joint.least_probability)

@@ -29,6 +29,7 @@ from qsproj.models.joint.joint_structure import known_states
 from qsproj.models.joint.joint_trees import relation_chances
 from qsproj.models.storage import load_model
 from qsproj.pipelines.bilingual.biparse import parse_pairs, train_joint_parser
+from qsproj.progress import notices
 from qsproj.training.choices import SenseWeights
 from tests.models.joint.test_joint_structure import all_trees, draw_scores, enumeration, infer, structure_of
 from tests.oracles.finite_differences import gradient
@@ -280,3 +281,15 @@ def test_a_labeller_of_the_other_trees_has_the_same_columns(pairs):
     assert [own.shape for own in scores] == [(len(s) + 1, len(parser.labeller.relations)) for s in sentences]
     np.testing.assert_array_equal(scores[0][:, column], scores[0].min())
     assert (scores[0].max(axis=1)[1:] > scores[0].min()).all()
+
+
+def test_other_trees_without_relations_are_not_told(pairs):
+    """A fold without relations says nothing of the parser, which has some."""
+    first, *others = (pair.target for pair in pairs[:4])
+    sentences = [first, *(with_heads(one, one.heads, ("_",) * len(one)) for one in others)]
+    parser, _ = train_arc_parser(sentences, rng=np.random.default_rng(1), options=OPTIONS)
+    told = []
+    with notices(told.append):
+        scores = cross_fitted_relations(sentences, parser.labeller, rng=np.random.default_rng(1), folds=2)
+    np.testing.assert_array_equal(scores[0], 0.0)
+    assert told == []
