@@ -85,6 +85,8 @@ EXAMPLES = """examples:
 Scores = Mapping[str, object] | list[str]
 # Kinds of scores that replace attachment scores.
 KINDS = ("tags", "columns", "agreement", "calibration", "alignments", "validate")
+# Options without F1: files of the same text in other words are refused with them.
+OF_SAME_WORDS = ("agreement", "calibration", "report", "by", "versus", "no_punct")
 
 
 def add_conditions(parser: argparse.ArgumentParser) -> None:
@@ -103,7 +105,14 @@ def _kind(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace) -> None:
     if options.validate and options.gold is not None:
         raise UsageError(f"--validate tests one file, {options.validate}; leave out {options.gold}")
-    found = _scores(options)
+    try:
+        found = _scores(options)
+    except WordsDifferError as error:
+        given = [f"--{name.replace('_', '-')}" for name in OF_SAME_WORDS if getattr(options, name)]
+        if not given:
+            raise
+        without = f"without {' and '.join(given)}, files of the same text are scored by F1"
+        raise error.with_remedy(f"score files of the same words; {without}") from None
     text = "\n".join(found) if isinstance(found, list) else json.dumps(found, ensure_ascii=False, indent=2)
     print_lines([text])
 
@@ -157,7 +166,7 @@ def _of_trees(options: argparse.Namespace, paths: list[str], files: Sequence[Fil
     try:
         scores = attachment_scores(files[0](), others, punctuation=punctuation, by=options.by, names=paths)
     except WordsDifferError:
-        if options.by is not None or options.versus is not None or options.no_punct:
+        if any(getattr(options, name) for name in OF_SAME_WORDS):
             raise
         return _of_cut_words(options, of_words(files[0](), files[1]()))
     _check_something_scored(options, paths, scores)

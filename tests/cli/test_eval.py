@@ -283,10 +283,15 @@ def test_files_cut_differently_as_json(run_cli, files, gold):
 
 def test_only_whole_files_are_scored_by_f1(run_cli, files):
     files["system"].write_text(OTHERWISE_CUT, encoding="utf-8")
-    for option in (["--no-punct"], ["--by", "tag"], ["--versus", files["other"]]):
+    report = "--report", files["gold"].with_suffix(".html")
+    versus = "--versus", files["other"]
+    for option in (["--no-punct"], ["--by", "tag"], versus, report, ["--agreement"], ["--calibration"]):
         outcome = run_cli("eval", files["gold"], files["system"], *option)
         assert outcome.code == 2
         assert "found 'zum' as word 4 of sentence 1" in outcome.err
+        assert f"; without {option[0]}, files of the same text are scored by F1" in outcome.err
+    outcome = run_cli("eval", files["gold"], files["system"], "--by", "tag", "--no-punct")
+    assert "; without --by and --no-punct, files of the same text are" in outcome.err
 
 
 def test_tags_alone(run_cli, files):
