@@ -51,10 +51,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.models.tagging.tagger_training import accuracy, train_tagger
     from qsproj.pipelines.tagging.target_words import treebank_tokens
 
-    lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
-    if lexicon.tags:
-        found = f"{options.lexicon}: found words with tags, but tags are learned from treebanks"
-        raise UsageError(f"{found}; expected lemma, form and features, separated by tabs")
+    lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language, tags=False)
     shared.warn_trained_on_dev(options)
     rng = shared.rng_of(options)
     dev = list(read_tagged([options.dev])) if options.dev else []

@@ -218,9 +218,15 @@ def test_a_lexicon_tells_lemmas_of_a_treebank_without(files, tmp_path, run_cli):
     learned = run_cli("train-tagger", files / "few.conllu", "--lexicon", unimorph, "-o", model)
     assert (learned.code, "also learned: lemma" in learned.err) == (0, True), learned.err
     assert "\tHund\thunt\t" in run_cli("tag", "-m", model, "--language", "de", stdin="Der Hund\n").out
-    refused = run_cli("train-tagger", files / "few.conllu", "--lexicon", files / "lexicon.tsv", "-o", model)
-    assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "lexicon.tsv: found words with tags, but tags are learned from treebanks" in refused.err
+    (files / "two").write_text("Hund\thund\n", encoding="utf-8")
+    for name, found in (
+        ("lexicon.tsv", "1: found 'Hund\\tNOUN', expected lemma TAB form TAB features; tags are learned"),
+        ("two", "1: found 'Hund\\thund', expected lemma TAB form TAB features"),
+        ("few.conllu", "expected lemma TAB form TAB features; name it as a TREEBANK"),
+    ):
+        refused = run_cli("train-tagger", files / "few.conllu", "--lexicon", files / name, "-o", model)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert found in refused.err
 
 
 def test_a_package_tells_lemmas(files, tmp_path, run_cli, monkeypatch):

@@ -16,6 +16,7 @@ from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.conllu import looks_like_conllu
 from qsproj.corpus.files import PathOrFile, name_of, open_text
+from qsproj.corpus.messages import excerpt
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, pluralise, unknown_name
 from qsproj.progress import notice
@@ -112,16 +113,17 @@ class Lexicon:
         return [*self.inflections, *(self.more(sentences) if self.more is not None else ())]
 
 
-def read_lexicon(path: PathOrFile) -> Lexicon:
+def read_lexicon(path: PathOrFile, *, tags: bool = True) -> Lexicon:
     """Read lines of ``word TAB tags``, or of UniMorph: ``lemma TAB form TAB features``.
 
     Tags are separated by spaces, commas or bars. The tags of several lines of a word are combined. Case is
     kept. The first line determines the format. Ignored are blank lines, lines that begin with ``# ``,
     UniMorph forms of several words, and cells after the tags in a file of a bootstrap's ``--suggest-words``.
     A QUESTION is only read with one tag, which its words have, whatever other lines say. Raises DataError at
-    lines without tab, word, tag or part of speech, at tags that are not universal, and without any line.
+    lines without tab, word, tag or part of speech, at tags that are not universal, and without any line;
+    without ``tags``, where there are tags in place of lemmas.
     """
-    name = name_of(path)
+    name, cells = name_of(path), "word TAB tags" if tags else "lemma TAB form TAB features"
     with open_text(path) as handle:
         stripped = (line.rstrip("\r\n").lstrip("\ufeff") for line in handle)
         lines = [(number, line) for number, line in enumerate(stripped, start=1) if line.strip()]
@@ -132,14 +134,18 @@ def read_lexicon(path: PathOrFile) -> Lexicon:
             answers |= dict.fromkeys(question.words if len(question.tags) == 1 else (), question.tags)
     rows = [(number, line) for number, line in lines if not line.startswith("# ")]
     if not rows and not answers:
-        raise DataError(name, None, "no line", "word TAB tags", "check that it is the right file")
+        raise DataError(name, None, "no line", cells, "check that it is the right file")
     if rows and looks_like_conllu([rows[0][1]]):
-        remedy = "the option of tagged sentences is --tagged"
-        raise DataError(name, rows[0][0], "CoNLL-U", "a word, a tab, its tags", remedy)
+        remedy = "project-tags and bootstrap read tagged sentences by --tagged"
+        remedy = remedy if tags else "name it as a TREEBANK"
+        raise DataError(name, rows[0][0], "CoNLL-U", cells, remedy)
     rest = _without_counts(rows[0][1].partition("\t")[2]) if rows else ""
     # ``zu TAB ADP TAB PART`` is a word with its tags, not a lemma, its form and features as in UniMorph.
     if "\t" in rest and not set(_tags_in(rest)) <= set(UNIVERSAL_TAGS):
-        return Lexicon(inflections=tuple(_inflections(name, rows)), tags=answers)
+        return Lexicon(inflections=tuple(_inflections(name, rows)), tags=answers if tags else {})
+    if not tags:
+        number, line = rows[0] if rows else lines[0]
+        raise DataError(name, number, excerpt(line), cells, "tags are learned from the treebanks")
     return Lexicon(tags=_word_tags(name, rows)).corrected(answers)
 
 
@@ -167,7 +173,7 @@ def _word_tags(name: str, rows: Iterable[tuple[int, str]]) -> dict[str, tuple[st
 
 def _check_tags(name: str, number: int, tags: Sequence[str]) -> None:
     if other := next((tag for tag in tags if tag not in UNIVERSAL_TAGS), None):
-        remedy = "map it to universal tags, or leave the word out"
+        remedy = "map it to universal tags, or leave the word out; UniMorph is lemma TAB form TAB features"
         raise DataError(name, number, f"the tag {other!r}", f"one of {' '.join(UNIVERSAL_TAGS)}", remedy)
 
 
@@ -225,9 +231,11 @@ CASED = ("NOUN", "PROPN")  # looked up as written, words with other tags in lowe
 NOT_LISTED = frozenset({"PUNCT", "SYM", "X"})  # tags for which a word list gives no lemmas
 
 
-def lexicon_of(path: str | None, lemmatizer: str | None, language: str | None) -> Lexicon:
+def lexicon_of(
+    path: str | None, lemmatizer: str | None, language: str | None, *, tags: bool = True
+) -> Lexicon:
     """Return the lexicon of a file, with a lemmatizer for other words; either may be None."""
-    lexicon = Lexicon() if path is None else read_lexicon(path)
+    lexicon = Lexicon() if path is None else read_lexicon(path, tags=tags)
     if lemmatizer is None:
         return lexicon
     if lemmatizer != SIMPLEMMA:

@@ -59,10 +59,11 @@ def test_lines_of_unimorph_tell_lemmas():
         ("Hund NOUN\n", ":1: found a malformed line"),
         ("Hund\tNOUN\nKatze\t\n", ":2: found a malformed line"),
         ("Hund\tNN\n", ":1: found the tag 'NN', expected one of ADJ ADP"),
+        ("Hund\thund\n", "or leave the word out; UniMorph is lemma TAB form TAB features"),
         ("\n", "found no line"),
         (
             "# text = Hund\n1\tHund\tHund\tNOUN" + "\t_" * 6 + "\n\n",
-            ":2: found CoNLL-U, expected a word, a tab, its tags; the option of tagged sentences is",
+            ":2: found CoNLL-U, expected word TAB tags; project-tags and bootstrap read",
         ),
         ("gehen\tging\tV;PST\n\ngehen\tgeht\n", ":3: found a malformed line, expected a lemma, a form"),
         ("gehen\tging\tV;PST\n\tgeht\tV\n", ":2: found a malformed line"),
