@@ -40,10 +40,12 @@ EXAMPLES = """examples:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.serve.listening import check_installed, listen
+
+    check_installed()  # before the imports that need the extra
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall
     from qsproj.serve.compute import ComputePool
-    from qsproj.serve.listening import check_installed, listen
     from qsproj.serve.review.app import Review, serve_review
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.inference import Inference
@@ -52,7 +54,6 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.serve.review.session import WORTH, Session
     from qsproj.serve.review.words import WordList, concordance_of
 
-    check_installed()
     folder = Path(options.work)
     call = BootstrapCall.load(folder, options.language)
     lexicon = options.lexicon or str(folder / f"annotate.{call.language}.lexicon.tsv")

@@ -225,6 +225,14 @@ def test_a_folder_without_a_bootstrap_is_refused(tmp_path, run_cli, name, conten
     assert message in outcome.err
 
 
+def test_without_the_extra_it_is_told_what_to_install(tmp_path):
+    code = "import sys; sys.modules['starlette'] = None; from qsproj.__main__ import run; run()"
+    command = [sys.executable, "-c", code, "annotate", "--work", tmp_path, "-o", tmp_path / "model"]
+    ended = subprocess.run([*map(str, command)], capture_output=True, text=True)
+    said = "qsproj annotate: found no starlette; install it: pip install 'qsproj[serve]'\n"
+    assert (ended.returncode, ended.stderr) == (2, said)
+
+
 @pytest.mark.slow
 def test_the_page_trains_and_goes_on_after_a_restart(work, tmp_path):
     folder, model = shutil.copytree(work, tmp_path / "work"), tmp_path / "model"
