@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,6 +202,13 @@ def test_standing_says_what_is_next_and_when_to_stop(loop):
     # Nothing is left to correct, neither in drafts nor in the list.
     assert there["stop"]
     assert "stopping now loses little" in line
+    # A new word, wrong at nine places of a thousand, is one word, not one each minute.
+    with Path(loop.words.suggestions).open("a", encoding="utf-8") as handle:
+        handle.write("hund\tNOUN PROPN\t9\t9\t9.0\t[Hund]\n")
+    loop.words.load()
+    there = loop.standing()
+    assert "10 more minutes: about 0.7 points by words" in there["text"]
+    assert there["stop"]
 
 
 def test_a_batch_of_answers_trains_by_itself_and_answers_come_meanwhile(serving, loop):

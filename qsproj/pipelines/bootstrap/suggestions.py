@@ -354,9 +354,13 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Expected points of trees by the minute, of words and of sentences; the deviation of the latter."""
+    """Expected points of trees by the minute, of words and of sentences; the deviation of the latter.
+
+    ``words_ahead``: of all words of the next AHEAD minutes, the best of which are those of the first minute.
+    """
 
     words: float
+    words_ahead: float
     sentences: float
     deviation: float
 
@@ -371,10 +375,10 @@ def worth_a_minute(wrong: Sequence[float], seconds: float, *, tokens: int, passe
     ``wrong``: expected number of wrong occurrences of each word that is left, in the order of the list, each
     of which takes some ``seconds``; ``tokens``: of the text. ``passed``: sentences corrected so far.
     """
-    count = max(round(60.0 / seconds), 1)
-    words = 100.0 * OF_WORDS * sum(wrong[:count]) / max(tokens, 1)
+    counts = (max(round(60.0 * minutes / seconds), 1) for minutes in (1.0, AHEAD))
+    words = (100.0 * OF_WORDS * sum(wrong[:count]) / max(tokens, 1) for count in counts)
     gain, deviation = expected_gain(passed)
-    return Worth(words, *(100.0 * OF_DRAFTS * one / AHEAD for one in (gain, deviation)))
+    return Worth(*words, *(100.0 * OF_DRAFTS * one / AHEAD for one in (gain, deviation)))
 
 
 def expected_gain(passed: Sequence[Passed]) -> tuple[float, float]:

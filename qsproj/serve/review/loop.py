@@ -75,9 +75,10 @@ class Loop:
             "model": self.model,
             "accuracy": accuracy_of(passed),
             "gain": [round(one, 1) for one in (gain, gain - doubt, gain + doubt)],
+            "gain_of_words": round(worth.words_ahead, 1),
             "next": worth.next,
             "a_minute": {"words": round(worth.words, 2), "sentences": round(worth.sentences, 2)},
-            "stop": bool(passed) and AHEAD * max(worth.words, worth.sentences) < WORTHWHILE,
+            "stop": bool(passed) and max(worth.words_ahead, gain) < WORTHWHILE,
         }
         return found | {"text": in_words(found)}
 
@@ -127,12 +128,11 @@ def in_words(standing: dict[str, Any]) -> str:
     if (accuracy := standing["accuracy"]) is not None:
         share, low, high = (100.0 * accuracy[name] for name in ("share", "low", "high"))
         expected, least, most = standing["gain"]
-        by_words = round(AHEAD * standing["a_minute"]["words"], 1)
         parts += [
             f"of the last {accuracy['words']} words, {share:.0f}% were right in the draft ({low:.0f} to "
             f"{high:.0f}%)",
-            f"{AHEAD:.0f} more minutes: about {by_words} points by words, {expected} by sentences "
-            f"({least} to {most})",
+            f"{AHEAD:.0f} more minutes: about {standing['gain_of_words']} points by words, {expected} by "
+            f"sentences ({least} to {most})",
         ]
     advice = "next: words (key w)" if standing["next"] == WORDS else "next: sentences"
     parts.append("stopping now loses little" if standing["stop"] else advice)

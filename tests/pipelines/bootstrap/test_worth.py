@@ -39,3 +39,11 @@ def test_words_come_next_while_they_settle_much():
     assert worth(rare, sentences=passed(0.8, 0.4)).next == WORDS
     # 15 words a minute, or 10.
     assert worth(frequent).words == pytest.approx(1.5 * worth(frequent, seconds=6.0).words)
+
+
+def test_ten_minutes_of_words_bring_no_more_than_the_words_of_the_list():
+    wrong = [10.0] * 10 + [1.0] * 40 + [0.5] * 100
+    worth = worth_a_minute(wrong, 6.0, tokens=1000, passed=[])
+    assert worth.words == pytest.approx(0.8 * 10.0)
+    assert worth.words_ahead == pytest.approx(0.8 * (10.0 + 4.0 + 2.5))
+    assert worth_a_minute(wrong[:10], 6.0, tokens=1000, passed=[]).words_ahead == worth.words
