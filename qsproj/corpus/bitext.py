@@ -18,6 +18,7 @@ from qsproj.progress import notice
 
 _BARS = "|||"
 AS_TEXT = "give its sentences as text: sed -n 's/^# text = //p' FILE"  # for CoNLL-U where text is expected
+AS_IN_PAIRS = "as between the sentences of a pair"
 _LOOKED_AT, _FEWEST_LINES = 100, 3  # lines to find the columns of text in, at most and at least
 _NUMBER = re.compile(r"[-+]?[\d.,:]*\d(?:[eE][-+]?\d+)?%?|\S+://\S*")
 _NAME = re.compile(r"\S*\d\S*|[a-z]{2,3}([-_]\w+)?|\S+[./_]\S+")
@@ -39,7 +40,7 @@ def read_bitext(
 def _pairs_of_files(source: PathOrFile, target: PathOrFile) -> Iterator[tuple[str, str]]:
     with open_text(source) as source_lines, open_text(target) as target_lines:
         sides = (source, source_lines), (target, target_lines)
-        rows = zip_longest(*(_checked_side(lines, name_of(path)) for path, lines in sides))
+        rows = zip_longest(*(checked_side(lines, name_of(path)) for path, lines in sides))
         for number, (source_line, target_line) in enumerate(rows, start=1):
             if source_line is None or target_line is None:
                 longer, shorter = (source, target) if target_line is None else (target, source)
@@ -50,14 +51,20 @@ def _pairs_of_files(source: PathOrFile, target: PathOrFile) -> Iterator[tuple[st
             yield _clean(source_line), _clean(target_line)
 
 
-def _checked_side(handle: TextIO, name: str) -> Iterator[str]:
-    """Yield the lines of one side after checking that the first are not XML or columns of numbers."""
+def checked_side(handle: TextIO, name: str) -> Iterator[str]:
+    """Yield the lines of one side after checking that the first are not XML, columns of numbers or pairs."""
     lines = iter(handle)
     head = list(islice(lines, _LOOKED_AT))
     if looks_like_xml(head):
         remedy = "give only the TMX file; it contains both sides"
         raise DataError(name, 1, "XML", "one sentence a line", remedy)
     _check_columns(head, "\t", 1, name)
+    texts = {number: text for number, line in enumerate(head, start=1) if (text := _clean(line))}
+    for separator, found in (("\t", "a tab"), (f" {_BARS} ", _BARS)):
+        parted = [number for number, text in texts.items() if separator in text]
+        if len(parted) > len(texts) / 2:
+            remedy = "give one side (cut -f2 FILE), or, as a bitext, the file of pairs alone"
+            raise DataError(name, parted[0], f"{found} {AS_IN_PAIRS}", "one sentence a line", remedy)
     return chain(head, lines)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.corpus import alignments
-from qsproj.corpus.bitext import AS_TEXT, looks_like_xml, read_bitext, read_tmx
+from qsproj.corpus.bitext import AS_IN_PAIRS, AS_TEXT, looks_like_xml, read_bitext, read_tmx
 from qsproj.corpus.conllu import (
     looks_like_conllu,
     looks_like_plus,
@@ -206,14 +206,13 @@ def opening(lines: Iterator[str]) -> list[str]:
 
 def _check_no_pair(line: str, number: int, name: str) -> None:
     """Raise DataError for the first line of a bitext, whose pairs would be read as sentences."""
-    cells, between = line.split("\t"), "as between the sentences of a pair"
-    side = "give one side of it, for instance"
+    cells, side = line.split("\t"), "give one side of it, for instance"
     columns = pluralise(len(cells), "column"), advice_on_columns(len(cells))
     for is_fault, found, remedy in (
         (len(cells) > 3 and cells[0].isdecimal(), *columns),
         (looks_like_xml([line]), "XML", "take its text out"),
-        ("\t" in line.strip(), f"a tab {between}", f"{side}: cut -f2 FILE"),
-        (" ||| " in line.strip(), f"||| {between}", f"{side}: sed 's/.* ||| //' FILE"),
+        ("\t" in line.strip(), f"a tab {AS_IN_PAIRS}", f"{side}: cut -f2 FILE"),
+        (" ||| " in line.strip(), f"||| {AS_IN_PAIRS}", f"{side}: sed 's/.* ||| //' FILE"),
     ):
         if is_fault:
             raise DataError(name, number, found, "CoNLL-U or plain text, one sentence a line", remedy)

@@ -112,6 +112,20 @@ def test_unequal_line_counts(run_cli, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("arguments", [(), ("--tokenize", "en", "de")])
+def test_pairs_are_not_a_side(run_cli, pairs, tmp_path, arguments):
+    (tmp_path / "de").write_text("das haus\n" * 4, encoding="utf-8")
+    outcome = run_cli("align", pairs, tmp_path / "de", *arguments)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert "pairs.tsv:1: found a tab as between the sentences of a pair" in outcome.err
+
+
+def test_pairs_are_not_the_text_beside_trees(run_cli, pairs):
+    outcome = run_cli("align", "corpora/de.conllu", pairs)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "pairs.tsv:1: found a tab as between the sentences of a pair" in outcome.err
+
+
 def test_empty_file(run_cli, tmp_path):
     (tmp_path / "empty").write_text("")
     outcome = run_cli("align", tmp_path / "empty")

@@ -66,6 +66,19 @@ def test_numbers_beside_a_side_in_two_files_are_refused(tmp_path):
         list(read_bitext(tmp_path / "s", tmp_path / "t"))
 
 
+@pytest.mark.parametrize(("separator", "found"), [("\t", "a tab"), (" ||| ", r"\|\|\|")])
+def test_a_file_of_pairs_beside_a_side_is_refused(tmp_path, separator, found):
+    (tmp_path / "s").write_text("\nthe dog\n" + "a cat\n" * 3)
+    (tmp_path / "t").write_text(f"\nthe dog{separator}der Hund\n" + f"a cat{separator}eine Katze\n" * 3)
+    message = f"t:2: found {found} as between the sentences of a pair, expected one sentence a line"
+    for sides in (("s", "t"), ("t", "s")):
+        with pytest.raises(DataError, match=message):
+            list(read_bitext(*(tmp_path / side for side in sides)))
+    # A tab in some lines is white space.
+    (tmp_path / "t").write_text("\nder\tHund\n" + "eine Katze\n" * 3)
+    assert len(list(read_bitext(tmp_path / "s", tmp_path / "t"))) == 5
+
+
 def test_two_files(tmp_path):
     for side in (0, 1):
         (tmp_path / str(side)).write_text("".join(pair[side] + "\n" for pair in PAIRS))

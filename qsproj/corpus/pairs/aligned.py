@@ -11,6 +11,7 @@ from itertools import chain, islice, product, repeat
 import numpy as np
 
 from qsproj.corpus.alignments import MISC_FORMAT, links_in_misc, naming_option
+from qsproj.corpus.bitext import checked_side
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import tokens_of
 from qsproj.corpus.editing import at_lines, lines_in
@@ -177,7 +178,7 @@ def pair_with_text(
     """Yield each sentence of a CoNLL-U file with the words of its line of text, none for a blank line."""
     number, left_out, blanks = 0, 0, BlankLines()
     with open_text(text) as handle:
-        lines = enumerate(handle, start=1)
+        lines = enumerate(checked_side(handle, name_of(text)), start=1)
         for number, (tree_line, sentence) in enumerate(at_lines(read_sentences(trees)), start=1):
             left_out += sum(1 for _, line in islice(lines, blanks.note(sentence)) if not is_blank(line))
             _, line = next(lines, (0, None))

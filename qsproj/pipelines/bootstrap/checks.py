@@ -11,6 +11,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.contractions import Contractions
 from qsproj.corpus.editing import comment_value, misc_values
+from qsproj.corpus.files import BYTE_ORDER_MARK, open_text
 from qsproj.corpus.formats import open_raw_text, read_all, read_sentences
 from qsproj.corpus.language import recognition
 from qsproj.corpus.language.recognition import LOOKED_AT, check_language, commonest_script
@@ -113,7 +114,7 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
         elif is_scripture(path):
             raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
     if len(text.bitext) > 1 and text.paired_by == texts.LINE:
-        check_no_pairs(text)
+        check_no_verses(text)
     whole, letters, left_out = 0, [0, 0], Counter[str]()
     for _, *sides in text.named(left_out):
         if not all(sides):
@@ -150,16 +151,15 @@ def check_lines(text: texts.SourceText) -> None:
         notice(f"{text.bitext[-1]}: found {found}, in {len(shifted)} of {blocks} blocks; {remedy}")
 
 
-def check_no_pairs(text: texts.SourceText) -> None:
-    """Raise DataError when most sampled lines of one of two files have a tab, as in a file of pairs."""
-    pairs = list(islice(text.pairs(), LOOKED_AT))
-    for path, lines in zip(text.bitext, zip(*pairs, strict=True), strict=False):
+def check_no_verses(text: texts.SourceText) -> None:
+    """Raise DataError when most first lines of one of two files begin with the reference of a verse."""
+    for path in text.bitext:
+        with open_text(path) as handle:
+            lines = [line.lstrip(BYTE_ORDER_MARK) for line in islice(handle, LOOKED_AT)]
         before = [line.partition("\t")[0] for line in lines if "\t" in line]
-        if len(before) > len(lines) / 2:
-            found, remedy = "pairs separated by a tab", "give the file of pairs alone"
-            if all(map(parse_reference, before)):
-                found, remedy = "verses", "if both sides are files with verses, add --paired-by verse"
-            raise DataError(path, None, found, "one side of the bitext", remedy)
+        if len(before) > len(lines) / 2 and all(map(parse_reference, before)):
+            remedy = "if both sides are files with verses, add --paired-by verse"
+            raise DataError(path, None, "verses", "one side of the bitext", remedy)
 
 
 def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:

@@ -115,8 +115,8 @@ def test_bitexts_that_teach_nothing_are_told_before_anything_is_learned(sides, t
         ((sides[0], blank), r"found 0 pairs to learn from \(left out: 90 for a blank side\)"),
         ((sides[0], short), "found 90 lines in .* expected 89 as in "),
         ((sides[0], str(CORPORA / "de.conllu")), "de.conllu:1: found CoNLL-U, expected text"),
-        ((sides[0], pairs), "pairs: found pairs separated by a tab"),
-        ((pairs, sides[0]), "pairs: found pairs .*; give the file of pairs alone"),
+        ((sides[0], pairs), "pairs:1: found a tab as between the sentences of a pair"),
+        ((pairs, sides[0]), "pairs:1: found a tab .* the file of pairs alone"),
         ((verses, verses), "verses: found verses, expected .* with verses, add --paired-by verse"),
     ):
         with pytest.raises(DataError, match=message):
