@@ -6,6 +6,7 @@ treebanks: family and head, conjunctions, shared modifiers, punctuation.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from qsproj.corpus.messages import check_type
@@ -52,22 +53,26 @@ class Style:
 UD = Style()
 
 #: The choices of each dimension, those of Universal Dependencies first.
-DIMENSIONS: Mapping[str, tuple[str, ...]] = {entry.name: get_args(entry.type) for entry in fields(Style)}
+DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {entry.name: get_args(entry.type) for entry in fields(Style)}
+)
 
 _CONTENT_HEAD = dict.fromkeys(("determiners", "prepositions", "copula", "auxiliaries"), "child")
 _STANFORD = _CONTENT_HEAD | {"conjunctions": "between", "shared": "head", "punctuation": "between"}
 _STANFORD |= {"coordination": "stanford", "prepositions": "head"}
 _FUNCTION_HEADS = {"copula": "head", "auxiliaries": "head"}
 #: Presets; dimensions that a preset does not name are unchanged.
-PRESETS: Mapping[str, Mapping[str, str]] = {
-    "ud": {name: choices[0] for name, choices in DIMENSIONS.items()},
-    "stanford": _STANFORD,
-    "prague": _STANFORD | {"coordination": "prague", "copula": "head"},
-    "moscow": _STANFORD | _FUNCTION_HEADS | {"coordination": "moscow"},
-    "conll": _STANFORD | _FUNCTION_HEADS | {"coordination": "conll"},
-    "content-head": _CONTENT_HEAD,
-    "function-head": dict.fromkeys(_CONTENT_HEAD, "head"),
-}
+PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "ud": {name: choices[0] for name, choices in DIMENSIONS.items()},
+        "stanford": _STANFORD,
+        "prague": _STANFORD | {"coordination": "prague", "copula": "head"},
+        "moscow": _STANFORD | _FUNCTION_HEADS | {"coordination": "moscow"},
+        "conll": _STANFORD | _FUNCTION_HEADS | {"coordination": "conll"},
+        "content-head": _CONTENT_HEAD,
+        "function-head": dict.fromkeys(_CONTENT_HEAD, "head"),
+    }
+)
 
 
 def parse_style(text: str, *, base: Style = UD) -> Style:

@@ -23,6 +23,12 @@ def test_presets_choose_what_there_is(name):
     assert name in agreeing_presets({dimension: getattr(style, dimension) for dimension in DIMENSIONS})
 
 
+@pytest.mark.parametrize("table", [DIMENSIONS, PRESETS])
+def test_tables_are_read_only(table):
+    with pytest.raises(TypeError):
+        table["ud"] = {}
+
+
 def test_the_later_name_wins_and_the_rest_is_of_the_base():
     style = parse_style("function-head, copula=child", base=parse_style("coordination=conll"))
     assert (style.coordination, style.copula, style.auxiliaries) == ("conll", "child", "head")
