@@ -33,7 +33,10 @@ OPTIONS = (
         "--bitext FILE ...", "source and target, or a file of pairs (lines, TMX)", required=True, several=True
     ),
     Option(
-        "--languages SOURCE TARGET", "ISO 639 codes: en de; if none, qaa to qtz", required=True, several=True
+        "--languages SOURCE TARGET",
+        "ISO 639 codes: en de; qaa to qtz for a language without a code",
+        required=True,
+        several=True,
     ),
     Option("-o, --output MODEL", "where the model is written", required=True),
     Option(
@@ -44,9 +47,7 @@ OPTIONS = (
     Option("--work DIR", "keep the results of stages here, and reuse them"),
     SEED,
     Heading("further inputs"),
-    Option(
-        "--alignment FILE", "links i-j of an external aligner for --bitext by qsproj tokenize", several=True
-    ),
+    Option("--alignment FILE", "links i-j of an aligner, for --bitext cut by qsproj tokenize", several=True),
     Option("--text FILE ...", "raw target text, one sentence a line; include the text to be parsed"),
     Option("--paragraphs", "--text is running text, to be split into sentences", needs="--text"),
     Option("--also FILE ...", "treebanks of other languages, best related ones, for tags and trees"),
@@ -59,7 +60,7 @@ OPTIONS = (
     Option("--trees FILE", "the target trees used for training", writes=""),
     Option("--report FILE", "HTML page with stages, scores and example pairs", writes=""),
     Option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes=""),
-    Option("--suggest-sentences N", "number: about 55 an hour, and 100 words", default=20, needs="--suggest"),
+    Option("--suggest-sentences N", "how many; 55 and 100 words take an hour", default=20, needs="--suggest"),
     Option("--suggest-words FILE", "words to tag first; for --lexicon, delete unchecked ones", writes=""),
     Heading("advanced"),
     Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),

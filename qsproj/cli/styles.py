@@ -35,7 +35,7 @@ _ROUND_TRIP = """Convert a treebank to another style and back, and count the los
 _LIST = """List the dimensions with their choices, those of Universal Dependencies first, and the presets."""
 _SHOWN_RELATIONS = 5
 SOURCE_STYLE = Option(
-    "--from STYLE", "style of the input, or auto: detected in memory (default: ud)", dest="from_style"
+    "--from STYLE", "style of the input; auto: read all and detect it (default: ud)", dest="from_style"
 )
 _TREEBANK = Option("[TREEBANK]", "CoNLL-U", default="-")
 _TO = Option("--to STYLE", "the style to convert to and back", required=True)

@@ -23,10 +23,11 @@ class Option:
 
     ``written``: as the help shows it. N, K and PIXELS are whole numbers, P is a probability, NAME,... are
     columns. The help is completed by a ``default`` that is a number, or ``-``, a standard stream. ``least``,
-    ``most``: range; a float as ``least`` allows any number. ``needs``: another option, ``--text``, or some
-    values of one, ``--method a, b``, without which it is not read. ``writes``: an output, as ``-o`` always
-    is, which may replace these inputs. ``former``: an old name, not shown. ``dest``: name in the namespace.
-    ``alone``: with it, arguments are not required. ``instead``: an alternative to the option before it.
+    ``most``: range; a float as ``least`` allows any number. ``several``: it may be given several times.
+    ``needs``: another option, ``--text``, or some values of one, ``--method a, b``, without which it is not
+    read. ``writes``: an output, as ``-o`` always is, which may replace these inputs. ``former``: an old name,
+    not shown. ``dest``: name in the namespace. ``alone``: with it, arguments are not required. ``instead``:
+    an alternative to the option before it.
     """
 
     written: str
