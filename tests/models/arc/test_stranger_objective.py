@@ -66,8 +66,8 @@ def test_its_gradient_is_right():
 
 def test_from_python(trees):
     parser = qsproj.train_parser(trees, objective="heads", features="words")
-    gold = [parser.parse(tree).heads[1:] == tree.heads[1:] for tree in trees]
-    assert np.concatenate(gold).mean() > 0.95
+    right = [parser.parse(tree).heads[1:] == tree.heads[1:] for tree in trees]
+    assert np.concatenate(right).mean() > 0.95
     other = qsproj.train_parser(trees, objective="likelihood", features="words")
     assert not np.array_equal(parser.scorer.weights, other.scorer.weights)
     with pytest.raises(qsproj.QsprojError, match=r"unknown objective 'tails'; known: .*hidden, heads, twin"):
