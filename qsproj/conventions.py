@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 def frozen_heads(heads: ArrayLike) -> Heads:
     """Return ``heads`` as a read-only int32[n+1] array with ``heads[0] == NO_HEAD``.
 
-    Raises ValueError if it is not one-dimensional, is empty, has a head of the root, or one out of range.
+    Raises ValueError if it is not one-dimensional or empty, gives the root a head, or one is out of range.
     """
     array = np.array(heads, dtype=np.int32)
     if array.ndim != 1 or array.size == 0:

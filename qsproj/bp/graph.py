@@ -54,7 +54,8 @@ class FactorGroup(Scored):
         """Return the messages to the variables (thesis eq. 2.8; with maxima for sums if ``maximise``).
 
         A message is the log-ratio of the factor's belief (eq. 2.10) about its variable minus the incoming
-        message; it only agrees with an infinite one. NaN: the factor has no possible assignment left.
+        message. Where the incoming ratio is infinite it need only be consistent with it. NaN: the incoming
+        messages leave the factor no possible assignment.
         """
         return self.messages(*self.given(incoming), maximise).reshape(-1)
 

@@ -89,7 +89,8 @@ class Chains:
     """The possible dependents of each head on each side, from the head outwards.
 
     ``variables``, ``dependents`` int32[E]: arcs and words, chain after chain with ``starts`` int64[F+1].
-    ``heads``, ``sides`` int32[F]: of chains, 0 left, 1 right; also of empty ones, but none left of the root.
+    ``heads``, ``sides`` int32[F]: head of each chain, and 0 left, 1 right. Empty chains are listed too; the
+    root has no left side.
     """
 
     variables: Table

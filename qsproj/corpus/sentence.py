@@ -325,12 +325,15 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentencePair:
-    """A source sentence, its translation, and the word alignment between them."""
+    """A source sentence, its translation, and the word alignment between them.
+
+    ``alignment``: the links, or candidate links to select from. ``hand``: hand-made links for training.
+    """
 
     source: Sentence
     target: Sentence
-    alignment: Alignment  # the links, or candidate links to select from
-    hand: Alignment | None = None  # any hand-made links for training
+    alignment: Alignment
+    hand: Alignment | None = None
 
     def _repr_html_(self) -> str:
         return drawn(self)

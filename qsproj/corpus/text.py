@@ -121,7 +121,7 @@ UNSPACED = re.compile(
 UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "bo", "dz", "my", "km", "yue", "wuu", "lzh"})
 # Maximum length of words in such letters, except rare names; and in a line without spaces of such a language.
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
-# Mean letters between spaces of separated words: Chinese words have 1.7, stretches between signs 9 to 13.
+# Words are separated below this mean of letters between spaces: Chinese words have 1.7, clauses 9 to 13.
 _PARTED = 7.0
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
@@ -141,7 +141,8 @@ def _moses(language: str) -> MosesTokenizer:
 def tokenize(line: str, language: str) -> list[str]:
     """Return the words of a line of raw or tokenised text, none for a blank line, without inner white space.
 
-    ``language``: for abbreviations with full stop (without sacremoses rules, English ones) and apostrophes.
+    ``language`` determines abbreviations that keep their full stop (without sacremoses rules, those of
+    English), and the splitting at apostrophes.
     As in treebanks, English has ``do`` + ``n't``, French ``dit`` + ``-il`` and *aujourd'hui*.
     """
     text = readable(normalise(line, language))[0]

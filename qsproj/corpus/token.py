@@ -23,7 +23,7 @@ NO_SPACE = "SpaceAfter", "No"  # item in MISC of a token without a following spa
 class Token:
     """A word of a sentence with its columns; ``_`` if unspecified.
 
-    A token is a view of word ``id``, 1..n. To change a sentence, use :meth:`qsproj.Sentence.replace`.
+    A token is a view of the word ``id``, 1..n. To change a sentence, use :meth:`qsproj.Sentence.replace`.
 
     Examples
     --------

@@ -53,8 +53,8 @@ class Parser(Stored):
     another parser is a :class:`Wrapper`, which delegates all other methods to its :attr:`base`.
 
     ``base``: the inner parser, such as the first order of a second-order parser, or None. ``refuses_parts``:
-    why partial trees are refused; None: they are accepted. ``refuses_training``: why :meth:`fine_tuned` is;
-    None: it is not. ``block``: number of sentences that :meth:`parsed_block` takes.
+    why partial trees are refused; None: they are accepted. ``refuses_training``: why :meth:`fine_tuned`
+    refuses; None: it trains. ``block``: number of sentences that :meth:`parsed_block` takes.
     """
 
     __slots__ = ()

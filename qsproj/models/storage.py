@@ -65,7 +65,8 @@ class Kind(NamedTuple):
     use: str
 
 
-# By name in headers: module of the class (such as ``ArcParser``), description, and use if not just to parse.
+# By name in headers: the module of its class, a subclass of Stored of the same name, as ``ArcParser``; what
+# it is, and its use if that is not only to parse.
 _CLASSES: dict[str, tuple[str, ...]] = {
     "arc-parser": ("arc.arc_parser", "first-order dependency parser"),
     "labelled-parser": ("labelled.labelled_parser", "first-order parser of labelled dependencies"),

@@ -1,7 +1,8 @@
 """Optimisers: plain steps, and AdaGrad (Duchi et al. 2011) over hashed weights, rows, and dense vectors.
 
 Models score by the weights; kernels gather the gradient of one example
-(:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser, of one method, moves the weights along it.
+(:mod:`qsproj.kernels.features.sparse_gradient`); an optimiser moves the weights along it. So a new update
+rule is one class with one method, and works with every model.
 """
 
 from abc import ABC, abstractmethod
@@ -151,7 +152,8 @@ class AdaGrad(SparseOptimiser):
 class RowAdaGrad(Optimiser):
     """AdaGrad over rows of weights, a row for each feature and a column for each outcome.
 
-    The parts of an example move weights one by one. ``counts_start``: the mean is of weights before steps.
+    The parts of an example move the weights one after the other. With ``counts_start`` the mean is that of
+    the weights before every step, not after it.
     """
 
     def __init__(self, weights: NDArray[Any], *, rate: float, counts_start: bool = False) -> None:

@@ -24,7 +24,8 @@ class SecondOrderScores:
     the head, or the head itself where there is none: the step from "#". ``stops`` float64[n+1, n+1], [head,
     outermost dependent]: the step to "#", once for each side that has a dependent. ``childless`` float64[n+1,
     2], [head, side]: the step from "#" to "#", for each side without one (0 left, 1 right); not read for the
-    root. ``grandparents`` float64[n+1, n+1, n+1], [grandparent, head, dependent]: GRAND; None: O(n^3) sums.
+    root. ``grandparents`` float64[n+1, n+1, n+1] or None, [grandparent, head, dependent]: GRAND; None: no
+    such scores, and O(n^3) instead of O(n^4).
     """
 
     arcs: Scores

@@ -35,7 +35,8 @@ def word_starts(words: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 class AlignHmm(graph.FactorGroup):
     """One factor over the candidate links of a sentence pair; O(n m c) for c candidates a word.
 
-    Each target word has one link at most; jumps from the last linked source word are scored by length.
+    Each target word has one link at most, and each jump from the last linked source word to the next is
+    scored by its length. For the other direction, exchange the sides.
 
     *Source*: thesis 4.7.1.2; Vogel et al. 1996, with the NULL of Och and Ney 2003.
     """
@@ -54,7 +55,8 @@ def align_hmm(
     """Make the ALIGNHMM factor of a sentence pair.
 
     ``variables`` int[E]: booleans of the candidate links, grouped by target word with ``starts`` int[n+1].
-    ``positions`` int[E]: their source words, 1..m. ``scores`` float[2 W + 2]: natural log, -W..W, then NULL.
+    ``positions`` int[E]: source word of each, 1..m. ``scores`` float[2 W + 2], W >= 1: natural log of jumps
+    -W..W, then of a word without a link.
     """
     edges = graph.checked_edges(variables, "ALIGNHMM")
     places = graph.checked_edges(positions, "ALIGNHMM")

@@ -25,7 +25,7 @@ def child_sequence(variables: ArrayLike, starts: ArrayLike, scores: ArrayLike) -
 
     ``variables`` int[E]: the booleans, grouped by chain with ``starts`` int[F+1], from the head outwards.
     ``scores`` float[sum of (m + 1)^2]: a chain of m booleans has a block of (m + 1) x (m + 1) natural logs,
-    [previous, next - 1]: 1..m are the booleans, 0 and m + 1 the boundaries "#"; read where next > previous.
+    [previous, next - 1]: 1..m are the booleans, 0 and m + 1 the boundaries "#"; only next > previous is read.
     """
     edges = graph.checked_edges(variables, "CHILDSEQ")
     begins = np.ascontiguousarray(starts, dtype=np.int64)

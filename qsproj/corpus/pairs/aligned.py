@@ -38,7 +38,7 @@ class AlignedFiles:
 
     source: str
     target: str
-    # in source order; the target, with links in MISC; None: one text, each word linked to itself
+    # in source order, or the target itself, with links in MISC; None: one text, each word linked to itself
     alignment: str | None
     alignment_format: str = "pharaoh"
     pairing: str = BY_ID
@@ -73,7 +73,8 @@ def with_links(
     """Yield sentence pairs with the links of a file, which is read and checked in parallel.
 
     None: the sides are one text in two styles, with each word linked to itself. ``name``: source in messages.
-    ``format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens``, links of tokens are of all words.
+    ``format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens``, links count tokens and hold for
+    all their words.
     """
     if alignment is None:
         line = 1

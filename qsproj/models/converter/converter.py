@@ -255,7 +255,8 @@ class AdaptedParser(Parser):
 class ConverterOptions:
     """Training of a converter; what is None follows from the data.
 
-    ``kept_templates``: chance of a template in each step, so that general ones learn to do without others.
+    ``kept_templates``: each step keeps every template with this probability, so that the general ones learn
+    to do without the special ones, which are rarely seen again.
     """
 
     epochs: int | None = None

@@ -87,7 +87,8 @@ class DmvParameters:
     """Probabilities of the dependency model with valence over T tags.
 
     ``stop`` float64[T, 2, 2]: of stopping, [head tag, direction {left, right}, valence {none yet, some}].
-    ``child`` float64[T, 2, T]: of tags, [head tag, direction, tag]. ``root`` float64[T]: of the root's tag.
+    ``child`` float64[T, 2, T]: of a dependent's tag, [head tag, direction, dependent tag]. ``root``
+    float64[T]: of the tag of the root's one child.
 
     *Source*: Klein and Manning 2004; thesis eq. 4.4, 4.5.
     """

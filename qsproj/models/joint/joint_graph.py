@@ -81,9 +81,10 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
 class JointGraph:
     """The factors of a pair, given its known variables; make one with :func:`joint_graph`.
 
-    ``known`` int8[V]: from :func:`known_states`. ``joining``: int64[f], the numbers of the
-    quasi-synchronous factors that fire in any case, and of those in each group of the part ``factors``.
-    ``tags``: None: all certain. ``free``: sides of unknown arcs. ``parts``: slices. ``graph``: scores of 0.
+    ``known`` int8[V]: from `known_states`. ``joining``: int64[f], the numbers of the quasi-synchronous
+    factors that fire in any case, and of those in each group of the part ``factors``.
+    ``tags``: None where all tags are certain. ``free``: the sides whose arcs are all unknown. ``parts``: the
+    slice of groups of each part. ``graph``: all scores zero.
     """
 
     structure: JointStructure

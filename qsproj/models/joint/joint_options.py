@@ -72,7 +72,8 @@ class JointOptions:
 class JointTrainingOptions:
     """Training of the joint weights.
 
-    ``source_evidence``: share, 0 to 1, of the source parser's own tree in the objective, if inferred.
+    ``source_evidence``: exponent, 0 to 1, of the probability of the source parser's own tree given the target
+    tree in the objective, where the source tree is inferred.
     """
 
     epochs: int = option_field(10, least=1, help="passes over the pairs")

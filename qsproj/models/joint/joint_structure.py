@@ -216,8 +216,9 @@ class TagVariables:
 
     ``variables`` int32[U]: of K states; the one after the last has one state, for tags that are certain.
     ``possible`` bool[U, K]: the tags that each word may have, first that of the sentence. ``arcs`` int32[F]:
-    variables of the arcs that have an end among these words. ``heads``, ``dependents`` int32[F]: their words
-    among the U, or CERTAIN. ``links``, ``linked`` int32[L]: variables of candidate links, their words.
+    variables of the arcs that have an end among these words. ``heads``, ``dependents`` int32[F]: indices of
+    their words among the U, or CERTAIN. ``links``, ``linked`` int32[L]: variables of the candidate links of
+    these words, and indices of their words among the U.
     """
 
     variables: Table

@@ -86,8 +86,9 @@ class AnalysisWeights:
 class Morphology:
     """Predictor of lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one.
 
-    ``lexicon``: by form and UPOS, the treebank's analyses, each with its edit script or NO_SCRIPT, and count;
-    0 for listed lemmas. ``weights``: None where UPOS decides. ``lemmatizer``: of words not in the lexicon.
+    ``lexicon``: by form and UPOS, the treebank's analyses, each with the number of its edit script or
+    NO_SCRIPT, and count; 0 where only a list of lemmas has it. ``weights``: None where UPOS alone determines
+    the analysis. ``lemmatizer``: for words missing from the lexicon.
     """
 
     columns: tuple[str, ...]

@@ -45,7 +45,8 @@ def shown_cuts(
 ) -> list[dict[str, Any]]:
     """Return arguments of :func:`cut_words`: the spelling of raw text, and what shows how to divide tokens.
 
-    A few more tagged sentences rarely change them, so that kept words, links and source trees stay valid.
+    They are the files to learn a tokenizer from, or contractions and the tokens that raw text divides. A few
+    more tagged sentences rarely change them, so that kept words, links and source trees stay valid.
     """
     sentences = list(read_all(tagged))
     learned = learns_to_cut(sentences, language)

@@ -106,7 +106,10 @@ def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:
 
 
 def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
-    """Check that a bitext is text with enough pairs; return their number, and words on either side."""
+    """Check that a bitext is text, with equally many lines on both sides and enough full pairs.
+
+    Returns the number of pairs with two different sides, and estimates of the words on either side.
+    """
     for path in text.bitext:
         if text.paired_by == texts.VERSE:
             for line in said_of_verses(path, read_verses(path)):

@@ -156,8 +156,9 @@ def suggested_words(
 ) -> list[SuggestedWord]:
     """Return the words whose tags would help a tagger most, best first, without the ``known`` ones.
 
-    The value of a word is its expected number of wrongly tagged occurrences in ``text``, or ``bitext``; all
-    linked ones of a frequent word tagged against its links. The best word of a stem gets a share of the rest.
+    The value of a word is its expected number of wrongly tagged occurrences in ``text``, or else ``bitext``:
+    of a frequent word tagged against its links, all linked ones. The best word of a stem also gets a share of
+    the value of the others.
     """
     read = evenly(text or bitext, JUDGED_SENTENCES)
     scale = len(text or bitext) / max(len(read), 1)

@@ -95,7 +95,8 @@ def tag_target(
 ) -> StageReport:
     """Train a tagger of the target through links; report the share of raw words unknown in the bitext.
 
-    ``treebanks``: of each of several sources. ``attached``: bitext tokens that are divided like raw text.
+    ``treebanks``: those of each of several sources; the largest counts most. ``attached``: tokens of the
+    bitext that are divided like raw text.
     """
     of_sources = list(map(read_treebanks, treebanks))
     if of_sources:
@@ -223,7 +224,10 @@ def learn_trees(
     seed: int,
     made: Provenance,
 ) -> StageReport:
-    """Fine-tune the parser on annotated trees; the tagger, learning these twice, would become too sure."""
+    """Fine-tune the parser of a model on annotated trees, whose tags its tagger has learned before.
+
+    Learned once more, as answers are, they make the tagger too sure: it has seen the sentences that judge it.
+    """
     base = load_text_parser(model, remedy="bootstrap again")
     trees = list(filter(has_tree, read_all(annotated)))
     # Trees none of which the parser can build teach it nothing.

@@ -193,7 +193,8 @@ class SelfTraining:
 
         Each round reads raw text as the one before has learned to. UPOS on dev files with three rounds, not
         one: Armenian +.8, Ukrainian +.7, Wolof +.2; with one pass, not two, in all but the last: Wolof +.7,
-        Armenian +.6, Italian +.4, Ukrainian 0. ``adapted``: adapts a tagger to words but those given to it.
+        Armenian +.6, Italian +.4, Ukrainian 0. ``adapted``: adapts a tagger to unknown words, given words to
+        count as known; frequent words of raw text may be of any class.
         """
         text, options = self.reading.text, self.options
 
@@ -215,7 +216,10 @@ class SelfTraining:
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
-    """Copy at most ``most`` sentences, their first unambiguous number in digits, which a Testament lacks."""
+    """Return copies of sentences whose first unambiguous number word is in digits, at most ``most``.
+
+    They are for texts without digits, such as a Testament.
+    """
     found = list[SetExample]()
     for example in examples if NUMERAL in tags else ():
         # Links alone never make a tag negligible; type sets and a confident tagger do.

@@ -92,7 +92,10 @@ def with_target_words(
 def treebank_tokens(
     sentences: Sequence[Sentence], *, language: str | None, seed: int, rules: bool = False
 ) -> dict[str, Any]:
-    """Return what tokenizes as a treebank: contractions alone with ``rules``, or if it shows no tokens."""
+    """Return the parts of a tagger that tokenize as a treebank does.
+
+    Contractions alone if the treebank does not show tokens, or with ``rules``, those of the language.
+    """
     if rules or not shows_tokens(sentences):
         return {"contractions": known_contractions(language, sentences)}
     return _learned_parts(sentences, sentences, language, seed)

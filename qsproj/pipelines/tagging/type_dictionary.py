@@ -3,7 +3,8 @@
 A single link is weak evidence: it may be wrong, and translations change the part of speech. All links of a
 type together determine its possible tags. The chain model learns from context which of these a word has.
 Words that occur once show how rarely unknown ones are of a closed class: suffixes of frequent function words
-otherwise make determiners of adjectives that only raw text has. Equal beginnings of neighbours: agreement.
+otherwise make determiners of adjectives that only raw text has. Where neighbours begin alike, beginnings show
+which words agree.
 
 Sources: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect token and type constraints;
 Baayen and Sproat (1996), "Estimating lexical priors for low-frequency morphologically ambiguous forms".
