@@ -1,8 +1,7 @@
 """Train a parser of another language by projecting source trees through word alignments.
 
 SOURCE is CoNLL-U with trees (gold, or from `qsproj parse --confidence`), TARGET its translation with UPOS
-(from `qsproj tag`); its heads only serve to report the accuracy. ALIGNMENT are their word links (from `qsproj
-align --weights --threshold 0.15`). --method soft combines several sources, each with its --alignment.
+(from `qsproj tag`), ALIGNMENT their word links (from `qsproj align --weights --threshold 0.15`).
 """
 
 import argparse
@@ -66,6 +65,9 @@ OPTIONS = (
     ),
     Option("--treebank FILE ...", "gold source trees to train the prior on, for each --source", several=True),
     Option("--also FILE ...", "with --treebank: treebanks of other languages, best related ones, vote too"),
+    Option(
+        "--tagger MODEL", "that of --target, from qsproj project-tags: it knows conventions of the target"
+    ),
     Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),
     Option("--annotated FILE ...", "two or more target trees in the source's style, to fine-tune the parser"),
     *of_fields(methods.SoftProjectionOptions(), "sentences", "share"),
@@ -105,6 +107,7 @@ def add_conditions(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from qsproj.models.checkpoint import EMRun
     from qsproj.models.enhanced.enhancer import check_enhanced
+    from qsproj.models.parser import load_tags
     from qsproj.pipelines.projection.projected_graphs import project_graphs
 
     method, sources = METHODS[options.method], _sources(options)
@@ -119,6 +122,7 @@ def run(options: argparse.Namespace) -> None:
     if "treebank" in given:
         given["treebank"] = [read_treebanks(paths) for paths in options.treebank]
         given["also"] = read_treebanks(options.also)
+        given["tagger"] = load_tags(options.tagger) if options.tagger else None
         given["annotated"] = list(read_all(options.annotated))
     rng = shared.rng_of(options)
     if options.enhanced:

@@ -94,7 +94,7 @@ def test_step_by_step_gives_the_same_model(made, run_cli, tmp_path):
         ("align", parsed, words, "--weights", "--threshold", "0.15", "-o", links),
         ("project-tags", *pairs, "--target", words, "--language", "de", "-o", tagger),
         ("tag", "-m", tagger, words, "-o", tagged),
-        ("project", *pairs, "--target", tagged, "--treebank", treebank, "-o", parser),
+        ("project", *pairs, "--target", tagged, "--treebank", treebank, "--tagger", tagger, "-o", parser),
         ("bundle", tagger, parser, "--readings", "16", "-o", whole),
     ):
         outcome = run_cli(*command)

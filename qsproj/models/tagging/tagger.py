@@ -77,7 +77,8 @@ class Tagger(Stored):
     :func:`~qsproj.models.packing.in_half_the_bytes`. ``transitions`` float64[T+1, T]: those of [previous tag,
     tag]; row T is for the first tag. ``contractions``: lower-cased token to lower-cased words. ``language``:
     its code; None: unknown. ``undoubted``: share of tags in new text that are wrong without a doubt of the
-    tagger. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks had what it predicts.
+    tagger. ``unshared``: tag and relation of words that the sources annotate by another convention; None:
+    unknown. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks had what it predicts.
     ``judge``: scores candidate words where a script puts no spaces between them.
     """
 
@@ -89,6 +90,7 @@ class Tagger(Stored):
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     language: str | None = None
     undoubted: float = 0.0
+    unshared: Mapping[str, tuple[str, str]] | None = None
     tokenizer: Tokenizer | None = None
     splitter: Splitter | None = None
     morphology: Morphology | None = None
@@ -291,6 +293,8 @@ class Tagger(Stored):
         }
         if self.undoubted:
             header["undoubted"] = self.undoubted
+        if self.unshared is not None:
+            header["unshared"] = {name: list(annotation) for name, annotation in self.unshared.items()}
         arrays = packed_chain(self)
         for name, classes in self.extractor.class_sets.items():
             arrays[f"{name}.words"] = np.frombuffer("\n".join(classes).encode("utf-8"), dtype=np.uint8)
@@ -321,7 +325,8 @@ class Tagger(Stored):
     def from_archive(cls, header: Mapping[str, Any], arrays: schema.Arrays) -> "Tagger":
         fields = {"tags": schema.labels(1), "language": schema.optional(schema.text)}
         fields |= {"templates": schema.names, "class_sets": schema.names, "contractions": schema.word_lists}
-        schema.checked(header, fields | {"undoubted": schema.optional(schema.number(0.0, 1.0))})
+        fields |= {"undoubted": schema.optional(schema.number(0.0, 1.0))}
+        schema.checked(header, fields | {"unshared": schema.optional(schema.word_lists)})
         class_sets = {}
         for name in header["class_sets"]:
             words = schema.lines_of(arrays, f"{name}.words")
@@ -337,6 +342,8 @@ class Tagger(Stored):
         parts |= stored_chain(arrays, len(header["tags"]))
         parts["contractions"] = {token: tuple(words) for token, words in header["contractions"].items()}
         parts["undoubted"] = header.get("undoubted") or 0.0
+        if (unshared := header.get("unshared")) is not None:
+            parts["unshared"] = {name: (tag, relation) for name, (tag, relation) in unshared.items()}
         extractor = FeatureExtractor(tuple(header["templates"]), class_sets)
         return cls(tags=tuple(header["tags"]), extractor=extractor, language=header["language"], **parts)
 

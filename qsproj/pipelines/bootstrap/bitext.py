@@ -21,7 +21,7 @@ from qsproj.corpus.language.recognition import LOOKED_AT
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.corpus.text import UNSPACED_LANGUAGES, tokenize
+from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.parser import load_parser
@@ -112,6 +112,8 @@ def cut_words(
     """
     tagger = loaded_once(load_parser, model).word_tagger
     assert tagger is not None
+    if are_parted(source for source, _ in islice(text.pairs(), LOOKED_AT)):
+        tagger = replace(tagger, tokenizer=None)
     if apart:
         tagger = replace(tagger, contractions={**tagger.contractions, **apart})
     language = text.languages[1]

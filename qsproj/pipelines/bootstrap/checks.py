@@ -1,7 +1,7 @@
 """Check inputs before training."""
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -182,15 +182,15 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
         raise DataError(names, None, "no head", "trees after --treebank", "parse it first (qsproj parse)")
     if old := ", ".join(sorted(relations & OLD_RELATIONS)):
         notice(f"{names}: has relations of UD 1 ({old}), which other treebanks lack; take a newer one")
-    sides = words_of_sides(text)
-    source, target = (known_share(words, counts) for words in sides)
+    sides, vocabulary = words_of_sides(text), vocabulary_for(text, counts)
+    source, target = (known_share(words, vocabulary) for words in sides)
     if target > source:
         found = f"{source:.0%} of the words of the source side in the treebank"
         found += f", and {target:.0%} of those of the target side"
         remedy = f"swap the sides, or name a treebank in {text.languages[0]}"
         raise DataError(text.bitext[0], None, found, "the treebank's language on the source side", remedy)
     frequent = [word for word, _ in sides[0].most_common(FREQUENT)]
-    share = known_share(Counter(frequent), counts)
+    share = known_share(Counter(frequent), vocabulary)
     if share < LEAST_KNOWN and len(counts) > VOCABULARY_TO_ASK:
         found = f"{share:.0%} of the {len(frequent)} commonest words of the source side in the treebank"
         expected = f"{LEAST_KNOWN:.0%} or more, as of text in one language"
@@ -238,7 +238,8 @@ def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
     """Raise DataError when tagged sentences cover the bitext's source better than its target."""
     for path in tagged:
         sentences = list(read_sentences(path))
-        vocabulary = {lower_form(form) for sentence in sentences for form in sentence.forms}
+        forms = {lower_form(form) for sentence in sentences for form in sentence.forms}
+        vocabulary = vocabulary_for(text, forms)
         source, target = (known_share(words, vocabulary) for words in words_of_sides(text))
         if source > target:
             of_target = f"{100 * target:.0f}% of the words of the target side of the bitext"
@@ -265,14 +266,23 @@ def _letters(line: str) -> str:
 
 
 def words_of_sides(text: texts.SourceText) -> tuple[Counter[str], Counter[str]]:
-    """Count the words of both sides of LOOKED_AT pairs, lower-cased."""
+    """Count the words of both sides of LOOKED_AT pairs, lower-cased; letters where no space parts words."""
     sides = Counter[str](), Counter[str]()
-    for pair in islice(text.pairs(), LOOKED_AT):
-        for words, line, language in zip(sides, pair, text.languages, strict=True):
-            tokens = tokenize(line, language)
+    for lines, words, language in zip(
+        zip(*islice(text.pairs(), LOOKED_AT), strict=True), sides, text.languages, strict=True
+    ):
+        by_letter = language in UNSPACED_LANGUAGES and not are_parted(lines)
+        for line in lines:
+            tokens = filter(str.isalpha, line) if by_letter else tokenize(line, language)
             spelled = (word for word in tokens if all(c.isalpha() or belongs_to_neighbour(c) for c in word))
             words.update(map(lower_form, spelled))
     return sides
+
+
+def vocabulary_for(text: texts.SourceText, forms: Iterable[str]) -> set[str]:
+    """Return what :func:`words_of_sides` may count of lower-cased forms."""
+    words = set(forms)
+    return words if UNSPACED_LANGUAGES.isdisjoint(text.languages) else words.union(*words)
 
 
 def known_share(words: Counter[str], vocabulary: Container[str]) -> float:

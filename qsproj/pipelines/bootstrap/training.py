@@ -15,6 +15,7 @@ from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import SentencePair, has_tree
+from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import NothingToLearnError, pluralise
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
@@ -36,7 +37,12 @@ from qsproj.pipelines.streams import parse_stream, tag_stream
 from qsproj.pipelines.tagging.conventions import Annotation, Conventional
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
+from qsproj.pipelines.tagging.target_words import (
+    raw_sentences,
+    showing_words,
+    target_tokenizer,
+    with_target_words,
+)
 from qsproj.pipelines.treebanks import read_treebanks
 
 # Options of the source models. With 4 passes for tags, Wolof words had 1.4 UPOS less (one seed).
@@ -65,6 +71,8 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     sentences = list(read_all(treebanks))
     rng = np.random.default_rng(seed)
     tagger = train_tagger(sentences, rng=rng, language=language, epochs=TAG_EPOCHS)
+    if language in UNSPACED_LANGUAGES:
+        tagger = replace(tagger, tokenizer=target_tokenizer(sentences, language=language, seed=seed))
     parser, report = train_arc_parser(sentences, rng=rng, options=ARCS_OF_SOURCE, label_epochs=LABEL_EPOCHS)
     if "feats" in columns_shown(sentences):
         rng = np.random.default_rng(seed)  # separate: features must not change tags and trees
@@ -76,7 +84,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=68)
+@stage("tagger", version=69)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -118,7 +126,7 @@ def tag_target(
     )
     tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
     replace(tagger, contractions={**tagger.contractions, **attached}).save(paths[0])
-    figures = {"unshared": dict(projected.unshared), "contradicted": projected.contradicted}
+    figures = {"unshared": dict(projected.tagger.unshared or {}), "contradicted": projected.contradicted}
     warning = (OUT_OF_DOMAIN,) if projected.unknown > FAR_APART else ()
     return StageReport(line="; ".join((*projected.report, *warning)), figures=figures)
 

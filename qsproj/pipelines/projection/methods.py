@@ -17,6 +17,7 @@ from qsproj.pipelines.treebanks import Treebank
 
 if TYPE_CHECKING:  # it imports numba, and help of the options should not wait for it
     from qsproj.models.parser import Parser
+    from qsproj.models.tagging.tagger import Tagger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +145,7 @@ def _soft(
     prior: Sequence[str] = (),
     treebank: Sequence[Sequence[Treebank]] = (),
     also: Sequence[Treebank] = (),
+    tagger: "Tagger | None" = None,
     draws: int | None = None,
     seed: int | None = None,
     annotated: Sequence[Sentence] = (),
@@ -158,7 +160,9 @@ def _soft(
     if annotated and not any(map(has_tree, annotated)):
         raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
     options = SoftProjectionOptions(**given, projective=not nonprojective)
-    unshared = unshared_conventions(chain.from_iterable(sources))
+    unshared = tagger.unshared if tagger else None
+    if unshared is None:
+        unshared = unshared_conventions(chain.from_iterable(sources))
     draws = draws or DRAWS
     conventional = [Conventional(pairs, unshared) for pairs in sources]
     hints: tuple[str, ...] = ()
@@ -218,7 +222,7 @@ class Method(NamedTuple):
 METHODS: dict[str, Method] = {
     "soft": Method(
         "starts from other languages' parsers, adjusted by projected arcs",
-        ("prior", "treebank", "also", "draws", "seed", *SOFT, "annotated", "nonprojective"),
+        ("prior", "treebank", "also", "tagger", "draws", "seed", *SOFT, "annotated", "nonprojective"),
         _soft,
     ),
     "hard": Method(

@@ -9,7 +9,7 @@ Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type con
 part-of-speech tagging"; learning how projected tags err from few tagged sentences: Fang and Cohn (2016).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, starmap
@@ -23,7 +23,7 @@ from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words
-from qsproj.pipelines.tagging.conventions import Annotation, registered_auxiliaries
+from qsproj.pipelines.tagging.conventions import registered_auxiliaries
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
@@ -66,7 +66,6 @@ class ProjectedTagger:
 
     tagger: Tagger
     report: tuple[str, ...]
-    unshared: Mapping[str, Annotation]  # in the target, for source conventions that do not hold there
     unknown: float  # share of the words of raw text that are not in the bitext
     contradicted: tuple[function_words.Contradiction, ...] = ()  # words tagged against their links
 
@@ -137,7 +136,8 @@ def project_tags(
         tagger = train_tagger(few.sentences, rng=rng, raw=every, language=language)
         morphology, lines = learn(tagger.tag_words)
         report = [summary(text), *judged, *lines]
-        return ProjectedTagger(replace(tagger, morphology=morphology), tuple(report), text.unshared, unknown)
+        tagger = replace(tagger, unshared=text.unshared, morphology=morphology)
+        return ProjectedTagger(tagger, tuple(report), unknown)
 
     linked = [
         one.from_links(tagger, learned_from, few, chosen)
@@ -188,9 +188,10 @@ def project_tags(
         contractions=few.contractions,
         language=language,
         undoubted=float(np.mean(list(starmap(undoubted_errors, of_held_out)))),
+        unshared=text.unshared,
         morphology=morphology,
     )
-    return ProjectedTagger(tagger, (*report, *lines), text.unshared, unknown, tuple(contradicted))
+    return ProjectedTagger(tagger, (*report, *lines), unknown, tuple(contradicted))
 
 
 def choose_sentences(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap import checks
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
@@ -180,6 +181,26 @@ def test_words_with_vowel_signs_are_words(tmp_path):
     text = SourceText(treebanks=(), bitext=(english, dhivehi), languages=("en", "dv"))
     shares = [checks.known_share(words, {"ދިވެހި", "peace", "12"}) for words in checks.words_of_sides(text)]
     assert shares == [0.5, 0.5]
+
+
+def test_words_without_spaces_are_compared_by_their_letters(tmp_path):
+    """Rules leave clauses of Chinese whole, which no treebank has."""
+    lines = {"en.txt": ["I have a big dog", "you see my cat"], "zh.txt": ["我有一隻大狗。", "你看見我的貓。"]}
+    english, chinese = (write_lines(tmp_path / name, content) for name, content in lines.items())
+    trees = {
+        "zh.conllu": Sentence.from_words(["大", "貓", "看見", "狗"], upos=["ADJ", "NOUN", "VERB", "NOUN"]),
+        "en.conllu": Sentence.from_words(["my", "dog", "and", "cat"], upos=["PRON", "NOUN", "CCONJ", "NOUN"]),
+    }
+    for name, sentence in trees.items():
+        write_conllu([sentence.replace(heads=[2, 0, 2, 3])], tmp_path / name)
+    of_chinese, of_english = (str(tmp_path / name) for name in trees)
+    text = source_text((english, chinese), languages=("en", "zh"))
+    check_tagged(text, [of_chinese])
+    with pytest.raises(DataError, match=r"en\.conllu: found 0% .* expected sentences in zh"):
+        check_tagged(text, [of_english])
+    check_sides(source_text((chinese, english), treebank=of_chinese, languages=("zh", "en")))
+    with pytest.raises(DataError, match="swap the sides, or name a treebank in zh"):
+        check_sides(source_text((chinese, english), treebank=of_english, languages=("zh", "en")))
 
 
 def test_raw_text_in_another_script_is_told(sides, tmp_path):

@@ -1,10 +1,14 @@
 """Whether conventions of the source hold in the target: tagged words tell, else most languages."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
+from qsproj.models.parser import load_tags
+from qsproj.pipelines.projection.methods import METHODS
 from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
     INFLECTED,
@@ -311,9 +315,9 @@ def test_tagged_sentences_change_what_possessives_are():
 
 def test_words_of_a_lexicon_decide_a_convention():
     corpus = [(pair("mij hund ser han"),), (pair("dij hund ser han"),)] * 10
-    assert POSSESSIVE in project_tags(corpus, rng=np.random.default_rng(1)).unshared
+    assert POSSESSIVE in project_tags(corpus, rng=np.random.default_rng(1)).tagger.unshared
     lexicon = Lexicon(tags={"mij": ("PRON",), "dij": ("PRON",)})
-    assert not project_tags(corpus, rng=np.random.default_rng(1), lexicon=lexicon).unshared
+    assert not project_tags(corpus, rng=np.random.default_rng(1), lexicon=lexicon).tagger.unshared
 
 
 def test_counts_of_treebanks_replace_published_ones_in_the_table():
@@ -324,3 +328,16 @@ def test_counts_of_treebanks_replace_published_ones_in_the_table():
     assert "zh" in next(row[3].split() for row in rows if row[:2] == ["VERB amod", "VERB"])
     assert practice["VERB amod"]["zh"] == ("ADJ", "amod")
     assert counted() == ["\t".join(row) for row in rows if row[-1] == "counted"]
+
+
+def test_a_tagger_tells_the_projection_of_trees_its_conventions(tmp_path):
+    """Nine words are too few to show a convention by themselves."""
+    pairs = [pair("mij hund ser han")] * 9
+    tagger = project_tags([(one,) for one in pairs], rng=np.random.default_rng(1)).tagger
+    tagger.save(tmp_path / "tagger")
+    tagged = [replace(one, target=tagger.tag(one.target)) for one in pairs]
+    deprels = []
+    for known in (None, load_tags(tmp_path / "tagger")):
+        parser = METHODS["soft"].project([tagged], rng=np.random.default_rng(1), tagger=known).parser
+        deprels.append(parser.parse(tagged[0].target).deprels[0])
+    assert deprels == ["nmod:poss", "det"]
