@@ -67,10 +67,13 @@ def _words_of_text(source: str, target: str | None, languages: tuple[str, str] |
 
 
 def _checked(pairs: Pairs, path: str) -> Pairs:
-    """Yield the pairs; DataError if there is none, a notice if most lines of one side end in raw text."""
+    """Yield the pairs; DataError if there is none, a notice for equal sides and for sides of raw text."""
     head = list(islice(pairs, _LOOKED_AT))
     if not head:
         raise DataError(path, None, "no line", "sentence pairs", "check that it is the right file")
+    if any(source for source, _ in head) and all(source == target for source, target in head):
+        looked_at = f"in the first {len(head)} pairs" if len(head) == _LOOKED_AT else "in all pairs"
+        notice(f"{path}: both sides are the same text {looked_at}; check that one is the translation")
     for number, side in enumerate(("source", "target")):
         last = [pair[number][-1] for pair in head if pair[number]]
         raw = list(filter(_RAW.fullmatch, last))

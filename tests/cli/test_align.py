@@ -126,6 +126,17 @@ def test_pairs_are_not_the_text_beside_trees(run_cli, pairs):
     assert "pairs.tsv:1: found a tab as between the sentences of a pair" in outcome.err
 
 
+def test_equal_sides_are_told(run_cli, pairs, tmp_path):
+    said = "both sides are the same text in all pairs; check that one is the translation"
+    text = tmp_path / "text"
+    text.write_text("the house\n\na cat\n", encoding="utf-8")
+    for side in (text, "corpora/de.conllu"):
+        outcome = run_cli("align", side, side)
+        assert (outcome.code, said in outcome.err) == (0, True)
+    (tmp_path / "other").write_text("the house\n\neine Katze\n", encoding="utf-8")
+    assert "same text" not in run_cli("align", text, tmp_path / "other").err
+
+
 def test_empty_file(run_cli, tmp_path):
     (tmp_path / "empty").write_text("")
     outcome = run_cli("align", tmp_path / "empty")

@@ -63,7 +63,7 @@ def test_a_model_of_tagged_words_does_not_take_others(run_cli, hand, tmp_path):
     """One that was learned from text takes either."""
     texts = tmp_path / "en", tmp_path / "de"
     for path in texts:
-        path.write_text("x y\nz\n", encoding="utf-8")
+        path.write_text(f"{path.name} y\nz\n", encoding="utf-8")
     (tmp_path / "own").write_text("0-0 1-1\n", encoding="utf-8")
     tagged, plain = tmp_path / "tagged", tmp_path / "plain"
     outputs = ("-o", tmp_path / "out")
@@ -80,7 +80,7 @@ def test_a_model_of_tagged_words_does_not_take_others(run_cli, hand, tmp_path):
 def test_pairs_to_choose_nothing_for_are_counted(run_cli, tmp_path):
     texts = tmp_path / "en", tmp_path / "de"
     for path in texts:
-        path.write_text("x y\n\nz\n" + "z " * 1001 + "\n", encoding="utf-8")
+        path.write_text(f"{path.name} y\n\nz\n" + "z " * 1001 + "\n", encoding="utf-8")
     (tmp_path / "own").write_text("0-0 1-1\n\n0-0\n0-0\n", encoding="utf-8")
     outputs = ("--save-model", tmp_path / "model", "-o", tmp_path / "out")
     outcome = run_cli("align", *texts, "--hand-alignment", tmp_path / "own", *outputs)
