@@ -171,9 +171,9 @@ def _report_unused(workspace: Workspace, *, clean: bool) -> None:
             workspace.remove_unused()
         done = f"removed {what}" if clean else f"also holds {what}, which --clean removes"
         say(f"{workspace.folder}: {done}")
-    if others := workspace.of_other_runs():
-        what = "; ".join(f"{_amount(paths)} of {languages}" for languages, paths in others.items())
-        say(f"{workspace.folder}: also holds stages of other languages or commands, which stay: {what}")
+    others, runs = workspace.of_other_runs()
+    if others:
+        say(f"{workspace.folder}: also holds {_amount(others)} of other runs, which stay: {runs}")
 
 
 def _amount(paths: Sequence[Path]) -> str:

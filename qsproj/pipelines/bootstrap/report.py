@@ -97,8 +97,9 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     if unused := workspace.unused():
         names = ", ".join(path.name for path in unused)
         yield f"Left by other runs of this language and not used by this one; --clean removes them: {names}."
-    for languages, paths in workspace.of_other_runs().items():
-        yield f"{pluralise(len(paths), 'file')} in the same folder, used by runs of {languages}, stay."
+    others, runs = workspace.of_other_runs()
+    if others:
+        yield f"The same folder holds {pluralise(len(others), 'file')} of other runs, which stay: {runs}."
 
 
 def _contradicted(workspace: Workspace) -> Iterator[Piece]:

@@ -18,6 +18,7 @@ from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
 KEY_LENGTH = 16
 RECORD_SUFFIX = ".json"
+ANNOTATION = "annotate-"  # before the language in the name of a run of qsproj annotate
 _STAGE_FILE = re.compile(rf"[a-z]+-[0-9a-f]{{{KEY_LENGTH}}}(\.\w+)+")
 
 
@@ -113,7 +114,7 @@ class StageResult:
 
 
 class Workspace:
-    """A folder of stages; ``run`` names the target language they belong to. Mutable; final.
+    """A folder of stages; ``run`` names the run they belong to, by the target language. Mutable; final.
 
     Stages of earlier runs are reused if inputs, options and version are the same. Incomplete files of killed
     runs are removed, others left alone. Callbacks: ``say`` gets ``line_of`` each completed stage, ``begun``
@@ -211,12 +212,15 @@ class Workspace:
         return result
 
     def unused(self) -> list[Path]:
-        """Return the files of this language's stages that this run did not request, sorted."""
-        return self._left().get("", [])
+        """Return the files of this run's stages that it did not request, sorted."""
+        return [path for path, others in self._left().items() if not others]
 
-    def of_other_runs(self) -> dict[str, list[Path]]:
-        """Return the files requested only by runs of other languages, sorted, by these languages."""
-        return {languages: paths for languages, paths in self._left().items() if languages}
+    def of_other_runs(self) -> tuple[list[Path], str]:
+        """Return the files requested only by other runs, sorted, and the names of these runs for messages."""
+        left = {path: others for path, others in self._left().items() if others}
+        runs = sorted(set().union(*left.values()))
+        names = (run if run.startswith(ANNOTATION) else f"bootstrap-{run}" for run in runs)
+        return list(left), ", ".join(name.replace("-", " of ", 1) for name in names)
 
     def remove_if_empty(self) -> None:
         """Remove the folder, and those above it that were made with it, as long as they are empty."""
@@ -230,14 +234,13 @@ class Workspace:
             with reporting_failure(path, "removed"):
                 path.unlink(missing_ok=True)
 
-    def _left(self) -> dict[str, list[Path]]:
-        """Return the files that this run did not request, by the other languages whose runs did."""
-        found = dict[str, list[Path]]()
+    def _left(self) -> dict[Path, set[str]]:
+        """Return the files that this run did not request, sorted, each with the other runs that did."""
+        found = dict[Path, set[str]]()
         for path in sorted(self.folder.iterdir()):
             if _STAGE_FILE.fullmatch(path.name) and path.name not in self._used and path.is_file():
                 record = self.folder / f"{path.name.partition('.')[0]}{RECORD_SUFFIX}"
-                others = {*_runs(_read_json(record))} - {self.run}
-                found.setdefault(" ".join(sorted(others)), []).append(path)
+                found[path] = {*_runs(_read_json(record))} - {self.run}
         return found
 
     def _settled(self, value: Any) -> object:

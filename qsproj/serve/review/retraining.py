@@ -24,7 +24,7 @@ from qsproj.models.text.text_parser import TextParser, load_text_parser
 from qsproj.pipelines.bootstrap.answers import learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
-from qsproj.pipelines.bootstrap.workspace import Workspace
+from qsproj.pipelines.bootstrap.workspace import ANNOTATION, Workspace
 from qsproj.pipelines.projection.hard_projection import through_links
 from qsproj.serve.review.correction import DECIDED, Belief, belief_of, certain
 from qsproj.serve.review.draft import Named
@@ -194,7 +194,7 @@ class Relearning:
         options = self.call.options
         made = bootstrap(
             self.call.texts,
-            workspace=Workspace(self.folder, run=f"annotate-{self.call.language}"),
+            workspace=Workspace(self.folder, run=f"{ANNOTATION}{self.call.language}"),
             options=options,
             suggested_sentences=OFFERED,
             say=say,
