@@ -102,7 +102,7 @@ def _serve_models(options: Namespace, listening: socket) -> None:
     pool = ComputePool(partial(work_on, models), processes=options.jobs)
     answers = udpipe_app(models, pool, limits, others=inception_routes(models, pool, limits))
     app = with_access_log(answers, paths=(*PATHS, PATH), headers=HEADERS)
-    said = f"qsproj serve: {', '.join(models)} at {address_of(listening)}"
+    said = f"{', '.join(models)} at {address_of(listening)}"
     serve_until_stopped(app, listening, seconds=options.seconds, said=said, pools=[pool])
 
 

@@ -52,7 +52,14 @@ def address_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Callable[[], None]) -> None:
+def serve(
+    app: ASGIApp,
+    listening: socket.socket,
+    *,
+    seconds: float,
+    started: Callable[[], None],
+    command: str = "serve",
+) -> None:
     """Serve an application, which must handle all errors, until an interrupt or SIGTERM."""
     import uvicorn
 
@@ -91,15 +98,25 @@ def serve(app: ASGIApp, listening: socket.socket, *, seconds: float, started: Ca
         asyncio.run(Server(config).serve(sockets=[listening]))
     except KeyboardInterrupt:
         # An interrupt is the regular way to stop a server.
-        print("qsproj serve: stopped", file=sys.stderr)
+        print(f"qsproj {command}: stopped", file=sys.stderr)
 
 
 def serve_until_stopped(
-    app: ASGIApp, listening: socket.socket, *, seconds: float, said: str, pools: Iterable[ComputePool]
+    app: ASGIApp,
+    listening: socket.socket,
+    *,
+    seconds: float,
+    said: str,
+    pools: Iterable[ComputePool],
+    command: str = "serve",
 ) -> None:
-    line = f"{said} (Ctrl-C stops)"
+    line = f"qsproj {command}: {said} (Ctrl-C stops)"
+
+    def started() -> None:
+        print(line, file=sys.stderr, flush=True)
+
     try:
-        serve(app, listening, seconds=seconds, started=lambda: print(line, file=sys.stderr, flush=True))
+        serve(app, listening, seconds=seconds, started=started, command=command)
     finally:
         for pool in pools:
             pool.stop()

@@ -265,6 +265,8 @@ def test_the_page_trains_and_goes_on_after_a_restart(work, tmp_path):
         process.communicate()
     assert sum(map(is_reviewed, Draft(str(folder / "annotate.de.conllu")).sentences)) == 2
     process, client, headers = start()
-    process.kill()
-    process.communicate()
+    process.terminate()
+    said = process.communicate(timeout=60)[1].splitlines()
+    assert "qsproj annotate: stopped" in said
+    assert not any(line.startswith("qsproj serve") for line in said)
     assert model.read_bytes() == trained

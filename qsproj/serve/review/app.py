@@ -113,8 +113,8 @@ def serve_review(
     answers = guarded(review_app(review, limits), token=token, host=host)
     app = with_access_log(answers, paths=PATHS, headers=HEADERS)
     path, running = review.session.draft.path, filter(None, (review.training, review.inference))
-    said = f"qsproj {command}: open {address_of(listening)}/?token={token} to review {path}"
-    serve_until_stopped(app, listening, seconds=seconds, said=said, pools=running)
+    said = f"open {address_of(listening)}/?token={token} to review {path}"
+    serve_until_stopped(app, listening, seconds=seconds, said=said, pools=running, command=command)
 
 
 def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
@@ -137,7 +137,7 @@ def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
     found = _HOST.fullmatch(headers.get("host", ""))
     name = "" if found is None else (found[1] or found[2]).lower()
     if name not in ("localhost", host) and not _is_address(name):
-        return "this page is open only at the address that qsproj serve shows"
+        return "this page is open only at the address that the command shows"
     if headers.get("origin") not in (None, f"{scope['scheme']}://{headers['host']}"):
         return "other sites may not use this page"
     if path.startswith("/static/"):
@@ -149,7 +149,7 @@ def _refusal(scope: Scope, *, token: str, host: str) -> str | None:
     else:
         return "other sites may not use this page"
     if not secrets.compare_digest(given.encode(), token.encode()):
-        return "open the address that qsproj serve shows, with its token"
+        return "open the address that the command shows, with its token"
     return None
 
 
