@@ -30,7 +30,8 @@ class LinkedPair(NamedTuple):
     """Link probabilities of a sentence pair, by any aligner.
 
     ``size``: words of both sides. ``forward``, ``backward`` float32[m, n]: p(target word comes from source
-    word), p(source word comes from target word); 0 and 1 without probabilities; [0, 0] if not `alignable`.
+    word), p(source word comes from target word); 0 and 1 from an aligner without probabilities. Shape [0, 0]
+    where the pair cannot be aligned (:func:`alignable`).
     """
 
     size: tuple[int, int]

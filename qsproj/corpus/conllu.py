@@ -46,7 +46,8 @@ def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
     :func:`write_conllu` restores every byte. Missing heads and several roots are legal.
 
     Raises UsageError when the file cannot be opened; DataError at the first row that is not CoNLL-U (columns,
-    IDs, ranges, heads that are not a tree), without any sentence, at bytes not UTF-8, and at a cut archive.
+    IDs, ranges, heads that are not a tree), when there is no sentence, and when the bytes are not UTF-8 or
+    the archive is truncated.
     """
     with open_text(path_or_file) as handle:
         yield from sentences_from(handle, name_of(path_or_file))
@@ -80,7 +81,8 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
     created when the last sentence is written, so a file may be rewritten while it is read.
 
     Raises UsageError when the file cannot be written, or ``sentences`` is one sentence or a string;
-    ValueError for a changed column without a cell for each word, an empty cell, a tab or a line end in it.
+    ValueError when a changed column does not have one cell for each word, or a cell is empty or holds a tab
+    or a line end.
     """
     if isinstance(sentences, Sentence | str) or not isinstance(sentences, Iterable):
         found = "one" if isinstance(sentences, Sentence) else described(sentences)

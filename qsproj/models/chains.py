@@ -21,7 +21,8 @@ Chain = TypeVar("Chain", bound=Any)
 class ChainExample:
     """A training sentence, or the characters of a line.
 
-    ``rows`` int32[n, K]: of active features, or -1. ``known``: tags int32[n], or log evidence float32[n, T].
+    ``rows`` int32[n, K]: weight rows of the active features, -1 for none. ``known``: tags int32[n], or the
+    log evidence of weighted sets of tags, float32[n, T].
     """
 
     rows: NDArray[np.int32]

@@ -57,7 +57,8 @@ class EMProblem(Generic[Parameters, Counts]):
 
     ``m_step`` returns the parameters that maximise the expected log-likelihood plus ``log_prior``, the log
     prior density up to a constant: for a Dirichlet, the sum of each pseudo-count times the log of its
-    parameter. EM stops at a gain of at most the share ``tolerance``. ``iterations``: the limit of all runs.
+    parameter. EM stops when the objective gains no more than the share ``tolerance``. ``iterations``: at
+    most, with those of an earlier run.
     """
 
     iterations: int
@@ -76,8 +77,9 @@ def run_em(
 ) -> EMState[Parameters]:
     """Alternate E-steps and M-steps until the gain is small or the iterations are used up.
 
-    Starts from ``parameters``, or from ``resume``, a state of an earlier run, with the same result. Raises
-    LikelihoodFellError if the objective falls beyond rounding. *Source*: Dempster, Laird and Rubin 1977.
+    Starts from ``parameters``, or from ``resume``, the state of an earlier run: the result equals that of an
+    uninterrupted run. Raises LikelihoodFellError when the objective falls by more than rounding explains.
+    *Source*: Dempster, Laird and Rubin 1977.
     """
     state = resume or EMState(parameters, ())
     while len(state.records) < problem.iterations:

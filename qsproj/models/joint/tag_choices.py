@@ -49,7 +49,8 @@ class TagScores(NamedTuple):
     """Natural-log scores of TAG variables; or beliefs, as probabilities.
 
     ``words`` float64[U, K]: of each word's tags; impossible ones are not read. ``arcs`` float64[F, K, K]: of
-    arcs, [tag of head, tag of dependent], a certain tag at 0. ``links`` float64[L, K]: by tag of the target.
+    arcs, [tag of head, tag of dependent], a certain tag at 0. ``links`` float64[L, K]: of links, with the tag
+    of the target word.
     """
 
     words: Floats
@@ -197,7 +198,8 @@ class TaggedArcs:
     def growth(self, choices: TagChoices, chances: Floats) -> Floats:
         """Return the growth of the sum over trees under each tag of a word, float64[U, K], natural log.
 
-        ``chances`` float64[n+1, n+1]: of arcs under the sentence's tags, assumed independent between words.
+        ``chances`` float64[n+1, n+1]: probability of each arc under the tags of the sentence. Heads of a word
+        exclude each other; arcs to different words are assumed independent.
         """
         own = chances[self.heads, self.dependents]
         numbers = np.full(len(chances), -1)

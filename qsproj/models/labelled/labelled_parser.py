@@ -280,9 +280,8 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
     def _block_trees(self, block: EncodedBlock) -> tuple[Numbers, Floats] | None:
         sizes, single_root = block.sizes, self.inference.single_root
         arcs = self.scorer.score_block(block)
-        heads, dependents, _, counts, exact = possible_arcs(
-            arcs, block.starts, sizes, single_root, self.least
-        )
+        found = possible_arcs(arcs, block.starts, sizes, single_root, self.least)
+        heads, dependents, _, counts, exact = found
         if not exact:
             return None
         features = self.relations.hashed(block.words)

@@ -251,7 +251,8 @@ def train_qg_dmv(
 
     ``pairs``: consumed one at a time and packed into temporary files, 1 to 2 kB a pair. ``start``: called
     after all pairs have been read; returns a DMV of the target, or None for uniform parameters with a
-    preference for parent-child. Raises UsageError without a usable pair, for a bad option; else as train_dmv.
+    preference for parent-child. Raises UsageError without a usable pair or for a bad option; DataError when a
+    checkpoint is of other data or options.
     """
     options = options or QgOptions()
     skipped: dict[str, int] = {}

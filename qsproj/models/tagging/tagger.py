@@ -148,9 +148,8 @@ class Tagger(Stored):
         def liking(way: tuple[Tokens, float]) -> float:
             emissions = judge.emissions([word for _, words in way[0] for word in words])
             none = judge.marginals(emissions)[:, judge.tags.index(NOT_A_WORD)]
-            return float(
-                np.log(way[1]) + (EACH_WORD + OF_WORDS * np.log1p(-np.minimum(none, MOST_SURE))).sum()
-            )
+            of_words = EACH_WORD + OF_WORDS * np.log1p(-np.minimum(none, MOST_SURE))
+            return float(np.log(way[1]) + of_words.sum())
 
         return max(tokenizer.segmentations(text, SEGMENTATIONS), key=liking)[0]
 

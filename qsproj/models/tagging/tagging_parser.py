@@ -60,7 +60,8 @@ class TaggingGraph(graph_factors.SentenceGraph):
 
     ``possible`` bool[n, K]: the tags that each word may have, at least one. ``candidate_words``,
     ``candidate_tags`` int32[C]: the root, with placeholder tag 0; then each word with each of its tags.
-    ``pair_arcs`` int32[P], ``pair_candidates`` int32[P, 2]: arc and two ends for each pair of an arc's tags.
+    ``pair_arcs`` int32[P], ``pair_candidates`` int32[P, 2]: for each pair of tags of each arc, the arc, and
+    the candidates that are its head and its dependent.
     """
 
     possible: Mask

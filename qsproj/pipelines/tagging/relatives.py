@@ -119,7 +119,8 @@ def relative_voter(
         voter = _trained([(treebank, 1.0)], latin=own != script, seed=seed)
         agreed = voter.agreement(compared, given)
         power = float(np.interp(agreed, (UNRELATED, RELATED), (0.0, MOST)))
-        related += [(treebank, replace(voter, power=power))] if power else []
+        if power:
+            related.append((treebank, replace(voter, power=power)))
         verdict = f"votes on tags with power {power:.2f}" if power else "no vote on tags"
         lines.append(f"{treebank.name}: agrees with the tagger on {100 * agreed:.0f}% of words, {verdict}")
     if len(related) < 2:

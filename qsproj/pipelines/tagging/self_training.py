@@ -216,10 +216,7 @@ class SelfTraining:
 
 
 def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
-    """Return copies of sentences whose first unambiguous number word is in digits, at most ``most``.
-
-    They are for texts without digits, such as a Testament.
-    """
+    """Return up to ``most`` sentences with their first sure number word in digits: a Testament has none."""
     found = list[SetExample]()
     for example in examples if NUMERAL in tags else ():
         # Links alone never make a tag negligible; type sets and a confident tagger do.

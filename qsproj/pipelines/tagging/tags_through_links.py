@@ -197,10 +197,7 @@ def project_tags(
 def choose_sentences(
     text: LinkedText, *, rng: np.random.Generator, options: TagProjectionOptions
 ) -> tuple[list[int], list[int]]:
-    """Return the training sentences and the held-out ones, both covered by links, in text order.
-
-    If links cover no sentence, as in a bitext of a few lines, all that are not held out are for training.
-    """
+    """Return the training sentences (any, if links cover none) and covered held-out ones, in text order."""
     linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
     covered = np.diff(linked[text.starts]) >= HALF * np.diff(text.starts)
     held_out = np.arange(len(covered)) % HELD_OUT == HELD_OUT - 1

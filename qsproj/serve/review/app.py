@@ -285,11 +285,8 @@ class _Answers:
         readings, versions, (reviewed, left) = session.readings, session.versions(), session.trees()
         answered = None if loop is None else loop.answered
         try:
-            result: Retrained = await pool.run(
-                Reviewed(
-                    session.draft.content(), str(session.draft.path), reviewed, left, session.training_pairs()
-                )
-            )
+            named, pairs = (session.draft.content(), str(session.draft.path)), session.training_pairs()
+            result: Retrained = await pool.run(Reviewed(*named, reviewed, left, pairs))
             if session.readings == readings:
                 session.take(result, versions)
         except QsprojError as error:

@@ -88,9 +88,10 @@ class Draft:
     ) -> None:
         """Replace the tree, and other cells, of a sentence, mark it as reviewed, and save.
 
-        ``decided``: the certain cells of a sentence that stays a draft. ``judged``: words seen for the first
-        time. Raises StaleError for another ``version``, FileChangedError for a file that another program has
-        written, UsageError for an invalid tree; then nothing changes.
+        ``decided``: the certain cells of a sentence that stays a draft. ``judged``: what the person thought
+        of the words of the draft seen for the first time. Raises StaleError for another ``version``,
+        FileChangedError for a file that another program has written, UsageError for an invalid tree; then
+        neither draft nor file change.
         """
         changed = with_tree(with_cells(self.sentences[index], columns or {}), tree, decided=decided)
         if self._who is not None and decided is None:
