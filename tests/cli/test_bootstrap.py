@@ -391,12 +391,16 @@ def test_trees_over_the_source_are_taken_as_they_are(made, tmp_path, run_cli):
 
 @pytest.mark.slow
 def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
+    loud = re.sub(
+        r"(?m)^\d+\t\S+", lambda cells: cells[0].upper(), (CORPORA / "es.conllu").read_text("utf-8")
+    )
+    (tmp_path / "loud.conllu").write_text(loud, encoding="utf-8")
     outcome = run_cli(
         "bootstrap",
         *options(tmp_path),
         *("--work", made[0] / "work", "--trees", tmp_path / "trees"),
         *("--treebank", CORPORA / "es.conllu", "--bitext", text_of("es", tmp_path), text_of("de", tmp_path)),
-        *("--languages", "es", "de", "--also", CORPORA / "es.conllu"),
+        *("--languages", "es", "de", "--also", tmp_path / "loud.conllu"),
         *("--tagged", CORPORA / "de.conllu", "--annotated", CORPORA / "de.conllu", "--verbose"),
     )
     assert outcome.code == 0, outcome.err
@@ -406,7 +410,7 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
     }
     # Treebanks of the sources vote on tags where they are related, and so does the other one.
     judged = re.findall(r"(\w+)\.conllu: agrees with the tagger on", outcome.err)
-    assert judged == ["en", "es", "es"]
+    assert judged == ["en", "es", "loud"]
     # What was made of the first alone is not made again for a second.
     assert re.search(r"^source-1: .*\(kept\)$", outcome.err, re.MULTILINE)
     names = [one.sent_id for one in read_conllu(tmp_path / "trees")]
@@ -503,6 +507,7 @@ def test_trees_without_use_are_refused_before_anything_is_learned(tmp_path, run_
         (("--also", headless), "headless: found no head"),
         (("--parsed-source", headless), "headless: found no tree"),
         (("--parsed-source", CORPORA / "en.conllu", again), "again: found 90 sentences of 90 that "),
+        (("--also", CORPORA / "es.conllu", again), "en.conllu has as well, expected each tree in one file"),
     ):
         outcome = run_cli("bootstrap", "--verbose", *options(tmp_path), *given)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err

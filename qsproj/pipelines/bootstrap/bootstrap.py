@@ -186,7 +186,8 @@ def bootstrap(
         _check_alignment(texts, options)
     checks.check_annotated(options.tagged, options.annotated)
     lexicon_of(options.lexicon, options.lemmatizer, texts[0].languages[1])
-    checks.check_other_trees(options.also, options.parsed)
+    of_sources = chain.from_iterable(text.treebanks for text in texts)
+    checks.check_other_trees(options.also, options.parsed, treebanks=of_sources)
     checked = [checks.check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     checks.check_raw(options.text, texts[0])
     stages = _Stages(texts, [apart for _, apart in checked], workspace, options, workers)

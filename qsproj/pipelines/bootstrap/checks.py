@@ -35,7 +35,7 @@ VOCABULARY_TO_ASK = 3000  # treebanks with a smaller vocabulary are not tested
 LEAST_ALIKE = 0.5
 OLD_RELATIONS = frozenset({"auxpass", "csubjpass", "dobj", "mwe", "neg", "nsubjpass"})  # of UD 1, until 2016
 SHIFTED_SHARE = 0.25  # share of shifted blocks that makes an error; fewer are local passages out of step
-REPEATED_SHARE = 0.5  # greatest share of the trees of a file of --parsed-source in earlier files
+REPEATED_SHARE = 0.5  # greatest share of the trees of a file of --parsed-source or --also in earlier files
 # Rough word lengths, with the following space, to estimate times.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
@@ -80,29 +80,44 @@ def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
             notice(f"{path}: {found}, and are learned nevertheless; {remedy}")
 
 
-def check_other_trees(also: Sequence[str], parsed: Sequence[str]) -> None:
+def check_other_trees(also: Sequence[str], parsed: Sequence[str], *, treebanks: Iterable[str] = ()) -> None:
     """Check, before the first stage, treebanks of other languages, and trees of the source side.
 
-    Raises DataError when one has no usable tree, or repeats the trees of an earlier file of the source side.
+    Raises DataError when one has no usable tree, or repeats earlier trees of its kind: with those of other
+    languages count the ``treebanks`` of the sources.
     """
+    before = dict[str, str]()
+    for path in treebanks if also else ():
+        before |= dict.fromkeys(map(_words_of, read_sentences(path)), path)
     for path in also:
-        # The sum reads the whole file, for errors of its format.
-        if not sum(len(one) > 0 and UNSPECIFIED not in one.upos for one in read_sentences(path)):
+        # The set reads the whole file, for errors of its format.
+        tagged = {_words_of(one) for one in read_sentences(path) if len(one) and UNSPECIFIED not in one.upos}
+        if not tagged:
             found, remedy = "no sentence with UPOS on every word", "tag it first (qsproj tag)"
             raise DataError(path, None, found, "a treebank after --also", remedy)
+        _check_new(path, tagged, before, remedy="leave it out of --also")
     if also and not any(map(has_tree, read_all(also))):
         raise DataError(also[0], None, "no head", "trees after --also", "parse it first (qsproj parse)")
-    before = dict[str, str]()
+    before = {}
     for path in parsed:
-        trees = {_letters("".join(one.forms)) for one in read_sentences(path) if is_whole(one.heads)}
+        trees = {_words_of(one) for one in read_sentences(path) if is_whole(one.heads)}
         if not trees:
             raise DataError(path, None, "no tree", "trees after --parsed-source", "leave it out")
-        again = sorted(trees & before.keys())
-        # Different verses may have the same words.
-        if len(again) > REPEATED_SHARE * len(trees):
-            found = f"{pluralise(len(again), 'sentence')} of {len(trees)} that {before[again[0]]} has as well"
-            raise DataError(path, None, found, "each tree in one file", "leave one of the files out")
-        before |= dict.fromkeys(trees, path)
+        _check_new(path, trees, before, remedy="leave one of the files out")
+
+
+def _check_new(path: str, sentences: set[str], before: dict[str, str], *, remedy: str) -> None:
+    """Raise DataError if most sentences are in ``before``, by the file that has them; else add them there."""
+    again = sorted(sentences & before.keys())
+    # Different verses may have the same words.
+    if len(again) > REPEATED_SHARE * len(sentences):
+        found = f"{pluralise(len(again), 'sentence')} of {len(sentences)} that {before[again[0]]} has as well"
+        raise DataError(path, None, found, "each tree in one file", remedy)
+    before |= dict.fromkeys(sentences, path)
+
+
+def _words_of(sentence: Sentence) -> str:
+    return _letters("".join(sentence.forms))
 
 
 def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
