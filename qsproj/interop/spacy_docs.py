@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT
-from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED, cell_from, items_of
+from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED, items_of
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence
@@ -123,17 +123,24 @@ def columns_of(sentence: Sentence) -> Columns:
         relations[anchor - 1] = "dep"
     lemmas, xpos = (tuple(map(_empty, cells)) for cells in (sentence.lemmas, sentence.xpos))
     upos = tuple(tag if tag in UNIVERSAL_TAGS else "" for tag in sentence.upos)
-    items = (sorted(items_of(cell).items(), key=lambda item: item[0].lower()) for cell in sentence.feats)
-    feats = tuple(_empty(cell_from(dict(of_word))) for of_word in items)
+    feats = tuple(map(_ordered, sentence.feats))
     return Columns(lemmas, upos, xpos, feats, tuple(shown), tuple(relations))
+
+
+def _ordered(feats: str) -> str:
+    """Return Name=Value pairs in the order of UD, "" for none; spaCy orders them otherwise."""
+    pairs = sorted(items_of(feats).items(), key=lambda item: item[0].lower())
+    return "|".join(f"{name}={','.join(sorted(value.split(',')))}" for name, value in pairs if value)
 
 
 def from_spacy(doc: Doc) -> Document:
     """Convert a ``Doc`` of spaCy to sentences; without sentence starts it is one sentence.
 
     White space tokens become ``SpacesAfter`` in MISC of the word before, as UDPipe writes it. The data that
-    :func:`to_spacy` stored in ``user_data`` is restored where the words of the sentences are unchanged. Lost
-    are entities, vectors and extensions other than ``arc_probability``.
+    :func:`to_spacy` stored in ``user_data`` is restored where the words of the sentences are unchanged,
+    except for cells that were changed in the ``Doc``. Without that data, features come in the order of UD,
+    and a missing relation as ``dep``. Lost are entities, vectors and extensions other than
+    ``arc_probability``.
 
     Raises UsageError when the argument is not a ``Doc``, or a head is outside its sentence.
     """
@@ -161,8 +168,13 @@ def _sentence(span: Any, original: str | None, where: str) -> Sentence:
 
 def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
     columns, before = _columns_in(words, where), columns_of(sentence)
+
+    def updated_cells(name: str) -> list[str]:
+        cells = zip(*(getattr(one, name) for one in (sentence, columns, before)), strict=True)
+        return [cell if new == old else new or UNSPECIFIED for cell, new, old in cells]
+
     changed: dict[str, Any] = {
-        name: [cell or UNSPECIFIED for cell in getattr(columns, name)]
+        name: updated_cells(name)
         for name in ("lemmas", "upos", "xpos", "feats")
         if getattr(columns, name) != getattr(before, name)
     }
@@ -172,7 +184,8 @@ def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
         heads = [ROOT if own == "ROOT" else head if own and head > ROOT else NO_HEAD for head, own in pairs]
         named = {NO_HEAD: UNSPECIFIED, ROOT: "root"}
         changed["heads"] = heads
-        changed["deprels"] = [named.get(head, own) for head, own in zip(heads, columns.deprels, strict=True)]
+        cells = zip(heads, updated_cells("deprels"), strict=True)
+        changed["deprels"] = [named.get(head, own) for head, own in cells]
     try:
         updated = sentence.replace(**changed)
     except UsageError as error:
@@ -195,7 +208,7 @@ def _columns_in(words: list[Any], where: str) -> Columns:
             found = f"the head of {token.text!r} in another sentence"
             raise UsageError(f"{where}: found {found}, expected one in its own")
         heads.append(ROOT if head.i == token.i else numbers[head.i])
-    cells = ((one.lemma_, one.pos_, one.tag_, str(one.morph), one.dep_) for one in words)
+    cells = ((one.lemma_, one.pos_, one.tag_, _ordered(str(one.morph)), one.dep_) for one in words)
     lemmas, upos, xpos, feats, relations = zip(*cells, strict=True)
     return Columns(lemmas, upos, xpos, feats, tuple(heads), relations)
 

@@ -88,6 +88,34 @@ def test_what_is_changed_in_a_doc_is_changed_in_the_sentence():
     assert qsproj.from_spacy(again).to_conllu() == qsproj.from_spacy(doc).to_conllu()
 
 
+def test_only_the_changed_cells_of_a_doc_change():
+    """spaCy has its own order of features, no features without values, and no missing relations."""
+    rows = (
+        ("Zwei", "NUM", "Number=Plur|NumType=Card", "2", "nummod"),
+        ("Hunde", "NOUN", "Odd|Case=Nom,Acc|Empty=", "0", "root"),
+        ("hier", "FOO", "B=1|A=1", "2", "_"),
+    )
+    lines = (
+        f"{i}\t{form}\t_\t{tag}\t_\t{feats}\t{head}\t{name}\t_\t_\n"
+        for i, (form, tag, feats, head, name) in enumerate(rows, start=1)
+    )
+    sentence = qsproj.Sentence.from_conllu("".join(lines) + "\n")
+    doc = qsproj.to_spacy(sentence)
+    assert qsproj.from_spacy(doc).to_conllu() == sentence.to_conllu()
+    doc[0].dep_, doc[0].pos_ = "det", "DET"
+    doc[1].set_morph("Number=Plur|NumType=Card")
+    changed = sentence.replace(
+        deprels=["det", "root", None],
+        upos=["DET", "NOUN", "FOO"],
+        feats=[sentence.feats[0], "Number=Plur|NumType=Card", sentence.feats[2]],
+    )
+    assert qsproj.from_spacy(doc)[0].to_conllu() == changed.to_conllu()
+    doc.user_data.clear()
+    (bare,) = qsproj.from_spacy(doc)
+    assert (bare.deprels, bare.upos[2]) == (("det", "root", "dep"), "_")
+    assert bare.feats == ("Number=Plur|NumType=Card", "Number=Plur|NumType=Card", "A=1|B=1")
+
+
 @pytest.mark.parametrize(
     "heads", [[None, None, None], [2, None, 2], [0, 0, 2], [None, 3, 0], [3, None, None]], ids=str
 )
