@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from qsproj.corpus.cells import COLUMN_NAMES
+from qsproj.corpus.cells import COLUMN_NAMES, UNSPECIFIED
 from qsproj.corpus.conllu import conllu_text
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import check_type, described, shown
@@ -67,7 +67,8 @@ def to_token_list(sentence: Sentence) -> TokenList:
     """Convert a sentence to a ``TokenList`` of the ``conllu`` package, with comments, ranges and empty nodes.
 
     Lost, because the package cannot represent them: line ends, comments without a value, all but the last
-    comment of the same key, and in FEATS and MISC the equals sign of an item without value.
+    comment of the same key, and in FEATS and MISC all but the last item of the same key, and the equals sign
+    of an item without value.
 
     Raises UsageError when the argument is not a sentence, or ``conllu`` is not installed.
 
@@ -79,7 +80,16 @@ def to_token_list(sentence: Sentence) -> TokenList:
     ('s1', 2)
     """
     check_type(sentence, Sentence, "a Sentence")
-    return package("conllu").parse(sentence.to_conllu())[0]
+    parsers = {"feats": _items, "misc": _items}
+    return package("conllu").parse(sentence.to_conllu(), field_parsers=parsers)[0]
+
+
+def _items(row: list[str], column: int) -> dict[str, str | None] | None:
+    """Return the items of a cell as ``conllu`` does, but with values that contain an equals sign."""
+    if row[column] == UNSPECIFIED:
+        return None
+    items = (item.partition("=") for item in row[column].split("|"))
+    return {key: None if value == UNSPECIFIED else value for key, _, value in items}
 
 
 def from_token_list(tokens: TokenList) -> Sentence:
@@ -104,7 +114,9 @@ def from_token_list(tokens: TokenList) -> Sentence:
 def to_udapi(sentences: Sentence | Iterable[Sentence]) -> Any:
     """Convert sentences to a document of udapi; the caller must ``import udapi`` first.
 
-    All content of CoNLL-U is kept, except line ends.
+    udapi attaches words without a head to the root, and warns of each. When the document is written, also by
+    :func:`from_udapi`, sentences without ``sent_id`` or ``text`` get one, and ``# sent_id x`` becomes
+    ``# sent_id = x``. Line ends are lost.
 
     Raises UsageError when the argument holds no sentences, or udapi is not imported.
     """
@@ -119,7 +131,7 @@ def to_udapi(sentences: Sentence | Iterable[Sentence]) -> Any:
 
 
 def from_udapi(document: Any) -> Document:
-    """Convert a document of udapi to sentences, without loss.
+    """Convert a document of udapi to sentences, with a ``sent_id`` and a ``text`` for each.
 
     Raises UsageError when the argument is not a udapi document; DataError when it is not valid CoNLL-U.
     """

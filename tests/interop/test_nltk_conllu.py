@@ -99,10 +99,17 @@ def test_real_sentences_come_back_from_token_lists(data_dir):
             assert list(back.layout.lines) == kept
 
 
+def test_values_may_contain_equals_signs():
+    sentence = qsproj.Sentence.from_words(["＝"], misc=["UnidicInfo=,＝,=,=,|a|b=_|c=d=e"])
+    tokens = qsproj.to_token_list(sentence)
+    assert tokens[0]["misc"] == {"UnidicInfo": ",＝,=,=,", "a": "", "b": None, "c": "d=e"}
+    assert text_of(qsproj.from_token_list(tokens)) == text_of(sentence)
+
+
 def test_token_lists_are_those_of_the_package():
     rows = (
         "1-2 du _ _ _ _ _ _ _ SpaceAfter=No",
-        "1 de _ ADP _ A=1 0 root 0:root _",
+        "1 de _ ADP _ A=1 0 root 0:root a|b=_",
         "1.1 v _ _ _ _ _ _ _ _",
         "2 le _ DET _ _ 1 det 1:det _",
     )

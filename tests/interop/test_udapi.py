@@ -46,6 +46,25 @@ def test_sentences_come_back_with_what_was_changed(language):
     ]
 
 
+LOSSES = """
+import sys
+import udapi
+import qsproj
+
+sentence = qsproj.Sentence.from_conllu(sys.argv[1])
+sys.stdout.write(qsproj.from_udapi(qsproj.to_udapi(sentence)).to_conllu())
+"""
+
+
+@pytest.mark.skipif(find_spec("udapi") is None, reason="udapi is not installed")
+def test_what_udapi_does_not_hold_is_as_documented():
+    row = "1\tHush\t_\t_\t_\t_\t{}\t_\t_\t_\n\n"
+    run = [sys.executable, "-c", LOSSES, "# sent_id s-p1\n" + row.format("_")]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout == "# sent_id = s-p1\n# text = Hush\n" + row.format(0)
+    assert "Empty parent/head index" in done.stderr
+
+
 def test_what_is_no_document_is_refused():
     with pytest.raises(TypeError, match=r"found 'x' \(str\), expected a Document of udapi"):
         qsproj.from_udapi("x")
