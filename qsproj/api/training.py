@@ -6,10 +6,11 @@ from typing import cast, overload
 
 from qsproj.api.validation import generator_of, sentences_of, texts_of, whole_number, words_in
 from qsproj.corpus.language.recognition import check_known_language
-from qsproj.corpus.messages import described
+from qsproj.corpus.messages import check_type, described
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
+from qsproj.models import spec
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, objective_named
@@ -32,7 +33,15 @@ LABELS = ("after", "joint")  # when relations are predicted: after the tree, or 
 
 @overload
 def train_parser(
-    sentences: Iterable[Sentence], *, features: str | None = None, dev: Iterable[Sentence] = (), seed: int = 1
+    sentences: Iterable[Sentence],
+    *,
+    features: str | None = None,
+    dev: Iterable[Sentence] = (),
+    seed: int = 1,
+    epochs: int | None = None,
+    l2: float | None = None,
+    projective: bool | None = None,
+    single_root: bool | None = None,
 ) -> ArcParser: ...
 
 
@@ -46,6 +55,10 @@ def train_parser(
     features: str | None = None,
     dev: Iterable[Sentence] = (),
     seed: int = 1,
+    epochs: int | None = None,
+    l2: float | None = None,
+    projective: bool | None = None,
+    single_root: bool | None = None,
 ) -> ArcParser | ClusterParser | GraphParser | LabelledParser: ...
 
 
@@ -58,10 +71,12 @@ def train_parser(
     features: str | None = None,
     dev: Iterable[Sentence] = (),
     seed: int = 1,
+    epochs: int | None = None,
+    l2: float | None = None,
+    projective: bool | None = None,
+    single_root: bool | None = None,
 ) -> ArcParser | ClusterParser | GraphParser | LabelledParser:
     """Train a dependency parser on trees; missing heads are marginalised.
-
-    The training trees decide whether arcs may cross and whether several roots are allowed.
 
     The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``; one of
     ``labels="joint"`` also has ``relation_probabilities(sentence)``. Raises UsageError when no sentence has a
@@ -89,6 +104,12 @@ def train_parser(
         Trees for early stopping.
     seed : int
         The same seed gives the same parser.
+    epochs : int, optional
+        Passes over the data; fewer with early stopping. By default as the objective needs.
+    l2 : float, optional
+        Strength of the L2 penalty, 0 or more. By default as the objective needs.
+    projective, single_root : bool, optional
+        Whether arcs may not cross, and the root has exactly one child. By default as in the trees.
 
     Examples
     --------
@@ -110,7 +131,18 @@ def train_parser(
     if dev_trees and not any(map(has_tree, dev_trees)):
         raise UsageError("found no head in dev, expected trees for early stopping; leave it out")
     chosen, rng = objective_named(objective), generator_of(seed)
-    options = TrainingOptions(template_set=features, objective=objective, epochs=chosen.epochs, l2=chosen.l2)
+    for name, given in (("projective", projective), ("single_root", single_root)):
+        check_type(given, bool | None, "True, False or None", name)
+    check_type(l2, float | int | None, "a number of at least 0", "l2")
+    options = TrainingOptions(
+        template_set=features,
+        objective=objective,
+        epochs=chosen.epochs if epochs is None else whole_number(epochs, "epochs", least=1),
+        l2=chosen.l2 if l2 is None else l2,
+        projective=projective,
+        single_root=single_root,
+    )
+    spec.check(options)
     if labels == "joint":
         return train_labelled_parser(trees, dev=dev_trees, rng=rng, options=options)[0]
     if number == 1 and chosen.clustered:

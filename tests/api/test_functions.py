@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import qsproj
@@ -99,6 +100,16 @@ def test_tags_are_projected_with_one_source_and_with_several(english, german, tm
         qsproj.project_tags(english, words, links, columns=["xpos"])
     with pytest.raises(UsageError, match="found element 2 in source and none in alignments"):
         qsproj.project_tags([english, english], words, [links])
+
+
+def test_a_parser_is_trained_as_by_the_command(german, tmp_path):
+    qsproj.write_conllu(german[:20], tmp_path / "de.conllu")
+    command = f"train {tmp_path / 'de.conllu'} -o {tmp_path / 'model'} --features words --epochs 2 --l2 3"
+    assert main([*command.split(), "--nonprojective", "--multi-root"]) == 0
+    options = {"features": "words", "epochs": 2, "l2": 3.0, "projective": False, "single_root": False}
+    parser, expected = qsproj.train_parser(german[:20], **options), qsproj.load_model(tmp_path / "model")
+    assert parser.inference == expected.inference
+    np.testing.assert_array_equal(parser.scores(german[30]), expected.scores(german[30]))
 
 
 def test_a_tagger_learns_how_its_treebank_cuts_text(german):

@@ -22,7 +22,8 @@ SIGNATURES = {
     "read_alignments": "(path, format='pharaoh', sizes=None)",
     "load_model": "(path)",
     "train_parser": (
-        "(sentences, *, order=1, objective='margin', labels='after', features=None, dev=(), seed=1)"
+        "(sentences, *, order=1, objective='margin', labels='after', features=None, dev=(), seed=1, "
+        "epochs=None, l2=None, projective=None, single_root=None)"
     ),
     "train_tagger": "(sentences, *, raw=(), language=None, seed=1)",
     "align": "(source, target, *, threshold=0.5)",

@@ -40,6 +40,10 @@ REFUSED = {
         "known: margin, likelihood, risk, perceptron, mira",
     ),
     "features": (lambda: qsproj.train_parser([ONE], features="form"), "known: "),
+    "no epoch": (lambda: qsproj.train_parser([ONE], epochs=0), "found 0 (int) as epochs, expected"),
+    "a negative penalty": (lambda: qsproj.train_parser([ONE], l2=-1.0), "l2 is -1.0, expected at least 0"),
+    "a penalty in letters": (lambda: qsproj.train_parser([ONE], l2="1"), "found '1' (str) as l2, expected"),
+    "crossings by number": (lambda: qsproj.train_parser([ONE], projective=1), "as projective, expected True"),
     "a negative seed": (lambda: qsproj.train_parser([ONE], seed=-1), "as seed, expected a whole number"),
     "no seed": (lambda: qsproj.train_parser([ONE], seed=None), "found None as seed"),
     "untagged words": (
