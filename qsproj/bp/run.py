@@ -262,8 +262,7 @@ def probability(log_odds: Floats) -> Floats:
     return np.exp(-np.logaddexp(0.0, -log_odds))
 
 
-# Undamped flooding at one temperature.
-AS_IN_THE_THESIS = BPOptions()
+AS_IN_THE_THESIS = BPOptions()  # undamped flooding at one temperature
 
 
 def run(

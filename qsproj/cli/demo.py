@@ -14,10 +14,7 @@ from qsproj.cli.command_parser import print_lines
 from qsproj.cli.options.declare import Option
 from qsproj.cli.options.shared import SEED
 
-OPTIONS = (
-    Option("--corpora DIR", "folder of the sample (default: that of the installation)"),
-    SEED,
-)
+OPTIONS = (Option("--corpora DIR", "folder of the sample (default: that of the installation)"), SEED)
 EXAMPLES = """examples:
   qsproj demo
   qsproj demo --corpora corpora --seed 7

@@ -14,10 +14,7 @@ from qsproj.cli.command_parser import print_lines
 from qsproj.cli.options.declare import Option
 from qsproj.models.storage import KINDS, described, model_from, opened_model
 
-OPTIONS = (
-    Option("MODEL", "a model written by qsproj"),
-    Option("--json", "print JSON instead of text"),
-)
+OPTIONS = (Option("MODEL", "a model written by qsproj"), Option("--json", "print JSON instead of text"))
 EXAMPLES = """examples:
   qsproj info de.model
   qsproj info de.model --json

@@ -9,15 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from qsproj.cli.options import shared
 from qsproj.cli.options.declare import Heading, Option, of_fields, only_where, only_with
-from qsproj.cli.options.shared import (
-    SEED,
-    languages_of,
-    provenance_of,
-    rng_of,
-    values_of,
-    warn_trained_on_dev,
-)
 from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import at_lines
@@ -44,7 +37,7 @@ def _defaults(field: str) -> str:
 
 def training_options(options: argparse.Namespace) -> TrainingOptions:
     objective = known.objective_named(options.objective)
-    given = values_of(options, "objective", *FIELDS)
+    given = shared.values_of(options, "objective", *FIELDS)
     given["epochs"] = options.epochs or (objective.epochs if options.optimizer == "sgd" else BATCH_STEPS)
     given["l2"] = objective.l2 if options.l2 is None else options.l2
     given["projective"] = _choice(yes=options.projective, no=options.nonprojective)
@@ -69,7 +62,7 @@ OPTIONS = (
     Option("TREEBANK ...", "CoNLL-U files", dest="treebanks"),
     Option("-o, --output MODEL", "where the model is written", required=True),
     Option("--dev FILE", "early stopping by UAS on this treebank"),
-    SEED,
+    shared.SEED,
     Heading("the parser"),
     Option("--order", "1: score arcs (default); 2: also pairs and sequences", default=1, choices=(1, 2)),
     Option("--projective", "arcs may not cross"),
@@ -140,7 +133,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.trees.crossings import has_crossings
 
     settings, train = training_options(options), _training(options)
-    warn_trained_on_dev(options)
+    shared.warn_trained_on_dev(options)
     dev = list(read_all([options.dev])) if options.dev else []
     if options.dev and not any(map(has_tree, dev)):
         advice = "name a treebank, or leave --dev out"
@@ -161,12 +154,12 @@ def run(options: argparse.Namespace) -> None:
         check_enhanced(sentences)
     if options.features != "delexicalised":  # Delexicalised training raises an error without tags.
         _warn_untagged(sentences)
-    rng = rng_of(options)
+    rng = shared.rng_of(options)
     parser, report = train(sentences, dev=dev, rng=rng, options=settings)
     tags = sorted({"upos", "xpos"}.intersection(parser.layers()[-1].reads))
     columns = [one for one in tags if any({*getattr(s, one)} != {UNSPECIFIED} for s in sentences)]
     counts = {"sentences": len(sentences), "words": sum(map(len, sentences))}
-    made = provenance_of(options, columns=columns, languages=languages_of(sentences), **counts)
+    made = shared.provenance_of(options, columns=columns, languages=shared.languages_of(sentences), **counts)
     saved = EnhancedParser(parser, train_enhancer(sentences, rng=rng)) if options.enhanced else parser
     saved.save(options.output, made=made)
     notice(report.summary(parser.inference))

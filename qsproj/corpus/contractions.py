@@ -125,9 +125,7 @@ def merge_contractions(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, 
 # of contractions of a preposition with an article or pronoun, or of a conjunction with an auxiliary. Verbal
 # clitics (Spanish *verlo*) are an open class, learned by tokenisers.
 _TABLE = {language: cells for language, *cells in packaged_rows(__file__, "language/contractions.tsv")}
-
-# Languages with a table.
-LANGUAGES = frozenset(_TABLE)
+LANGUAGES = frozenset(_TABLE)  # languages with a table
 
 
 @cache

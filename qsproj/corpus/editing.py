@@ -233,8 +233,7 @@ def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[flo
     return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
 
 
-# The edges into each of the n words, in the order of DEPS.
-Graph = tuple[tuple[Edge, ...], ...]
+Graph = tuple[tuple[Edge, ...], ...]  # the edges into each of the n words, in the order of DEPS
 THROUGH = ">"  # between the relations of a path through an empty node, as in IWPT 2021
 
 

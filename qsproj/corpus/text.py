@@ -50,8 +50,7 @@ _CLITIC_LANGUAGES = frozenset({"en", "fr", "it"})
 _CLITICS = {"ca": frozenset("dlmnst")}
 # Armenian marks, and the tsek between Tibetan syllables, also within a word.
 _IN_WORDS = f"{MARKS_ON_WORDS}\u0f0b\u0f0c"
-# Catalan col·legi; Hebrew abbreviations and modified letters.
-_DOTS = frozenset("·‧")
+_DOTS = frozenset("·‧")  # Catalan col·legi; Hebrew abbreviations and modified letters
 _GERSHAYIM, _GERESH = frozenset('"״”“'), "׳"
 _HEBREW = re.compile("[א-ת]")
 _HEBREW_QUOTED = re.compile(r"""[א-ת]{2,}[^"״”“]*(?<!\s)["״”“](?![א-ת])""")

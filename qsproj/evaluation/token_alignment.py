@@ -23,11 +23,9 @@ from qsproj.progress import notice
 
 # (first character, one after the last), counted in the common text without white space.
 Span = tuple[int, int]
-# (span of a word's token, whether that is a multiword token).
-PlacedWord = tuple[Span, bool]
+PlacedWord = tuple[Span, bool]  # (span of a word's token, whether that is a multiword token)
 Result = TypeVar("Result")
-# Reads a file from its beginning.
-Files = Callable[[], Iterable[Sentence]]
+Files = Callable[[], Iterable[Sentence]]  # reads a file from its beginning
 
 
 @dataclass(frozen=True, slots=True)

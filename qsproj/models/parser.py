@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 # A training tree, or for a joint parser a pair whose target has one.
 TrainingTree = Sentence | SentencePair
-# Returns the known part of a sentence to parse.
-KnownPart = Callable[[Sentence], Constraints]
+KnownPart = Callable[[Sentence], Constraints]  # returns the known part of a sentence to parse
 Base = TypeVar("Base", bound="Parser")
 BLOCK = 32  # number of sentences that each kernel processes at once
 

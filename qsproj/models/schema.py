@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Arrays = Mapping[str, NDArray[Any]]
-# JSON header and arrays.
-Archive = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+Archive = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON header and arrays
 Check = Callable[[Any], None]
 
 MOST_WEIGHT = 1e9  # weights are added by dozens, and their exponentials by thousands

@@ -16,8 +16,7 @@ from qsproj.trees.crossings import nearest_projective
 from qsproj.trees.family import NoTreeError
 
 DECODERS = ("map", "mbr")
-# Only for parsers with hidden clusters.
-MAX_Z = "max-z"
+MAX_Z = "max-z"  # only for parsers with hidden clusters
 Number = TypeVar("Number", bound=np.generic)
 
 # Up to 1.9% of non-projective arcs (Hungarian; Danish 1.3%, Dutch 0.8%), excluding them was better on dev

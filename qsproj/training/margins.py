@@ -113,8 +113,7 @@ class ArcMargins:
         return versus(self.heads[dependents], heads, dependents, sizes=each, bounds=each)
 
 
-# The losses that are constraints on the arc scores of one sentence.
-Margins = TreeMargins | ArcMargins
+Margins = TreeMargins | ArcMargins  # the losses that are constraints on the arc scores of one sentence
 
 
 def versus(

@@ -86,8 +86,7 @@ def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tu
     return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)
 
 
-# The number of a sentence on its side and that of its line, from 1.
-_Place = tuple[int, int]
+_Place = tuple[int, int]  # the number of a sentence on its side and that of its line, from 1
 
 
 class _Side(NamedTuple):

@@ -246,8 +246,7 @@ def supported_by(
 _NO_TAGS = tuple(f"<no tag {number}>" for number in range(8))
 # A tag counts as known if this share of the features that an unknown tag lacks have weights.
 _MORE_KNOWN = 0.08
-# The arcs of a three-word sentence.
-_ARCS = ~np.eye(4, dtype=bool) & (np.arange(4) > 0)
+_ARCS = ~np.eye(4, dtype=bool) & (np.arange(4) > 0)  # the arcs of a three-word sentence
 
 
 def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest_words: int) -> float | None:

@@ -24,8 +24,7 @@ FUNCTION_TAGS = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "SCONJ"})
 # Number of trees whose words marks are attached to, drawn from the parser's distribution; fewer for sentences
 # of more than LONG words. With a fixed seed, parsing a sentence again gives the same tree.
 SAMPLED, LONG, SEED = 20, 150, 1
-# Smallest probability of an arc into a mark, so that scores stay finite.
-LEAST = 1e-9
+LEAST = 1e-9  # smallest probability of an arc into a mark, so that scores stay finite
 # In UD, brackets and quotation marks attach to one word between them: 88 to 99% of them, in PUD of six
 # languages. An arc's score does not see the other mark, and closing ones often attach to the root or the next
 # verb. So their arcs gain this times the probability of those of the opening ones; 8 and 16 were alike.

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 # Hungarian and Turkish 1 gained 0.1 to 0.25 UAS over 0; 2 gained little more and gave worse probabilities.
 MARGIN = 1.0
 
-# Options of losses in nats.
-PENALTIES = ("entropy", "l1", "l2", "unlabelled")
+PENALTIES = ("entropy", "l1", "l2", "unlabelled")  # options of losses in nats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,9 +163,7 @@ class TrainingOptions:
 
     template_set: str | None = None
     objective: str = option_field("margin", help="training objective, see below (default: margin)")
-    best: int = option_field(
-        5, least=1, metavar="K", help="of mira-kbest: number of best trees used as rivals"
-    )
+    best: int = option_field(5, least=1, metavar="K", help="of mira-kbest: best trees used as rivals")
     limit: float = option_field(
         0.01,
         least=1e-6,

@@ -38,8 +38,7 @@ from qsproj.trees.crossings import has_crossings
 HASH_BITS = 20
 # Initial score of an arc in both turned trees of the source; and in the untrained converter, which copies.
 PRIOR, UNTRAINED_PRIOR = 3.0, 30.0
-# Number of most probable source trees that are read from arc posteriors.
-SOURCE_TREES = 8
+SOURCE_TREES = 8  # number of most probable source trees that are read from arc posteriors
 SOURCE_PREFIX = "source_"
 # By default, as many epochs as give this number of steps, within bounds.
 STEPS = 1500

@@ -37,8 +37,7 @@ STRENGTH = 80.0  # pseudo-count of the prior model's decisions with each sibling
 # Limit in words; time and memory of a chart with siblings grow with the cube of the length.
 LONGEST = 120
 PARSING_FLOOR = 1e-9  # ensures a tree for every new sentence, also with decisions of probability 0
-# The least log probability of a known relation of an arc.
-LEAST_EVIDENCE = -200.0
+LEAST_EVIDENCE = -200.0  # the least log probability of a known relation of an arc
 TREES = TreeDecoder(projective=True, single_root=True)
 # Evidence for the arcs of a case, float64[k+1, k+1], -inf for impossible ones; 0: all trees.
 Case = Scores | float

@@ -39,8 +39,7 @@ from qsproj.training.loop import learn
 # Steps up and down of the paths of edges: nearly all of those in English, Swedish, Dutch, Czech.
 PATHS = ((1, 0), (2, 0), (1, 1), (0, 1), (1, 2), (0, 2), (3, 0), (2, 1))
 BASIC = PATHS[0]
-# Markers whose lemmas are part of a relation.
-MARKERS = ("case", "mark", "cc")
+MARKERS = ("case", "mark", "cc")  # markers whose lemmas are part of a relation
 NONE = ""  # the pattern of a candidate without an edge
 HASH_BITS = 20
 # Patterns that training saw less often on a path of the same relations are exceptions.

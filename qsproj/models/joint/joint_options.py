@@ -13,15 +13,13 @@ from qsproj.models.spec import check, option_field, restored
 SYNCH = "SYNCH"
 # Limit for ALIGNITG: words with candidates in a side, as the geometric mean of both sides.
 MOST_ITG_WORDS = 20
-# The factors of every graph of links.
-LINK_FACTORS = ("ALIGN", "SOURCEFERT", "TARGETFERT")
+LINK_FACTORS = ("ALIGN", "SOURCEFERT", "TARGETFERT")  # the factors of every graph of links
 SOURCE_TREES = ("joint", "best", "observed")
 LINK_THRESHOLD = 0.5  # minimises the expected number of errors
 # Of an arc, by the first order; also for a given target parser, which may be far from sure.
 MIN_PROBABILITY = 1e-6
 MIN_PROBABILITY_OF_GIVEN = 3e-3
-# Least probability of a tag in the graph, where there are TAG variables.
-TAG_THRESHOLD = 0.1
+TAG_THRESHOLD = 0.1  # least probability of a tag in the graph, where there are TAG variables
 LABELS = ("joint", "after")
 TAGS = ("given", "links", "joint")
 

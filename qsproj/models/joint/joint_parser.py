@@ -25,8 +25,7 @@ from qsproj.models.schema import Archive, Arrays, checked, number, optional, who
 from qsproj.models.storage import described, load_model_of, model_from
 from qsproj.models.tagging.link_tagger import LinkTagger
 
-# Prefixes of the arrays of labeller and tagger.
-RELATIONS, TAGS = "relations_", "tags_"
+RELATIONS, TAGS = "relations_", "tags_"  # prefixes of the arrays of labeller and tagger
 # Kind of a side's parser by its order in the model file; older files have none.
 _KINDS = {1: "arc-parser", 2: "graph-parser"}
 _SIDES = ("source", "target")

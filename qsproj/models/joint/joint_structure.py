@@ -27,8 +27,7 @@ from qsproj.models.tree_decoder import TreeDecoder
 
 NO_VARIABLE = NO_LINK
 ALWAYS_TRUE = 0
-# Known states of a variable.
-UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1
+UNKNOWN, FALSE_STATE, TRUE_STATE = -1, 0, 1  # known states of a variable
 
 MAX_HEADS = 20  # heads kept for each word, at most: the most probable ones
 # Second-order variables stand for pairs of arcs whose log-odds sum to more than this.

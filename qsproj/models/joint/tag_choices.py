@@ -37,8 +37,7 @@ from qsproj.models.joint.joint_structure import TRUE_STATE, UNKNOWN, JointStruct
 from qsproj.models.tagging.link_tagger import LinkTagger, train_link_tagger, untagged
 
 CERTAIN = -1  # stands for a word whose tag is certain
-# Alternative tags of a word, at most: the most probable ones.
-MOST_TAGS = 4
+MOST_TAGS = 4  # alternative tags of a word, at most: the most probable ones
 LEAST_GROWTH = -1.0 + 1e-9  # keeps the sum over trees above zero under every tag
 # Scales of: the tagger, the growth of the sum over trees, arcs with tags, the tagger's table of links.
 TagScales = tuple[float, ...]

@@ -20,8 +20,7 @@ from qsproj.models.morphology.analyses import Analysis, feature_pairs
 from qsproj.training.choices import shift_of
 
 AS_IT_IS, LOWER, TITLE, UPPER = "as", "lower", "title", "upper"
-# The lemma is the script's own, whatever the form.
-WHOLE = "whole"
+WHOLE = "whole"  # the lemma is the script's own, whatever the form
 _CASINGS: dict[str, Callable[[str], str]] = {
     LOWER: str.lower,
     TITLE: lambda text: text[:1].upper() + text[1:].lower(),

@@ -25,8 +25,7 @@ from qsproj.models.packing import packed_weights, unpack_weights
 
 # The columns that can be trained, and the fields of a sentence that hold them.
 COLUMNS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
-# Candidates of a word that enter the chain.
-PLACES = 8
+PLACES = 8  # candidates of a word that enter the chain
 TEMPLATES = (
     *tagging.WORD_TEMPLATES,
     *tagging.LONG_SUFFIXES,
@@ -39,8 +38,7 @@ TEMPLATES = (
 STEM_TEMPLATES = (*tagging.STEM_AND_ENDING, "tag & ending")
 # Analyses and scripts of a form under a UPOS, with the count of each.
 Entries = Sequence[tuple[int, int, int]]
-# By form and UPOS.
-Lexicon = Mapping[tuple[str, str], Entries]
+Lexicon = Mapping[tuple[str, str], Entries]  # by form and UPOS
 NO_SCRIPT = -1
 # Words as the kernels read them, see :mod:`qsproj.kernels.tagging.analyses`.
 Encoded = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]

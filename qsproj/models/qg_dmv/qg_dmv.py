@@ -31,8 +31,7 @@ from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.progress import track
 from qsproj.training.em import EMProblem, EMReport, EMState, reached
 
-# A link to which the aligner gave weight 0 remains a candidate.
-LEAST_PRIOR = 1e-3
+LEAST_PRIOR = 1e-3  # a link to which the aligner gave weight 0 remains a candidate
 PART_PAIRS = 10_000
 # Placeholder: the tag of NULL follows those of the source, which are complete after the last part.
 NULL_FOR_NOW = -1

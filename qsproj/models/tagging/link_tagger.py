@@ -24,10 +24,8 @@ from qsproj.models.tagging.tagging_parser_training import TAGGER_FOLDS, cross_fi
 from qsproj.training.choices import LEAST_SCALE, SenseExample, SenseRows, SenseWeights, train_senses
 
 SAME = 2.0  # initial score, natural log, of the same tag on the other side
-# Features of links: thresholds of their probability.
-SURE = (0.3, 0.6, 0.9)
-# Lower bound of the tagger's own probabilities.
-LEAST_TAG = 1e-9
+SURE = (0.3, 0.6, 0.9)  # features of links: thresholds of their probability
+LEAST_TAG = 1e-9  # lower bound of the tagger's own probabilities
 TAGGER = "tagger_"
 
 

@@ -36,8 +36,7 @@ FOREIGN = 20.0
 # Optional fields of a tagger, each with arrays under its name.
 PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
-# Returns the tags of a sentence of words.
-TagWords = Callable[[tuple[str, ...]], tuple[str, ...]]
+TagWords = Callable[[tuple[str, ...]], tuple[str, ...]]  # returns the tags of a sentence of words
 # The reranker's tag for wrongly cut words; no treebank has one with spaces.
 NOT_A_WORD = "not a word"
 # Number of segmentations to rerank. Their score is their log probability plus, for each word, EACH_WORD and
@@ -45,8 +44,7 @@ NOT_A_WORD = "not a word"
 SEGMENTATIONS = 10
 EACH_WORD = 0.5
 OF_WORDS = 0.7
-# Largest probability of not being a word.
-MOST_SURE = 1.0 - 1e-9
+MOST_SURE = 1.0 - 1e-9  # largest probability of not being a word
 
 
 class FeatureExtractor:

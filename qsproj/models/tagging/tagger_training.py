@@ -46,8 +46,7 @@ NUMERAL = "NUM"
 FIGURES = ("7", "12", "150", "2015", "3,5", "1.000")
 # Largest number of a treebank's features, the commonest: those of a single word do not help in a large one.
 MOST_FEATURES = 500_000
-# Of fine-tuning.
-FINE_EPOCHS, FINE_RATE = 5, 0.05
+FINE_EPOCHS, FINE_RATE = 5, 0.05  # of fine-tuning
 # Folds for tokenisers that have not seen a sentence; segmentations of each line to train on.
 FOLDS, LEARNED = 3, 3
 WHAT = "training the tagger"

@@ -39,8 +39,7 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import blocks_of
 
 Tags = tuple[str, ...]
-# The tag of each word, by the tagger's numbers.
-TagNumbers = NDArray[np.int32]
+TagNumbers = NDArray[np.int32]  # the tag of each word, by the tagger's numbers
 # Tags with a lower tagger probability are not tried. The second number weights the expected score of a tree
 # (log Z minus the entropy of the trees) against the tagger's log-potentials: a wrong tag, as of an auxiliary
 # without a verb, leaves no tree that stands out. On dev files of German, Spanish and Swedish, with taggers
@@ -54,8 +53,7 @@ FLATTER = 4.0
 # Each tag tried costs O(n^3): sentences up to this length have all readings tried, longer ones as many as
 # take the same time. 17 readings of 600 words took half a minute.
 ALL_READINGS_WORDS = 150
-# Limit of the tags tried in a sentence.
-MOST_READINGS = 1000
+MOST_READINGS = 1000  # limit of the tags tried in a sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)

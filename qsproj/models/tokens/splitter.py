@@ -26,8 +26,7 @@ from qsproj.training.objectives import logistic_loss
 L2, STEPS, TRUST = 1.0, 60, 2.0
 # Features of one place do not generalise; weights that stay below the second are dropped.
 RAREST, FAINTEST = 2, 0.01
-# Texts without paragraphs are cut into texts of this many sentences.
-LONGEST_TEXT = 50
+LONGEST_TEXT = 50  # texts without paragraphs are cut into texts of this many sentences
 _BREAKS = ("# newpar", "# newdoc")
 
 

@@ -139,11 +139,7 @@ def judged_attributes(words: MarkedWords) -> Iterator[Judged]:
         votes = votes[:, 1:] if name in SHARED else votes
         counts = summed(votes, words.types, len(words.names))
         half = summed(votes[seen], words.types[seen], len(words.names))
-        own = (
-            counts - half,
-            smoothed(half, words.groups, PRIOR_VOTES),
-            smoothed(half, groups[:1], BARELY),
-        )
+        own = (counts - half, smoothed(half, words.groups, PRIOR_VOTES), smoothed(half, groups[:1], BARELY))
         few = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
         by_suffix = smoothed(few, groups, PRIOR_VOTES, others=True)
         others = few, by_suffix, smoothed(few, groups[:1], BARELY)
