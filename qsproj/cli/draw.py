@@ -110,22 +110,29 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
     else:
         items = ((one, partial(draw_tree, shown(one), width=width)) for one in read_sentences(options.file))
     line, missing = 1, dict.fromkeys(options.sentence)
+    numbered = dict[str, tuple[str, Drawing | None]]()  # for numbers that are no sent_id further down, either
     for number, (sentence, draw) in enumerate(items, start=1):
         name = sentence.sent_id or str(number)
         try:
             is_named = not options.sentence or name in options.sentence
-            drawn = draw() if is_named and _has_such_arc(sentence, options) else None
+            is_numbered = str(number) in options.sentence
+            drawn = draw() if (is_named or is_numbered) and _has_such_arc(sentence, options) else None
         except SentenceError as error:
             if options.target is not None:  # the error may be on either side
                 raise error.at(f"{options.file}, {options.target}", None) from error
             raise error.at(options.file, line + lines_before(sentence, error.word)) from error
         missing.pop(name, None)
-        if drawn is not None:
+        if is_numbered and not is_named:
+            numbered[str(number)] = name, drawn
+        elif drawn is not None:
             yield name, drawn
         line += lines_in(sentence)
-    if missing:
-        first = next(iter(missing))
-        raise UsageError(f"{name_of(options.file)}: found no sentence {first!r}; check its sent_id")
+    if unknown := [one for one in missing if one not in numbered]:
+        found = f"found no sentence {unknown[0]!r}"
+        raise UsageError(f"{name_of(options.file)}: {found}; check its sent_id or number")
+    for name, drawn in map(numbered.__getitem__, missing):
+        if drawn is not None:
+            yield name, drawn
 
 
 def _has_such_arc(sentence: Sentence, options: argparse.Namespace) -> bool:

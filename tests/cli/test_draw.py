@@ -78,10 +78,24 @@ def test_sentences_without_an_id_go_by_number(run_cli):
     assert forms(ElementTree.fromstring(outcome.out.encode())) == ["b"]
 
 
+def test_numbers_are_of_sentences_without_such_an_id(run_cli):
+    """A sent_id comes first, also that of a later sentence."""
+    row = "# sent_id = {}\n1\t{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+    text = row.format("s1", "first") + row.format("s2", "second") + row.format("1", "third")
+    for wanted, word in (("1", "third"), ("2", "second"), ("s1", "first")):
+        drawn = run_cli("draw", "-", "--sentence", wanted, "--format", "svg", stdin=text)
+        assert [one for one in ("first", "second", "third") if f">{one}<" in drawn.out] == [word]
+    refused = run_cli("draw", "-", "--sentence", "4", stdin=text)
+    assert (refused.code, "found no sentence '4'; check its sent_id or number" in refused.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((ENGLISH, "--sentence", "none"), f"{ENGLISH}: found no sentence 'none'; check its sent_id"),
+        (
+            (ENGLISH, "--sentence", "none"),
+            f"{ENGLISH}: found no sentence 'none'; check its sent_id or number",
+        ),
         ((ENGLISH, "--format", "jpg"), "unknown format 'jpg'; known: html, svg, png, pdf"),
         (
             (ENGLISH, "--versus", GERMAN, "--target", GERMAN, "--alignment", LINKS),
