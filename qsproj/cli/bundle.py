@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 
 from qsproj.cli.options.declare import Option, only_where
 from qsproj.cli.options.shared import provenance_of
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, WrongTypeError
 from qsproj.progress import notice
 
 OPTIONS = (
@@ -55,7 +55,10 @@ def run(options: Namespace) -> None:
     if options.parser is None:
         raise UsageError("give a tagger and a parser, or take a part out of one model: --take parser")
     tagger, parser = load_tags(options.tagger), load_parser(options.parser)
-    model = text_parser(tagger, parser, readings=options.readings)
+    try:
+        model = text_parser(tagger, parser, readings=options.readings)
+    except WrongTypeError as error:
+        raise UsageError(f"{options.parser}: {error}") from None
     parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
     warn_one_side(parser, options.parser)
     warn_misfit(tagger, parser, parts["parser"], tagger_path=options.tagger, path=options.parser)

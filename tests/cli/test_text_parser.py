@@ -69,8 +69,11 @@ def test_tags_in_doubt_are_tried_on_request(run_cli, tagger, words_parser, bundl
 
 
 def test_a_converter_does_not_parse_text(run_cli, tagger, tmp_path):
-    outcome = run_cli("bundle", tagger, "tests/kept_models/converter.model", "-o", tmp_path / "m")
-    assert_one_line(outcome, "a model of kind converter does not parse; give a parser")
+    converter, clusters = (f"tests/kept_models/{name}.model" for name in ("converter", "cluster-parser"))
+    outcome = run_cli("bundle", tagger, converter, "-o", tmp_path / "m")
+    assert_one_line(outcome, f"{converter}: a model of kind converter does not parse; give a parser")
+    outcome = run_cli("bundle", tagger, clusters, "-o", tmp_path / "m", "--readings", "2")
+    assert_one_line(outcome, f"{clusters}: found readings for a model of kind cluster-parser")
 
 
 def test_tag_gives_tags_alone(run_cli, bundled, tagger):

@@ -19,7 +19,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import UsageError, pluralise
+from qsproj.errors import UsageError, WrongTypeError, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, unnested
@@ -314,13 +314,13 @@ def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextPar
     """
     inner = parser.base if isinstance(parser, TextParser) else parser
     if not isinstance(inner, Parser) or "heads" in inner.reads:
-        raise UsageError(f"a model of kind {kind_of(inner)} does not parse; give a parser")
+        raise WrongTypeError(f"a model of kind {kind_of(inner)} does not parse; give a parser")
     if readings > MOST_READINGS:
         raise UsageError(f"found {readings:,} readings, expected {MOST_READINGS:,} at most")
     if readings and not isinstance(inner, ArcParser):
         found = f"found readings for a model of kind {kind_of(inner)}, which reads one tag of a word"
         remedy = "give a first-order parser without clusters or relations in its trees, or leave readings out"
-        raise UsageError(f"{found}; {remedy}")
+        raise WrongTypeError(f"{found}; {remedy}")
     return TextParser(tagger=tagger, base=inner, readings=readings)
 
 
