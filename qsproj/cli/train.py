@@ -117,7 +117,8 @@ def add_conditions(parser: argparse.ArgumentParser) -> None:
         return options.joint_tags or options.order == 2
 
     first_order = "labels", "like", "unlabelled", "clusters", "cutoff", "optimizer"
-    only_where(parser, "--order 1", lambda options: not by_propagation(options), *first_order)
+    only_where(parser, "parsers without --joint-tags", lambda options: not options.joint_tags, *first_order)
+    only_with(parser, "--order 1", *first_order)
     only_where(parser, "--order 2, --joint-tags", by_propagation, "iterations")
     for name in (*FIELDS, "unlabelled"):
         if read_by := [one.name for one in known.OBJECTIVES if name in one.reads]:
@@ -196,7 +197,8 @@ def _training(options: argparse.Namespace) -> Callable[..., tuple[Any, TrainingR
         raise UsageError("--joint-tags and --order 2 are different parsers; choose one")
     clustered = known.objective_named(options.objective).clustered
     if clustered and (options.joint_tags or options.order == 2):
-        raise UsageError(f"--objective {options.objective} belongs to --order 1; leave one of them out")
+        other = "--joint-tags" if options.joint_tags else "--order 2"
+        raise UsageError(f"--objective {options.objective} and {other} are different parsers; choose one")
     if options.like and options.features != "delexicalised":
         raise UsageError("--like belongs to --features delexicalised; give both, or neither")
     if clustered:

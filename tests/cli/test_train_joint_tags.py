@@ -54,6 +54,9 @@ def test_confidence_of_tags_and_arcs(run_cli, model):
     ("arguments", "message"),
     [
         (["--order", "2"], "--joint-tags and --order 2 are different parsers; choose one"),
+        (["--labels", "joint"], "--labels belongs to parsers without --joint-tags; leave it out"),
+        (["--cutoff", "2"], "--cutoff belongs to parsers without --joint-tags; leave it out"),
+        (["--objective", "hidden"], "--objective hidden and --joint-tags are different parsers; choose one"),
         (["--features", "morphology"], "unknown features of a parser that tags 'morphology'; known: words"),
         (
             ["--objective", "risk"],

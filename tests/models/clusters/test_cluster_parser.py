@@ -151,6 +151,6 @@ def test_the_commands_train_tell_and_parse(run_cli, tmp_path):
         parsed = run_cli("parse", "-m", model, "corpora/de.conllu", "--decode", decode)
         assert (parsed.code, parsed.out.count("\troot\t")) == (0, 90)
     refused = run_cli("train", SAMPLE, "-o", model, "--objective", "hidden", "--order", "2")
-    assert refused.err.endswith("--objective hidden belongs to --order 1; leave one of them out\n")
+    assert refused.err.endswith("--objective hidden and --order 2 are different parsers; choose one\n")
     refused = run_cli("train", SAMPLE, "-o", model, "--clusters", "3")
     assert "--clusters belongs to --objective hidden" in refused.err
