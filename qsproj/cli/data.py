@@ -7,7 +7,7 @@ first download. Proxies are taken from the environment (HTTPS_PROXY, NO_PROXY). 
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from qsproj.cli.command_parser import print_lines
@@ -32,7 +32,7 @@ With TEXT, list those that contain it in name, language or licence. XX-YY stands
 _GET = """Download treebanks and bitexts; print the paths of their files, one a line.
 
 Licences are printed to standard error. With --offline nothing is downloaded: the command prints the paths of
-cached files, and reports URL and path of missing ones.
+cached files, and reports URL and path of missing ones; then the exit code is 2.
 """
 
 _GET_OPTIONS = (
@@ -68,7 +68,11 @@ def _get(options: argparse.Namespace) -> None:
     wanted = [dataset(name, mirror=options.mirror) for name in options.names]
     store = Store(Path(options.cache) if options.cache else default_folder())
     if options.offline:
-        print_lines(map(str, list(_found_here(wanted, store, options.part))))
+        here = {data.name: list(_found_here(data, store, options.part)) for data in wanted}
+        print_lines(str(path) for paths in here.values() for path in paths if path is not None)
+        # A part that may not exist is missed where nothing else of its treebank is here.
+        if missing := [name for name, paths in here.items() if None in paths or not paths]:
+            raise UsageError(f"missing files of {', '.join(missing)}; without --offline they are downloaded")
         return
     for data in wanted:
         paths = fetched(data, store, tuple(options.part))
@@ -77,15 +81,16 @@ def _get(options: argparse.Namespace) -> None:
         print_lines(map(str, paths if options.output is None else copied(paths, Path(options.output))))
 
 
-def _found_here(wanted: Iterable[Dataset], store: Store, parts: Sequence[str]) -> Iterator[Path]:
-    """Yield the cached files, and report the missing ones."""
-    for data in wanted:
-        for file in data.files:
-            if parts and file.part and file.part not in parts:
-                continue
-            if store.has(file):
-                yield from store.places(file)
-            else:
-                places = ", ".join(map(str, store.places(file)))
-                perhaps = "" if file.certain else ", if there is one"
-                notice(f"{data.name}: would fetch {file.url} to {places}{perhaps}")
+def _found_here(data: Dataset, store: Store, parts: Sequence[str]) -> Iterator[Path | None]:
+    """Yield the cached files, and None for missing ones that surely exist; report all missing ones."""
+    for file in data.files:
+        if parts and file.part and file.part not in parts:
+            continue
+        if store.has(file):
+            yield from store.places(file)
+        else:
+            places = ", ".join(map(str, store.places(file)))
+            perhaps = "" if file.certain else ", if there is one"
+            notice(f"{data.name}: would fetch {file.url} to {places}{perhaps}")
+            if file.certain:
+                yield None

@@ -47,14 +47,18 @@ def test_offline_says_what_would_be_fetched(run_cli, server, tmp_path):
     assert run_cli(*get[:3], *get[4:], "--part", "dev").code == 0
     asked = len(server.asked)
     outcome = run_cli(*get, "--offline", "--part", "dev", "--part", "test")
-    assert outcome.code == 0
+    assert outcome.code == 2
     assert outcome.out == f"{tmp_path}/ud/2.16/fr_gsd-ud-dev.conllu\n"
-    first, second = outcome.err.splitlines()
+    first, second, third = outcome.err.splitlines()
     assert first == (
         f"ud/fr_gsd@2.16: would fetch {server.url}{BASE}fr_gsd-ud-test.conllu to "
         f"{tmp_path}/ud/2.16/fr_gsd-ud-test.conllu, if there is one"
     )
     assert second.startswith("opus/Books/en-de@v1: would fetch ")
+    assert third.endswith("missing files of opus/Books/en-de@v1; without --offline they are downloaded")
+    # The part that may not exist is missed where it is all that is wanted.
+    treebank = (*get[:3], *get[4:], "--offline", "--part", "test")
+    assert [run_cli(*treebank, *more).code for more in ((), ("--part", "dev"))] == [2, 0]
     assert len(server.asked) == asked
 
 
