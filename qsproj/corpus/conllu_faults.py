@@ -13,6 +13,7 @@ _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
 _SHOWN_CYCLE = 12
 SHORTER = 8  # columns of CoNLL-X without PHEAD and PDEPREL
+TAG_PLAIN_TEXT = "comments start with #; to read plain text, tag it first"  # the remedy for rows of text
 
 
 class Fault(NamedTuple):
@@ -42,8 +43,8 @@ def column_fault(rows: Sequence[str]) -> Fault | None:
         if row.split()[0].isdecimal() and len(row.split()) >= COLUMN_COUNT - 2:
             remedy = r"replace them, for instance with: sed -E '/^#/! s/ +/\t/g'"
             return Fault(index, "columns separated by spaces", "tabs", remedy)
-        remedy = "comments start with #; to read plain text, tag it first"
-        return Fault(index, f"the text {excerpt(row)}", f"{COLUMN_COUNT} columns separated by tabs", remedy)
+        expected = f"{COLUMN_COUNT} columns separated by tabs"
+        return Fault(index, f"the text {excerpt(row)}", expected, TAG_PLAIN_TEXT)
     return None
 
 

@@ -26,12 +26,13 @@ from starlette.routing import Route
 
 from qsproj import __version__
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.conllu_faults import TAG_PLAIN_TEXT
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.files import Replayed
 from qsproj.corpus.formats import sentence_formats
 from qsproj.corpus.language.sentence_ends import numbered_by_line
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError, check_name, unknown_name
+from qsproj.errors import DataError, UsageError, check_name, unknown_name
 from qsproj.models.parser import Parser, load_alone
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.streams import around_long, parse_all
@@ -164,7 +165,12 @@ def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
     for ability in (TOKENIZER, TAGGER, PARSER):
         if ability in fields and ability not in model.abilities:
             raise model.unable(ability)
-    done = list(_read(model, fields))
+    try:
+        done = list(_read(model, fields))
+    except DataError as error:
+        if error.remedy != TAG_PLAIN_TEXT:
+            raise
+        raise error.with_remedy("comments start with #; for plain text, add the field tokenizer=") from None
     if PARSER in fields:
         assert model.parser is not None
         confidence = CONFIDENCE in fields[PARSER].split(";")

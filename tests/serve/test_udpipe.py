@@ -228,6 +228,10 @@ def test_formats(client, fields, result):
         ({"data": "x", "model": "only", "input": "generic"}, "which has no tokenizer"),
         ({"data": "x", "model": "only", "input": "horizontal", "parser": ""}, "found no word with a tag"),
         ({"data": "1\tx"}, "data:1: found 2 columns, expected 10"),
+        (
+            {"data": "Der Hund", "parser": ""},
+            "comments start with #; for plain text, add the field tokenizer=",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_as_text(client, fields, told):
