@@ -16,7 +16,7 @@ from qsproj.corpus.characters import lower_form
 from qsproj.features.tagging import BOUNDARY_CLASS, RARE_CLASS, Classes
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.linked_text import LinkedText, WordVotes, normalised, summed, word_votes
-from qsproj.pipelines.tagging.options import BARELY, ENOUGH, HALF, TagProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, ENOUGH, FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.type_dictionary import type_shares
 
 UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})  # most untranslated words have one of these tags
@@ -50,7 +50,9 @@ class Voted(NamedTuple):
         registered = np.zeros_like(rare)
         registered[words.of_types] = [lower_form(form) in auxiliaries for form in text.vocabulary]
         votes = normalised(words.votes)[:, np.isin(text.tags, ["AUX"])].sum(axis=1)
-        auxiliary = registered & words.frequent & (rare | (votes >= options.least))
+        # Links of 1,000 pairs are too few to show which words are rarely linked: Chinese *了* has .02 votes.
+        unlinked = words.votes.sum(axis=1) < FEW * words.counts
+        auxiliary = registered & words.frequent & (rare | unlinked | (votes >= options.least))
         unregistered = rare & ~registered & (votes < HALF) & bool(auxiliaries)
         return cls(text, words, rare, auxiliary, unregistered)
 
