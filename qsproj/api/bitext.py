@@ -80,6 +80,7 @@ def project(
     also: Iterable[Sentence] | Sequence[Iterable[Sentence]] = (),
     annotated: Iterable[Sentence] = (),
     seed: int = 1,
+    tagger: Tagger | None = None,
 ) -> Parser:
     """Train a parser for a language without a treebank, from translations of parsed sentences.
 
@@ -103,13 +104,15 @@ def project(
         the target's tags alone.
     treebank : iterable of Sentence
         Gold trees of the source language to start from; for several treebanks, a list of lists. This and the
-        next two are for ``soft``.
+        next two are for ``soft``, as is ``tagger``.
     also : iterable of Sentence
         With ``treebank``: trees of another language, which vote too; for several, a list of lists.
     annotated : iterable of Sentence
         A few target sentences with gold trees, which fine-tune the parser.
     seed : int
         The same seed gives the same parser.
+    tagger : Tagger, optional
+        That of the target, from :func:`project_tags`: it knows which conventions of the source do not hold.
 
     Examples
     --------
@@ -122,7 +125,8 @@ def project(
     check_name("method", method, METHODS)
     own, others = _treebanks("treebank", treebank), _treebanks("also", also)
     few = validation.sentences_of(annotated, "annotated", least=0)
-    options = {"treebank": [own] if own else [], "also": others, "annotated": few}
+    check_type(tagger, Tagger | None, "a Tagger or None", "tagger")
+    options = {"treebank": [own] if own else [], "also": others, "annotated": few, "tagger": tagger}
     given: dict[str, Any] = {name: value for name, value in options.items() if value}
     for name in given:
         if name not in METHODS[method].reads:

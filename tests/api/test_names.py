@@ -27,7 +27,10 @@ SIGNATURES = {
     ),
     "train_tagger": "(sentences, *, raw=(), language=None, seed=1)",
     "align": "(source, target, *, threshold=0.5)",
-    "project": "(source, target, alignments, *, method='soft', treebank=(), also=(), annotated=(), seed=1)",
+    "project": (
+        "(source, target, alignments, *, method='soft', treebank=(), also=(), annotated=(), seed=1, "
+        "tagger=None)"
+    ),
     "adapt": "(source, target, *, seed=1)",
     "train_biparser": "(source, target, alignments, *, source_model, order=1, seed=1, options=None)",
     "evaluate": "(gold, system)",

@@ -113,11 +113,15 @@ def test_every_method_projects(method, english, german, links, tmp_path):
 
 def test_treebanks_and_annotated_trees_make_the_parser_of_the_command(english, german, links, tmp_path):
     bare, few = without_trees(german), german[80:]
-    parser = qsproj.project(english, bare, links, treebank=english, also=german[:10], annotated=few)
+    tagger = qsproj.project_tags(english, german, links, language="de")
+    tagger.save(tmp_path / "tagger")
+    given = {"treebank": english, "also": german[:10], "annotated": few, "tagger": tagger}
+    parser = qsproj.project(english, bare, links, **given)
     for name, trees in (("bare", bare), ("few", few), ("also", german[:10])):
         qsproj.write_conllu(trees, tmp_path / name)
     files = ["--source", "corpora/en.conllu", "--alignment", "corpora/en-de.pharaoh"]
     files += ["--treebank", "corpora/en.conllu", "-o", str(tmp_path / "by-command")]
+    files += ["--tagger", str(tmp_path / "tagger")]
     for option, name in (("--target", "bare"), ("--annotated", "few"), ("--also", "also")):
         files += [option, str(tmp_path / name)]
     assert main(["project", *files]) == 0
@@ -132,6 +136,7 @@ def test_treebanks_and_annotated_trees_make_the_parser_of_the_command(english, g
     [
         ({"method": "hard", "annotated": 1}, "method 'hard' does not read annotated"),
         ({"also": 1}, "found also without treebank"),
+        ({"tagger": "de.tagger"}, r"found 'de\.tagger' \(str\) as tagger, expected a Tagger"),
     ],
 )
 def test_treebanks_that_a_method_does_not_read_are_refused(given, message, english, german, links):
