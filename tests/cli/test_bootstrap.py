@@ -395,10 +395,11 @@ def test_two_sources_and_other_treebanks_vote(made, tmp_path, run_cli):
         r"(?m)^\d+\t\S+", lambda cells: cells[0].upper(), (CORPORA / "es.conllu").read_text("utf-8")
     )
     (tmp_path / "loud.conllu").write_text(loud, encoding="utf-8")
+    shutil.copytree(made[0] / "work", tmp_path / "kept")
     outcome = run_cli(
         "bootstrap",
         *options(tmp_path),
-        *("--work", made[0] / "work", "--trees", tmp_path / "trees"),
+        *("--work", tmp_path / "kept", "--trees", tmp_path / "trees"),
         *("--treebank", CORPORA / "es.conllu", "--bitext", text_of("es", tmp_path), text_of("de", tmp_path)),
         *("--languages", "es", "de", "--also", tmp_path / "loud.conllu"),
         *("--tagged", CORPORA / "de.conllu", "--annotated", CORPORA / "de.conllu", "--verbose"),
