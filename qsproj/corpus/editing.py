@@ -305,8 +305,9 @@ def warn_emptied(
             yield sentence
 
     for sentence in change(watched()):
-        kept += has_deps(sentence)
-        emptied += not has_deps(sentence)
+        if given:  # none can be lost before
+            has = has_deps(sentence)
+            kept, emptied = kept + has, emptied + (not has)
         yield sentence
     if emptied and given > kept:
         notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")

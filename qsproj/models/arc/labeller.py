@@ -153,16 +153,18 @@ class Labeller(RelationWeights):
             scores[at_root, column] = 0.0
 
     def _best(self, scores: Floats, heads: Heads, tags: NDArray[np.uint8]) -> list[str]:
-        for columns, wanted in self._bound:
-            scores[np.ix_((tags < atoms.UNKNOWN_TAG) & ~np.isin(tags, wanted), columns)] = -np.inf
+        scores[self._excluded[tags]] = -np.inf
         return self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
 
     @cached_property
-    def _bound(self) -> list[tuple[NDArray[np.intp], list[int]]]:
-        """The columns of each of TAGS_OF with its subtypes, and the numbers of its tags."""
-        bare = np.array([bare_relation(name) for name in self.relations])
-        tags = {name: [atoms.TAG_NUMBERS[tag] for tag in tags] for name, tags in TAGS_OF.items()}
-        return [(np.flatnonzero(bare == name), numbers) for name, numbers in tags.items()]
+    def _excluded(self) -> Mask:
+        """The relations that words of each tag cannot have by TAGS_OF: bool[256, R], by number of the tag."""
+        excluded = np.zeros((256, len(self.relations)), dtype=np.bool_)
+        for column, name in enumerate(map(bare_relation, self.relations)):
+            if name in TAGS_OF:
+                excluded[: atoms.UNKNOWN_TAG, column] = True
+                excluded[[atoms.TAG_NUMBERS[tag] for tag in TAGS_OF[name]], column] = False
+        return excluded
 
     @cached_property
     def _names(self) -> NDArray[np.object_]:
