@@ -112,7 +112,7 @@ def cut_words(
     """
     tagger = loaded_once(load_parser, model).word_tagger
     assert tagger is not None
-    if are_parted(source for source, _ in islice(text.pairs(), LOOKED_AT)):
+    if tagger.tokenizer is not None and are_parted(source for source, _ in islice(text.pairs(), LOOKED_AT)):
         tagger = replace(tagger, tokenizer=None)
     if apart:
         tagger = replace(tagger, contractions={**tagger.contractions, **apart})
