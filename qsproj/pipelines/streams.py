@@ -1,7 +1,5 @@
 """Apply a stored model to a stream of sentences, in one process or several, holding a few blocks."""
 
-import math
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -58,7 +56,7 @@ def parse_stream(
     parser = loaded_once(load_parser, model)
     parser = (parser.retagging() if retag else None) or parser
     apply = partial(parse_all, retag=retag, **options)
-    on_block = partial(_apply_to_block, apply=apply, origin=origin, longest=MAX_WORDS)
+    on_block = partial(_apply_to_block, apply=apply, origin=origin)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
         return map_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)
@@ -83,37 +81,22 @@ def parse_all(
     retag: bool = False,
     fixed: bool = False,
 ) -> Iterator[Sentence]:
-    """Parse sentences in order as :meth:`Parser.parse_all`.
+    """Parse sentences in order as :meth:`Parser.parse_all`; those of more than MAX_WORDS words are unchanged.
 
     ``retag``: a text parser replaces tags. ``fixed``: see :mod:`qsproj.models.constraints`.
     """
     parser = (parser.retagging() if retag else None) or parser
     parsed = partial(parser.parse_all, decode=decode, confidence=confidence)
-    if not fixed:
-        return parsed(sentences)
-    check_takes_parts(parser)
-    noted, given = tee(sentences)
-    return map(_with_kept_deps, parsed(noted, known=known_part), given)
-
-
-def around_long(
-    apply: Callable[[Iterable[Sentence]], Iterator[Sentence]], sentences: Iterable[Sentence]
-) -> Iterator[Sentence]:
-    """Apply to the sentences of at most MAX_WORDS words; longer ones stay unchanged in their places."""
-    waiting = deque[Sentence]()
-
-    def short() -> Iterator[Sentence]:
-        for sentence in sentences:
-            waiting.append(sentence)
-            if len(sentence) <= MAX_WORDS:
-                yield sentence
-
-    for done in apply(short()):
-        while len(waiting[0]) > MAX_WORDS:
-            yield waiting.popleft()
-        waiting.popleft()
-        yield done
-    yield from waiting
+    read, every = tee(sentences)
+    short = (sentence for sentence in read if len(sentence) <= MAX_WORDS)
+    results: Iterator[Sentence]
+    if fixed:
+        check_takes_parts(parser)
+        noted, given = tee(short)
+        results = map(_with_kept_deps, parsed(noted, known=known_part), given)
+    else:
+        results = parsed(short)
+    return (sentence if len(sentence) > MAX_WORDS else next(results) for sentence in every)
 
 
 def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
@@ -191,12 +174,8 @@ def _apply_to_block(
     *,
     apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
     origin: InputSource,
-    longest: float = math.inf,
 ) -> tuple[list[Sentence], DataError | None]:
-    """Return the results for a block up to the first sentence that the model rejects, and its error.
-
-    ``longest``: sentences of more words bypass the model, and keep their places.
-    """
+    """Return the results for a block up to the first sentence that the model rejects, and its error."""
     line, sentences = block
     done: list[Sentence] = []
     taken: list[Sentence] = []
@@ -204,13 +183,11 @@ def _apply_to_block(
     def watched() -> Iterator[Sentence]:
         for sentence in sentences:
             taken.append(sentence)
-            if len(sentence) <= longest:
-                yield sentence
+            yield sentence
 
     try:
-        results = apply(model(), watched())
-        for sentence in sentences:
-            done.append(sentence if len(sentence) > longest else next(results))
+        for result in apply(model(), watched()):
+            done.append(result)
     except SentenceError as error:
         of_rows = line + sum(map(lines_in, taken[:-1])) + lines_before(taken[-1], error.word)
         return done, error.at(origin.name, _line_of(taken[-1]) if origin.is_text else of_rows)

@@ -35,7 +35,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, UsageError, check_name, unknown_name
 from qsproj.models.parser import Parser, load_alone
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.streams import around_long, parse_all
+from qsproj.pipelines.streams import parse_all
 from qsproj.serve import requests
 from qsproj.serve.compute import ComputePool
 
@@ -203,7 +203,7 @@ def parsed(
         raise UsageError(
             f"found no word with a tag, expected those that the model {model.name!r} reads; it has no tagger"
         )
-    return around_long(partial(parse_all, parser, confidence=confidence, retag=retag), sentences)
+    return parse_all(parser, sentences, confidence=confidence, retag=retag)
 
 
 def udpipe_app(
