@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Heads, Scores
 from qsproj.kernels.trees.eisner import charts, eisner_best, eisner_log, eisner_posterior
-from qsproj.kernels.trees.semirings import LOG, PROBABILITY
-from qsproj.kernels.trees.tree_sampling import draw_projective
+from qsproj.kernels.trees.semirings import LOG
+from qsproj.kernels.trees.tree_sampling import draw_projective, probability_charts
 from qsproj.trees.family import TreeFamily, tree_shifts
 
 # Greatest number in the charts that trees are drawn from, and inverse of the smallest.
@@ -21,7 +21,7 @@ def _draw(
 ) -> NDArray[np.int32]:
     shifted, first = arcs - tree_shifts(arcs, heads), 1 if single_root else 0
     with np.errstate(over="ignore", divide="ignore"):
-        filled = charts(np.exp(shifted), first, PROBABILITY)
+        filled = probability_charts(np.exp(shifted), first)
         # A closed span or link weighs at least as much as an open one. The diagonal is not used.
         smallest = (filled[2] + np.eye(len(arcs)))[first:, 1:].min()
         # Sums of products are six times as fast as log charts, and as exact where none leaves this range.
@@ -29,7 +29,8 @@ def _draw(
             filled = tuple(map(np.log, filled))
         else:
             filled = charts(shifted, first, LOG)
-    return np.asarray(draw_projective(shifted, *filled, size, rng, single_root))
+    drawn = rng.random((size, 2 * (len(arcs) - 1) - first))
+    return np.asarray(draw_projective(shifted, *filled, drawn, single_root))
 
 
 _TREES = TreeFamily(find_best=eisner_best, sum_up=eisner_posterior, sum_in_logs=eisner_log, draw=_draw)

@@ -10,6 +10,7 @@ Source: Brown et al. (1993), section 4.1, with a NULL of fixed probability.
 import numpy as np
 
 from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.copying import copy_into
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -61,7 +62,7 @@ def number_pairs(order, source_offsets, target_words, target_offsets, cell_offse
             row = cell_offsets[s] + (tokens[place] - source_offsets[s]) * (end - begin)
             if pairs + end - begin > pair_targets.size:
                 larger = np.empty(2 * pair_targets.size + end - begin, np.int32)
-                larger[:pairs] = pair_targets[:pairs]
+                copy_into(larger, pair_targets[:pairs])
                 pair_targets = larger
             for token in range(begin, end):
                 target = target_words[token]

@@ -14,6 +14,7 @@ import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import plus, weight_if_false, weight_if_true
 from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.copying import copy_into
 
 # Sums of products of shares down to 1e-308 are exact above this.
 SMALLEST = 1e-280
@@ -173,7 +174,7 @@ def valence_messages(incoming, starts, scores, maximise):
         m = messages.shape[0]
         counted = np.empty((m + 1, last + 1))
         _count_forward(messages, counted, maximise)
-        after[:] = scores[f]
+        copy_into(after, scores[f])
         for j in range(m - 1, -1, -1):
             # Invariant: after[c] is the total of the choices from boolean j + 1 on, given c before it.
             if_true, if_false = -np.inf, -np.inf

@@ -10,6 +10,7 @@ import numpy as np
 
 from qsproj.kernels.bp.bp_arithmetic import others_totals, plus, settle_forced, total
 from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.copying import copy_into
 from qsproj.kernels.trees.eisner import eisner_posterior
 
 
@@ -62,7 +63,7 @@ def projective_messages(incoming, heads, dependents, size, single_root, outgoing
             with_arc[h, d] = np.log(derivatives[h, d]) + scores[h, d] - shifts[d]
         elif scores[h, d] > -np.inf:
             return False
-    outgoing[:] = tree_messages(incoming, heads, dependents, with_arc, False)
+    copy_into(outgoing, tree_messages(incoming, heads, dependents, with_arc, False))
     return True
 
 

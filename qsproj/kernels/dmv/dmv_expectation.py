@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.copying import copy_into
 from qsproj.kernels.dmv.dmv_charts import FLAGS, LEFT, NONE, RIGHT, SOME, chart_space, sum_derivations
 
 FREE = -1
@@ -73,8 +74,9 @@ def dmv_arcs(tags, stop_by_tag, weights, root_weights):
     """
     n = tags.shape[0]
     space = chart_space(n, n)
-    space.weights[:, :] = weights
-    space.root_weights[:] = root_weights
+    for head in range(n):
+        copy_into(space.weights[head], weights[head])
+    copy_into(space.root_weights, root_weights)
     stop_counts = np.zeros((stop_by_tag.shape[0], 2, 2, 2))
     first_node = np.arange(n + 1, dtype=np.int32)
     log_likelihood = sum_derivations(first_node, tags, stop_by_tag, space, stop_counts)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.copying import copy_into
 from qsproj.kernels.features.sparse_gradient import DONE, add_slopes
 from qsproj.kernels.prefetch import prefetch_rows
 
@@ -350,7 +351,7 @@ def list_arcs(features, heads, dependents, support):
         first = starts[arc]
         if first + count > buckets.shape[0]:
             more = np.empty(2 * (first + count), np.uint64)
-            more[:first] = buckets[:first]
+            copy_into(more, buckets[:first])
             buckets = more
         for k in range(count):
             buckets[first + k] = out[k]

@@ -71,47 +71,51 @@ def last_argmax(left, right):
 
 
 @njit(cache=True, error_model="numpy")
-def choose(left, right, whole, rng):
-    """Return the best split of a chart entry; or a random one, by its share exp(left + right - whole)."""
-    if rng is None:
+def choose(left, right, whole, drawn):
+    """Return a split of a chart entry by its share exp(left + right - whole), or the best if ``drawn`` < 0.
+
+    ``drawn``: a random number from 0 to 1.
+    """
+    if drawn < 0.0:
         return last_argmax(left, right)
-    rest = rng.random()
     last = 0
     for k in range(left.shape[0]):
         share = np.exp(left[k] + right[k] - whole)
         if share > 0.0:
             last = k
-            rest -= share
-            if rest < 0.0:
+            drawn -= share
+            if drawn < 0.0:
                 break
     return last
 
 
 @njit(cache=True, error_model="numpy")
-def follow(closed, closed_by_end, opened, links, top, heads, rng):
+def follow(closed, closed_by_end, opened, links, top, heads, drawn):
     """Write a tree below the head ``top`` into ``heads``: the best, or a random one; see :func:`choose`.
 
-    Splits of the charts, maxima or logs, are recomputed, not stored.
+    ``drawn`` float64[2n]: two random numbers for each arc, or -1 for the best tree. Splits of the charts,
+    maxima or logs, are recomputed, not stored.
     """
     last = heads.shape[0] - 1
     stack = np.empty((2 * last + 2, 2), np.int64)
     stack[0, 0], stack[0, 1] = top, min(top, 1)
     stack[1, 0], stack[1, 1] = top, last
-    depth = 2
+    depth, arc = 2, 0
     while depth > 0:
         depth -= 1
         head, end = stack[depth, 0], stack[depth, 1]
         if head == end:
             continue
         low, high = (head + 1, end + 1) if head < end else (end, head)
-        k = low + choose(opened[head, low:high], closed_by_end[end, low:high], closed[head, end], rng)
+        row, by_end = opened[head, low:high], closed_by_end[end, low:high]
+        k = low + choose(row, by_end, closed[head, end], drawn[arc])
         heads[k] = head
         i, j = min(head, k), max(head, k)
-        split = i + choose(closed[i, i:j], closed[j, i + 1 : j + 1], links[i, j], rng)
+        split = i + choose(closed[i, i:j], closed[j, i + 1 : j + 1], links[i, j], drawn[arc + 1])
         stack[depth, 0], stack[depth, 1] = k, end
         stack[depth + 1, 0], stack[depth + 1, 1] = i, split
         stack[depth + 2, 0], stack[depth + 2, 1] = j, split + 1
-        depth += 3
+        depth, arc = depth + 3, arc + 2
 
 
 @njit(cache=True, error_model="numpy", fastmath=MAXIMUM_FLAGS)
@@ -131,7 +135,7 @@ def eisner_best(scores, single_root):
                 score, top = value, k
         heads[top] = 0
     if score > -np.inf:
-        follow(closed, closed_by_end, opened, links, top, heads, None)
+        follow(closed, closed_by_end, opened, links, top, heads, np.full(2 * last, -1.0))
     heads[0] = -1
     return heads, score
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from qsproj.kernels.compilation import njit
+from qsproj.kernels.copying import copy_into
 from qsproj.kernels.features.label_features import best_relations, sum_relations
 from qsproj.kernels.trees.eisner import eisner_best, eisner_posterior
 
@@ -27,7 +28,7 @@ def decode_block(scores, sizes, single_root, expected, heads, chances, done):
             done[sentence] = score > -np.inf
         for word in range(1, size if expected else 0):
             chances[first + word] = arcs[tree[word], word]
-        heads[first : first + size] = tree
+        copy_into(heads[first : first + size], tree)
         begin += size * size
         first += size
 

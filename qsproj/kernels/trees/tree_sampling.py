@@ -2,29 +2,40 @@
 
 import numpy as np
 
-from qsproj.kernels.compilation import njit
-from qsproj.kernels.trees.eisner import choose, follow
+from qsproj.kernels.compilation import FAST, njit
+from qsproj.kernels.trees.eisner import charts, choose, follow
+from qsproj.kernels.trees.semirings import LOG, PROBABILITY, inner
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def probability_charts(weights, first):
+    """Return the charts of :func:`eisner.charts`; called from Python, that kernel would be slower."""
+    return charts(weights, first, PROBABILITY)
 
 
 @njit(cache=True, error_model="numpy")
-def draw_projective(scores, closed, closed_by_end, opened, links, count, rng, single_root):
-    """Draw heads int32[count, n+1] by the log charts of ``eisner.charts``; O(n^2) a tree at most."""
-    size = scores.shape[0]
+def draw_projective(scores, closed, closed_by_end, opened, links, drawn, single_root):
+    """Draw heads int32[trees, n+1] by the log charts of ``eisner.charts``; O(n^2) a tree at most.
+
+    ``drawn`` float64[trees, 2n]: random numbers from 0 to 1, as for :func:`eisner.follow`.
+    """
+    trees, size = drawn.shape[0], scores.shape[0]
     last = size - 1
-    heads = np.full((count, size), -1, np.int32)
+    heads = np.full((trees, size), -1, np.int32)
+    beside = np.zeros(size)
     root_scores = np.full(size, -np.inf)
     total = closed[0, last]
     if single_root:
         for d in range(1, size):
             root_scores[d] = scores[0, d] + closed[d, 1] + closed[d, last]
-        total = root_scores.max()
-        total += np.log(np.exp(root_scores - total).sum())
-    for tree in range(count):
-        top = 0
+        total = inner(root_scores, beside, LOG)
+    for tree in range(trees):
+        top, numbers = 0, drawn[tree]
         if single_root:
-            top = choose(root_scores, np.zeros(size), total, rng)
+            top = choose(root_scores, beside, total, numbers[0])
             heads[tree, top] = 0
-        follow(closed, closed_by_end, opened, links, top, heads[tree], rng)
+            numbers = numbers[1:]
+        follow(closed, closed_by_end, opened, links, top, heads[tree], numbers)
     return heads
 
 
