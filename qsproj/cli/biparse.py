@@ -25,7 +25,7 @@ OPTIONS = (
     Option("-m, --model MODEL", "from `qsproj train-biparser`", required=True),
     Option("-o, --output FILE", "target trees", default="-", writes="target"),
     Option("--source-output FILE", "also write source trees", writes="source"),
-    Option("--alignment-output FILE", "also write links, as i-j:p", writes="alignment"),
+    Option("--alignment-output FILE", "also write links, as i-j:p", writes=""),
     Option(
         "--link-threshold P", "minimum probability of links (default: as trained)", needs="--alignment-output"
     ),

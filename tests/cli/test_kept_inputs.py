@@ -32,7 +32,7 @@ USES = (
     f"train-biparser {PAIR} --source-model <model> -o <>model>",
     "join-biparser -m <model> --source-model <source> --target-model <target> -o <>model>",
     f"biparse -m <model> {PAIR} -o <>output=target> --source-output <>other=source>"
-    " --alignment-output <>words=links>",
+    " --alignment-output <>words>",
     f"cotrain -m <model> {PAIR} --annotated <trees> -o <>model>",
     "convert --to prague <input> -o <>output=input>",
     "suggest -m <model> <input> --annotated <trees> -o <>output>",
