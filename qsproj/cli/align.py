@@ -23,7 +23,7 @@ from qsproj.cli.options.declare import Heading, Option, only_where, only_with
 from qsproj.cli.options.pair_files import LINK_LEARNING, alignment_families
 from qsproj.cli.options.shared import PAIRING, SEED, WORKERS, provenance_of, rng_of, values_of, workers_of
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.alignments import with_links_in_misc, write_alignments
+from qsproj.corpus.alignments import counts_beside, with_links_in_misc, write_alignments
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.formats import DEFAULT_ALIGNMENT_FORMAT, check_has_misc
 from qsproj.corpus.pairs.aligned import read_hand_alignments
@@ -61,6 +61,7 @@ OPTIONS = (
     Option("-m, --model MODEL", "select links by a model of --save-model", needs="--method hmm"),
     *WORKERS,
 )
+beside_output = counts_beside
 EXAMPLES = """examples:
   qsproj align corpora/en.conllu corpora/de.conllu -o en-de.pharaoh
   qsproj align en.txt de.txt --tokenize en de --weights -o en-de.pharaoh

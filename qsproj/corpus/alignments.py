@@ -23,6 +23,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from itertools import groupby, repeat, zip_longest
 from operator import index, itemgetter
 from os import PathLike, fspath
+from os.path import exists, isfile
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -92,7 +93,7 @@ def write_alignments(
     with_counts: bool = False,
 ) -> None:
     """Write alignments one at a time; ``with_counts``: also a file of word counts, which readers check."""
-    beside = _counts_beside(path) if with_counts else None
+    beside = counts_beside(path) if with_counts else None
     opened: AbstractContextManager[TextIO | None] = open_output(beside) if beside else nullcontext()
     with opened as counts, open_output(path) as handle:
         for alignment in alignments:
@@ -116,7 +117,7 @@ def read_alignment_lines(
     count, linked, first = 0, 0, False
     with ExitStack() as opened:
         handle = opened.enter_context(open_text(path))
-        beside = None if expected is None else _counts_beside(path)
+        beside = None if expected is None else counts_beside(path)
         counts = opened.enter_context(open_text(beside)) if beside and beside.is_file() else iter(())
         for count, links in enumerate(read(handle, name, base), start=1):
             size = links.sizes
@@ -138,9 +139,12 @@ def read_alignment_lines(
         yield _alignment(Links(0, []), missing, name, base)
 
 
-def _counts_beside(path: PathOrFile | None) -> Path | None:
-    """Return the file of numbers of words and links, and sums of link positions; None for no named file."""
-    return Path(f"{fspath(path)}.counts") if isinstance(path, str | PathLike) and path != "-" else None
+def counts_beside(path: PathOrFile | None) -> Path | None:
+    """Return the file of numbers of words and links, and sums of link positions; None but beside a file."""
+    if not isinstance(path, str | PathLike) or path == "-":
+        return None
+    device = exists(path) and not isfile(path)  # noqa: PTH110, PTH113 - no error for a name that is too long
+    return None if device else Path(f"{fspath(path)}.counts")
 
 
 def _check_counts(links: Links, line: str, size: tuple[int, int], name: str) -> None:

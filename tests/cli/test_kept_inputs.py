@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 import pytest
 
 from qsproj.cli.main import COMMANDS, build_parser
+from qsproj.corpus.alignments import counts_beside
 from tests.cli.refusals import assert_one_line
 
 PAIR = "--source <source> --target <target> --alignment <links>"
@@ -100,6 +102,20 @@ def test_plain_text_is_not_replaced_by_its_analysis(command, tmp_path, run_cli):
     assert run_cli(*command, text, "-o", words).code == 0
     assert run_cli(*command, words, "-o", words).code == 0
     assert words.read_text(encoding="utf-8").startswith("# sent_id = 1\n# text = Der Hund schläft.\n")
+
+
+def test_the_counts_beside_links_take_no_other_place(tmp_path, run_cli):
+    """Named files are kept from them, and beside a device, such as /dev/null, there are none."""
+    text, links = tmp_path / "en-de.counts", tmp_path / "en-de"
+    text.write_text("a b\n", encoding="utf-8")
+    refused = run_cli("align", text, text, "-o", links)
+    assert_one_line(refused, f"found {text} as a file to read and as one to write; name another")
+    assert text.read_text(encoding="utf-8") == "a b\n"
+    model = run_cli("align", text, text, "--hand-alignment", text, "--save-model", f"{text}", "-o", links)
+    assert_one_line(model, f"found {text} for two outputs, expected a name of its own for each")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert counts_beside(pipe) is None
 
 
 @pytest.mark.parametrize("use", USES)

@@ -39,6 +39,8 @@ def check_files_of(options: argparse.Namespace) -> None:
             option = action.option_strings[0] if action.metavar == MODEL else ""
             replaced = tuple(paths_in([getattr(options, name) for name in writes.split()]))
             outputs += [Output(path, replaced, option) for path in paths]
+    beside = getattr(options.module, "beside_output", lambda path: None)(getattr(options, "output", None))
+    outputs += [] if beside is None else [Output(str(beside))]
     check_files(inputs, outputs, kind=getattr(options.module, "KIND_OF_INPUTS", "file"))
     for folder, output in product(folders, outputs):
         if resolved(output.path) in (folder, *folder.parents):
