@@ -93,7 +93,8 @@ OPTIONS = (
         choices=("keep", "strip"),
     ),
     *shared.checkpoint(kept="the state of EM after each iteration"),
-    *shared.WORKERS,
+    Heading("parallelism, --method em, hard-em, qg; does not change results"),
+    *shared.WORKERS[1:],
 )
 
 

@@ -241,3 +241,10 @@ def test_wrong_options_are_one_line(run_cli, tmp_path, options, text):
     assert outcome.err.count("\n") == 1
     assert text in outcome.err
     assert not (tmp_path / "m").exists()
+
+
+def test_help_names_the_methods_that_use_several_processes(run_cli):
+    outcome = run_cli("project", "--help")
+    assert "parallelism, --method em, hard-em, qg; does not change results" in outcome.out
+    refused = run_cli("project", "--target", "corpora/de.conllu", "--jobs", "2", "-o", "x")
+    assert refused.code == 2 and "--jobs belongs to --method hard-em, qg, em" in refused.err
