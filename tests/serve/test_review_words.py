@@ -52,6 +52,14 @@ def test_decisions_are_a_lexicon(files, tmp_path):
     ):
         with pytest.raises(UsageError):
             again.decide(form, tags)
+    # Spreadsheets write a mark of the encoding, and blanks that nobody sees.
+    path.write_bytes("\ufeffHund\tNOUN\r\nder \tPRON\r\n".encode())
+    again.decide("Hund", ["X"])
+    again.decide("der", ["DET"])
+    assert again.decided == {"Hund": ("X",), "der": ("DET",)}
+    path.write_bytes("Hund\tNOUN\nschläft\tVERB\n".encode("latin-1"))
+    with pytest.raises(DataError, match="not UTF-8"):
+        WordList(suggestions=files[1], lexicon=files[2])
     # Without a decision there is no lexicon, which would be refused if it were empty.
     alone = WordList(suggestions=files[1], lexicon=str(tmp_path / "other"))
     alone.decide("der", ["DET"])

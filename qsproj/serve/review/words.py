@@ -121,7 +121,7 @@ class WordList:
             if (one := question_in(line)) and len(one.tags) == 1
             else line
             for line in self._lines()
-            if plain_form(line.partition("\t")[0]) != form
+            if plain_form(line.partition("\t")[0].strip()) != form
         ]
         self._write([*kept, *([f"{form}\t{' '.join(tags)}"] if tags else [])])
 
@@ -148,8 +148,10 @@ class WordList:
         return {"contexts": [*found, *self.concordance.get(wanted, ())][:_CONTEXTS]}
 
     def _lines(self) -> list[str]:
-        path = Path(self.lexicon)
-        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        if not Path(self.lexicon).exists():
+            return []
+        with open_text(self.lexicon) as lines:
+            return [line.rstrip("\r\n").lstrip("\ufeff") for line in lines]
 
     def _write(self, lines: Sequence[str]) -> None:
         if lines:
