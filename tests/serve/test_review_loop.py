@@ -134,6 +134,25 @@ def test_a_tag_in_context_is_saved_and_stays_in_new_drafts(loop, tmp_path):
     assert session.draft.sentences[0].upos == sentence.upos
 
 
+def test_a_changed_answer_is_to_be_learned_too(loop):
+    session, form = loop.session, loop.session.draft.sentences[0].forms[1]
+    loop.words.decide("der", ["DET"])
+    session.tag(0, 2, form, "X")
+    confirm(session, 1)
+    loop.learned = loop.answers
+    assert loop.fresh == (0, 0)
+    loop.words.decide("der", ["PRON"])
+    assert loop.fresh == (0, 1)
+    session.tag(0, 2, form, "NOUN")
+    confirm(session, 1, change=True)
+    assert loop.fresh == (1, 2)
+    assert "lacks 1 sentence and 2 words" in loop.standing()["text"]
+    # As it was: nothing to learn.
+    loop.words.decide("der", ["DET"])
+    session.tag(0, 2, form, "X")
+    assert loop.fresh == (1, 0)
+
+
 def test_a_part_of_a_draft_is_kept_and_judged_once(loop, tmp_path):
     session, sentence = loop.session, loop.session.draft.sentences[0]
     n, tree = len(sentence), tree_of(sentence)
@@ -250,3 +269,26 @@ def test_a_batch_of_answers_trains_by_itself_and_answers_come_meanwhile(serving,
         # Save model: what is new is learned at once.
         assert client.ask("/api/training", data=b"{}").status == 200
         until(lambda: client.ask("/api/training").json["standing"]["fresh"] == [0, 0])
+
+
+def test_after_a_failed_training_the_model_lacks_the_answers(serving, loop):
+    from qsproj.serve.compute import ComputePool
+    from tests.serve.client import until
+
+    def fail(given):
+        raise UsageError("the disk is full")
+
+    def app(pools):
+        pools.append(ComputePool(fail, processes=1))
+        return review_app(
+            Review(session=loop.session, training=pools[0], words=loop.words, loop=loop), Limits()
+        )
+
+    with serving(app) as client:
+        body = json.dumps({"word": "der", "tags": ["PRON"]}).encode()
+        client.ask("/api/words", data=body, method="PUT")
+        client.ask("/api/training", data=b"{}")
+        until(lambda: not client.ask("/api/training").json["training"])
+        state = client.ask("/api/training").json
+        assert state["trained"] == {"error": "the disk is full"}
+        assert state["standing"]["fresh"] == [0, 1]

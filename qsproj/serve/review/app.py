@@ -283,12 +283,14 @@ class _Answers:
     async def _trained(self, pool: ComputePool) -> None:
         session, loop = self._session, self._loop
         readings, versions, (reviewed, left) = session.readings, session.versions(), session.trees()
-        answered = None if loop is None else loop.answered
+        answers = None if loop is None else loop.answers
         try:
             named, pairs = (session.draft.content(), str(session.draft.path)), session.training_pairs()
             result: Retrained = await pool.run(Reviewed(*named, reviewed, left, pairs))
             if session.readings == readings:
                 session.take(result, versions)
+            if loop is not None and answers is not None:
+                loop.learned = answers
         except QsprojError as error:
             session.summary = {"error": str(error)}
         except WorkerError as error:
@@ -296,10 +298,10 @@ class _Answers:
             log(fault=str(error))
         finally:
             session.training = False
-            if loop is not None and answered is not None:
-                loop.learned = answered
+            if loop is not None:
                 loop.words.load()
-                self._train_if_due()
+        if loop is not None and loop.learned is answers:
+            self._train_if_due()  # with answers that came meanwhile; after a failure, with the next answer
 
     def rows(self, asked: Content, _: Request) -> Content:
         return page(

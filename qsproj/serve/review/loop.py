@@ -10,9 +10,10 @@ from datetime import datetime
 from math import sqrt
 from typing import Any
 
+from qsproj.corpus.editing import misc_values
 from qsproj.errors import pluralise
 from qsproj.pipelines.bootstrap.suggestions import AHEAD, WORDS, Passed, design_effect, worth_a_minute
-from qsproj.serve.review.correction import DECIDED
+from qsproj.serve.review.correction import DECIDED, certain
 from qsproj.serve.review.draft import Judged
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
@@ -24,13 +25,15 @@ JUDGED = 150  # least number of corrected words, from the last sentences, for th
 WORTHWHILE = 1.0  # expected points of the next AHEAD minutes below which stopping is advised
 _Z = 1.96
 
+Answers = tuple[frozenset[str], frozenset[Any]]
+
 
 @dataclass(slots=True, kw_only=True)
 class Loop:
     """The answers of a person to a session and a list of words. Mutable; final.
 
     ``tokens``: number of words of the text that the list was made from. ``batch``: sentences after which the
-    model learns. ``learned``: sentences and words of the last training.
+    model learns. ``learned``: the answers of the last training.
     """
 
     session: Session
@@ -38,19 +41,32 @@ class Loop:
     tokens: int
     batch: int
     model: str
-    learned: tuple[int, int] = (0, 0)
+    learned: Answers = (frozenset(), frozenset())
+
+    @property
+    def answers(self) -> Answers:
+        """Return reviewed sentences, and words decided in the list or in sentences, with their cells."""
+        draft, words = self.session.draft, set[Any](self.words.decided.items())
+        for one in draft.sentences:
+            if any(misc_values(one, DECIDED)):
+                known = certain(one)
+                rows = zip(misc_values(one, DECIDED), known.upos, known.heads.tolist()[1:], known.deprels)
+                words |= {(one.sent_id, one.forms, *row) for row in enumerate(rows) if row[1][0]}
+        reviewed = (at for at, is_reviewed in enumerate(self.session.is_reviewed) if is_reviewed)
+        return frozenset(map(draft.version, reviewed)), frozenset(words)
 
     @property
     def answered(self) -> tuple[int, int]:
         """Return the numbers of reviewed sentences and of words decided in the list or in other sentences."""
-        in_context = self.session.draft.content().count(f"{DECIDED}=".encode())
-        return self.session.reviewed, len(self.words.decided) + in_context
+        sentences, words = self.answers
+        return len(sentences), len(words)
 
     @property
     def fresh(self) -> tuple[int, int]:
-        """Return the numbers of sentences and of words answered, or taken back, since the last training."""
-        sentences, words = self.answered
-        return abs(sentences - self.learned[0]), abs(words - self.learned[1])
+        """Return how many sentences and words are answered, changed or taken back since the last training."""
+        pairs = zip(self.answers, self.learned, strict=True)
+        sentences, words = (max(len(now - then), len(then - now)) for now, then in pairs)
+        return sentences, words
 
     @property
     def is_due(self) -> bool:
