@@ -379,6 +379,7 @@ def test_a_name_that_is_no_utf_8_is_shown_as_far_as_it_can_be(serving, path):
     ("changes", "told"),
     [
         ({"heads": [0, 0]}, "2 heads and"),
+        ({"heads": [], "sure": False}, "0 heads and"),
         ({"heads": "none"}, "found heads that are no list"),
         ({"heads": [True]}, "found heads that are no list"),
         ({"relations": [1]}, "found relations that are no list"),

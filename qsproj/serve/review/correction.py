@@ -71,7 +71,7 @@ def doubt_about(tree: Tree, others: Iterable[Sentence]) -> str | None:
     roots = Counter(relation for head, relation in pairs if head == ROOT)
     del roots[UNSPECIFIED]
     root_relation = min(roots, key=lambda relation: (-roots[relation], relation), default="root")
-    for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True), start=1):
+    for word, (head, relation) in enumerate(zip(tree.heads, tree.relations), start=1):
         is_root, is_named_so = head == ROOT, bare_relation(relation) == bare_relation(root_relation)
         if is_root and not is_named_so:
             return f"word {word} is the root, with relation {relation}, not {root_relation}"
