@@ -134,6 +134,25 @@ def test_a_tag_in_context_is_saved_and_stays_in_new_drafts(loop, tmp_path):
     assert session.draft.sentences[0].upos == sentence.upos
 
 
+def test_what_a_search_corrects_in_a_draft_is_decided(serving, loop):
+    session, sentence = loop.session, loop.session.draft.sentences[0]
+    session.learns_parts = True
+    session.tag(0, 2, sentence.forms[1], "NUM")
+    confirm(session, 1)
+    hits = [[at, 1, session.draft.version(at)] for at in (0, 1)]
+    with serving(
+        lambda _: review_app(Review(session=session, words=loop.words, loop=loop), Limits())
+    ) as client:
+        body = json.dumps({"hits": hits, "change": "upos=X deprel=obl"}).encode()
+        assert client.ask("/api/search/correct", data=body).json == {"changed": 2}
+    saved = Draft(str(session.draft.path)).sentences
+    assert certain(saved[0]).upos == ("X", "NUM", *["_"] * (len(sentence) - 2))
+    assert certain(saved[0]).deprels[:2] == ("obl", "_")
+    assert set(certain(saved[0]).heads.tolist()[1:]) == {-1}
+    # A reviewed sentence needs no mark.
+    assert (saved[1].upos[0], session.draft.path.read_text().count("Decided=")) == ("X", 2)
+
+
 def test_a_changed_answer_is_to_be_learned_too(loop):
     session, form = loop.session, loop.session.draft.sentences[0].forms[1]
     loop.words.decide("der", ["DET"])

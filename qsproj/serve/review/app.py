@@ -369,9 +369,11 @@ class _Answers:
         if any(list(map(type, hit)) != [int, int, str] for hit in given["hits"]):
             raise RequestError(400, "found hits that are no list of [sentence, word, version]")
         try:
-            changed = correct_hits(self._session.draft, map(tuple, given["hits"]), given["change"])
+            session, hits = self._session, map(tuple, given["hits"])
+            changed = correct_hits(session.draft, hits, given["change"], decides=session.learns_parts)
         except (StaleError, FileChangedError) as error:
             raise ConflictError("search", error) from None
+        self._train_if_due()
         return {"changed": changed}
 
     def decide(self, given: Content, _: Request) -> Content:

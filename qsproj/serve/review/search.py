@@ -19,7 +19,15 @@ from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, without
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.serve.review.correction import cells, check_relation, with_cells
+from qsproj.serve.review.correction import (
+    cells,
+    check_relation,
+    decided_cells,
+    is_reviewed,
+    tree_of,
+    with_cells,
+    with_tree,
+)
 from qsproj.serve.review.draft import Draft, StaleError
 
 Test = Callable[[Sentence, int], bool]  # a condition on a word 1..n
@@ -97,8 +105,12 @@ def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
     return [*column, str(int(sentence.heads[word])), sentence.deprels[word - 1]]
 
 
-def correct_hits(draft: Draft, hits: Iterable[tuple[int, int, str]], change: str) -> int:
+def correct_hits(
+    draft: Draft, hits: Iterable[tuple[int, int, str]], change: str, *, decides: bool = False
+) -> int:
     """Correct words, (index, word, version) each, in one save; return the number of changed sentences.
+
+    ``decides``: what changes in a sentence that is not reviewed is certain, and stays in new drafts.
 
     Raises StaleError when a sentence has another version, UsageError when a result is not a tree.
     """
@@ -109,8 +121,25 @@ def correct_hits(draft: Draft, hits: Iterable[tuple[int, int, str]], change: str
         if not 1 <= word <= len(draft.sentences[index]):
             raise UsageError(f"found word {word}, expected one of the sentence")
         words[index].append(word)
-    draft.replace([(at, 1, [corrected(draft.sentences[at], own, change)]) for at, own in words.items()])
+    places = []
+    for at, own in words.items():
+        old = draft.sentences[at]
+        new = corrected(old, own, change)
+        places.append((at, 1, [_with_decided(old, new) if decides and not is_reviewed(old) else new]))
+    draft.replace(places)
     return len(words)
+
+
+def _with_decided(old: Sentence, new: Sentence) -> Sentence:
+    """Return a corrected draft whose changed cells are decided, beside those decided before."""
+    before, after = (
+        {"upos": one.upos, "heads": tree_of(one).heads, "relations": one.deprels} for one in (old, new)
+    )
+    decided = {
+        column: [known or a != b for known, a, b in zip(own, before[column], after[column], strict=True)]
+        for column, own in decided_cells(old).items()
+    }
+    return with_tree(new, tree_of(new), decided=decided)
 
 
 def _test(text: str) -> Test:
