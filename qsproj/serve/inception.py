@@ -108,7 +108,7 @@ def _tag_of(token: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SuggestedQuestion:
     """A request of INCEpTION to a recommender: the document, and the layer and feature to suggest."""
 
     model: str
@@ -118,7 +118,7 @@ class Asked:
     type_system: str
 
 
-def suggest(models: udpipe.ServedModels, asked: Asked) -> udpipe.Processed:
+def suggest(models: udpipe.ServedModels, asked: SuggestedQuestion) -> udpipe.Processed:
     model = udpipe.chosen_model(models, asked.model)
     check_layer(asked.layer, asked.feature)
     document = Document(asked.xmi, asked.type_system)
@@ -198,7 +198,7 @@ def inception_routes(models: udpipe.ServedModels, pool: ComputePool, limits: Lim
 
 
 def work_on(models: udpipe.ServedModels, job: Any) -> udpipe.Processed:
-    return suggest(models, job) if isinstance(job, Asked) else udpipe.process(models, job)
+    return suggest(models, job) if isinstance(job, SuggestedQuestion) else udpipe.process(models, job)
 
 
 async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Response:
@@ -209,7 +209,7 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
     content = json_object(body, _OTHERWISE)
     layer = _text(content, "metadata", "layer"), _text(content, "metadata", "feature")
     document = _text(content, "document", "xmi"), _text(content, "typeSystem")
-    asked = Asked(request.path_params["model"], *layer, *document)
+    asked = SuggestedQuestion(request.path_params["model"], *layer, *document)
     done = await udpipe.processed(asked, size=len(body), pool=pool, limits=limits, request=request)
     return Response(json.dumps({"document": done.result}, ensure_ascii=False), media_type="application/json")
 

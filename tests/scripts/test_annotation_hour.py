@@ -7,7 +7,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
-from qsproj.pipelines.bootstrap.suggestions import Asked
+from qsproj.pipelines.bootstrap.suggestions import SuggestedQuestion
 from qsproj.pipelines.suggest import Costs
 from scripts.experiments.transfer import annotation_hour as hour
 
@@ -40,7 +40,9 @@ def test_wrong_answers_are_still_trees(gold):
 
 def test_an_answer_settles_the_words_that_have_this_tag_alone(gold):
     words = ("is", "was", "stay", "x")
-    asked = Asked(name="be", tags=("VERB", "AUX"), in_text=9, in_bitext=9, wrong=3.0, words=words, others=0.0)
+    asked = SuggestedQuestion(
+        name="be", tags=("VERB", "AUX"), in_text=9, in_bitext=9, wrong=3.0, words=words, others=0.0
+    )
     one = speaker(**{"is": "AUX", "was": "AUX", "stay": "AUX VERB"})
     # Four words to read, two to leave out, one answer to confirm; then a word of the list.
     assert one.settle([asked, "stay"], 100.0) == 100.0 - 4 - 2 * 3 - 2 - 4

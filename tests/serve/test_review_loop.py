@@ -15,7 +15,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
 from qsproj.errors import UsageError
-from qsproj.pipelines.bootstrap.suggestions import Passed
+from qsproj.pipelines.bootstrap.suggestions import DraftScore
 from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence
@@ -47,12 +47,15 @@ def test_the_interval_holds_what_the_test_of_a_share_does_not_refuse():
 
 
 def test_accuracy_is_that_of_the_last_drafts():
-    early, late = [Passed(at, 20, 2) for at in range(20)], [Passed(20 + at, 20, 15) for at in range(10)]
+    early, late = (
+        [DraftScore(at, 20, 2) for at in range(20)],
+        [DraftScore(20 + at, 20, 15) for at in range(10)],
+    )
     found = accuracy_of([*early, *late])
     assert (found["share"], found["words"]) == (0.75, 160)
     assert found["low"] < 0.75 < found["high"]
     # Words of a sentence are right or wrong together: the interval widens.
-    uneven = [Passed(at, 20, 20 if at % 4 else 0) for at in range(8)]
+    uneven = [DraftScore(at, 20, 20 if at % 4 else 0) for at in range(8)]
     wide = accuracy_of(uneven)
     assert wide["share"] == 0.75
     assert wide["high"] - wide["low"] > 1.5 * (found["high"] - found["low"])
@@ -63,7 +66,7 @@ def test_intervals_cover_the_accuracy_of_uneven_sentences():
     rng, covered = np.random.default_rng(1), 0
     for _ in range(300):
         shares = rng.beta(2, 1, size=12)
-        found = accuracy_of([Passed(at, 15, int(rng.binomial(15, one))) for at, one in enumerate(shares)])
+        found = accuracy_of([DraftScore(at, 15, int(rng.binomial(15, one))) for at, one in enumerate(shares)])
         covered += found["low"] <= 2 / 3 <= found["high"]
     assert covered > 0.88 * 300
 

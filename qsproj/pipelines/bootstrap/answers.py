@@ -1,8 +1,8 @@
-"""Learn from a person's answers in seconds: tagged words, and sentences corrected in full or in part.
+"""Retrain a bootstrapped model in seconds on an annotator's answers: tagged words and corrected sentences.
 
 A bootstrapped model lacks conventions and words of the text at hand. So its tagger is fine-tuned on the
-answers and tags raw text, as the lexicon allows; a new tagger learns from this text and the answers, twice.
-The parser and its relations are fine-tuned on the trees. Unknown tags and heads are summed out.
+answers and tags raw text, as the lexicon allows; a new tagger is trained on this text and the answers, twice.
+Parser and labeller are fine-tuned on the trees. Unknown tags and heads are summed out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,34 +44,35 @@ from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_sh
 from qsproj.training.objectives import LabelLikelihood
 
 LEAST_CHANCE = 1e-5  # lower bound of the probability of an unknown tag
-# Fine-tuning of the tagger before it tags raw text, then rounds of learning from that text and the answers.
-# The tagger is the mean of some, which differ by .7 UPOS. Chosen on halves of development files of Wolof and
+# Fine-tuning of the tagger before it tags raw text, then ROUNDS of training on this text and the answers. A
+# tagger is the mean of DRAWS, which differ by .7 UPOS. Chosen on halves of development files of Wolof and
 # Armenian; on the other halves, and in Estonian, no other value was better by more than chance.
 FIRST = SetTrainingOptions(epochs=10, rate=0.15)
 TRAINING = SetTrainingOptions(epochs=4)
 ROUNDS = 2
 DRAWS = 3
-RAW_SENTENCES = 1500  # maximum number of raw sentences, drawn by chance
+RAW_SENTENCES = 1500  # maximum number of raw sentences, sampled at random
 RAW_STRENGTH = 3.0  # weight of a raw sentence
 STRENGTH = 20.0  # weight of a corrected sentence
 BALANCE = 0.4  # see qsproj.pipelines.tagging.self_training.balanced
-# Divisor of the potentials of a bootstrapped tagger, undone before it learns; then, as far as ENOUGH_WORDS
-# judge it, the one that makes held-out tags likeliest, changed by a factor of MOST at most.
+# Temperature of a bootstrapped tagger, removed before training. Afterwards the temperature is the likeliest
+# one for held-out tags, changed by a factor of at most MOST, and shrunk to the old one: with ENOUGH_WORDS
+# held-out words, half of the change remains.
 TEMPERATURE = 2.2
 ENOUGH_WORDS = 100
 MOST = 3.0
-# Its factor in use, since trees overrule a doubtful tagger too often; what this hides are undoubted errors.
-# LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
+# Factor of this temperature, since trees overrule an uncertain tagger too often; the errors that it hides are
+# counted as undoubted. LAS with .5 to 1: within .3 (Ukrainian, Estonian, Armenian).
 SHARPER = 0.75
-MOST_OF_PARSER = 4.0  # the same limit of the parser's temperature
-STEPS = 12  # of a search for the temperature in which as many arcs are right
-FOLDS = 3  # parts of the sentences, each judged by a tagger of the others
-JUDGED = 200  # raw sentences that show how sure a tagger is
+MOST_OF_PARSER = 4.0  # the largest factor of the parser's temperature
+STEPS = 12  # bisection steps in the search for the parser's temperature
+FOLDS = 3  # folds of cross-fitting
+JUDGED = 200  # number of raw sentences on which the confidence of a tagger is measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OwnTags:
-    """Tags of a sentence by a tagger that has not seen it; how probably each is wrong, float64[n+1]."""
+class HeldOutTags:
+    """Tags of a sentence by a tagger not trained on it; their error probabilities, float64[n+1]."""
 
     tags: tuple[str, ...]
     doubts: Floats
@@ -85,11 +86,11 @@ def learn_answers(
     raw: Iterable[Sequence[str]],
     rng: np.random.Generator,
 ) -> TextParser:
-    """Return a bootstrapped model that has learned from a person's answers; without any, the model itself.
+    """Retrain a bootstrapped model on an annotator's answers; without answers, return the model itself.
 
-    ``sentences``: ``_`` and -1 where tag or head is unknown. ``lexicon``: possible tags of words. ``raw``:
-    tokenised sentences of the text to be parsed. Time: seconds for a hundred answers and a thousand raw
-    sentences, whatever the size of the bitext.
+    ``sentences``: corrected ones, with ``_`` and -1 where tag or head is unknown. ``lexicon``: possible tags
+    of words. ``raw``: tokenised sentences of the text to be parsed. Time: seconds for a hundred answers and a
+    thousand raw sentences, independent of the size of the bitext.
     """
     if not sentences and not lexicon:
         return model
@@ -105,12 +106,12 @@ def learn_answers(
 
 
 def tuned_parser(
-    parser: Parser, trees: Sequence[Sentence], own: Sequence[OwnTags | None], *, rng: np.random.Generator
+    parser: Parser, trees: Sequence[Sentence], own: Sequence[HeldOutTags | None], *, rng: np.random.Generator
 ) -> Parser:
-    """Return a parser fine-tuned on trees; of a first-order one the temperature is judged again.
+    """Fine-tune a parser on trees; recalibrate the temperature of a first-order one.
 
-    The mean probability of held-out arcs, parsed with the tagger's ``own`` tags of each tree, becomes the
-    share of those that are right. So it is in new text, where about as many tags are wrong.
+    The temperature equates the mean probability of held-out arcs with their accuracy, when trees are parsed
+    with the tagger's ``own`` tags: in new text about as many tags are wrong.
     """
     if not isinstance(parser, ArcParser):
         return parser.fine_tuned(trees, rng=rng)
@@ -127,7 +128,7 @@ def tuned_parser(
         return tuned
 
     def overconfidence(parser: ArcParser) -> float:
-        """Return the expected number of right heads less that of right ones; marks as the parser judges."""
+        """Return the expected number of right heads minus the actual number."""
         excess = 0.0
         for tree, scores, tags in own_tags:
             marked = parser.with_marks(scores, seen(tree), parser.inference)
@@ -154,18 +155,18 @@ def learned_tagger(
     *,
     raw: Iterable[Sequence[str]],
     rng: np.random.Generator,
-) -> tuple[Tagger, dict[int, OwnTags]]:
-    """Return a tagger that has learned from answers and from raw text as it tags it.
+) -> tuple[Tagger, dict[int, HeldOutTags]]:
+    """Train a tagger on answers and self-tagged raw text, calibrated on held-out sentences.
 
-    Also return the tags of each sentence, by its place, by a tagger of the others. As far as held-out
-    sentences gain from it, the tagger learns from sentences; it is as sure as they are right.
+    Also returns, by the index of each sentence, the tags of a tagger trained on other sentences. Sentences
+    change the tagger only as far as this improves the tags of held-out ones.
     """
     places = [at for at, one in enumerate(sentences) if set(one.upos) != {UNSPECIFIED}]
     places = places if len(places) >= FEWEST else []
     known = [sentences[at] for at in places]
     shown = {tag for one in known for tag in one.upos} - {UNSPECIFIED}
     listed = set(chain.from_iterable(lexicon.values()))
-    # A bootstrapped tagger is flattened: read as it is, its tags of rare words are soon overruled.
+    # Without its temperature: self-training would soon overrule a flattened tagger's tags of rare words.
     sharp = with_temperature(tagger, 1.0 / TEMPERATURE)
     before, learned = (with_tags(one, set(), shown | listed) for one in (tagger, sharp))
     current = with_tags(sharp, shown, listed)
@@ -182,21 +183,21 @@ def learned_tagger(
     if not known and not (lexicon and text.sentences):
         return tagger, {}
 
-    taught = partial(_taught, text=text, lexicon=lexicon, rng=rng)
+    trained = partial(_trained_in_rounds, text=text, lexicon=lexicon, rng=rng)
     if lexicon and text.sentences:
-        learned = taught(learned, (), draws=DRAWS)
+        learned = trained(learned, (), draws=DRAWS)
     held_out, share, judged, temperature = list[tuple[int, HeldOut]](), 0.0, 0.0, TEMPERATURE
     if known:
         fitted = cross_fit(
             len(known),
-            lambda rest: taught(current, [known[at] for at in rest], draws=1),
+            lambda rest: trained(current, [known[at] for at in rest], draws=1),
             lambda one, _: one,
             folds=FOLDS,
         )
         held_out = [(at, _change(learned, after, known[at])) for at, after in fitted]
         changes = [change for _, change in held_out]
         share = helpful_share(changes)
-        learned = mean_tagger([learned, taught(current, known, draws=DRAWS)], [1.0 - share, share])
+        learned = mean_tagger([learned, trained(current, known, draws=DRAWS)], [1.0 - share, share])
         words = sum(tag != UNSPECIFIED for one in known for tag in one.upos)  # few words judge little
         judged = words / (words + ENOUGH_WORDS)
         factor = np.clip(likeliest_temperature(changes, share) / TEMPERATURE, 1.0 / MOST, MOST)
@@ -205,30 +206,32 @@ def learned_tagger(
     flat, sharp = (with_temperature(learned, factor * temperature) for factor in (1.0, sharper))
     undoubted = tagger.undoubted
     if text.sentences:
-        right = (1.0 - judged) * (1.0 - undoubted) * _sureness(before, text) + judged * _sureness(flat, text)
-        undoubted = max(1.0 - right / _sureness(sharp, text), 0.0)
+        right = (1.0 - judged) * (1.0 - undoubted) * _expected_accuracy(
+            before, text
+        ) + judged * _expected_accuracy(flat, text)
+        undoubted = max(1.0 - right / _expected_accuracy(sharp, text), 0.0)
     potentials = {name: getattr(sharp, name) for name in ("tags", "index", "weights", "transitions")}
     divided = tagger.contractions if tagger.tokenizer else contractions
     found = replace(tagger, **potentials, undoubted=undoubted, contractions=divided)
     return found, {places[at]: _own_tags(found, one, share, sharper * temperature) for at, one in held_out}
 
 
-def _own_tags(tagger: Tagger, change: HeldOut, share: float, temperature: float) -> OwnTags:
+def _own_tags(tagger: Tagger, change: HeldOut, share: float, temperature: float) -> HeldOutTags:
     scores = (change.before + share * (change.after - change.before)) / temperature
     sure = np.exp(scores.max(axis=1) - np.logaddexp.reduce(scores, axis=1))
     tags = tuple(tagger.tags[number] for number in scores.argmax(axis=1).tolist())
-    return OwnTags(tags, np.concatenate([[0.0], 1.0 - (1.0 - tagger.undoubted) * sure]))
+    return HeldOutTags(tags, np.concatenate([[0.0], 1.0 - (1.0 - tagger.undoubted) * sure]))
 
 
-def _sureness(tagger: Tagger, text: RawText) -> float:
-    """Return the expected share of right tags in a text, given those that its words may have."""
+def _expected_accuracy(tagger: Tagger, text: RawText) -> float:
+    """Return a tagger's mean probability of the best tag in a text, given the tags that words may have."""
     sentences = text.sentences[:JUDGED]
     emissions = (np.where(text.sets_of(forms), tagger.emissions(forms), -np.inf) for forms in sentences)
     tags = map(tagger.marginals, emissions)
     return float(np.concatenate([one.max(axis=1) for one in tags]).mean())
 
 
-def _taught(
+def _trained_in_rounds(
     tagger: Tagger,
     known: Sequence[Sentence],
     *,
@@ -237,11 +240,11 @@ def _taught(
     draws: int,
     rng: np.random.Generator,
 ) -> Tagger:
-    """Return a tagger tuned on sentences, then trained in rounds on these and on raw text as it tags it."""
+    """Fine-tune a tagger on sentences, then train new ones in rounds on these and on self-tagged raw text."""
     train = partial(train_on_sets, tags=tagger.tags, extractor=tagger.extractor, rng=rng)
 
     def corrected(strength: float) -> list[SetExample]:
-        evidence = [_believed(current, one, lexicon) for one in known]
+        evidence = [_soft_evidence(current, one, lexicon) for one in known]
         return [SetExample(one.forms, of, strength, trusted=True) for one, of in zip(known, evidence)]
 
     current = tagger
@@ -256,7 +259,7 @@ def _taught(
 
 
 def _change(before: Tagger, after: Tagger, sentence: Sentence) -> HeldOut:
-    """Return the log probabilities of a sentence's tags before and after a tagger learned from others."""
+    """Return the log probabilities of a sentence's tags by the taggers before and after training."""
     numbers = {tag: number for number, tag in enumerate(before.tags)}
     right = np.array([numbers.get(tag, -1) for tag in sentence.upos], dtype=np.int32)
     old, new = (np.log(np.maximum(one.tag_distribution(sentence), LEAST_CHANCE)) for one in (before, after))
@@ -264,10 +267,10 @@ def _change(before: Tagger, after: Tagger, sentence: Sentence) -> HeldOut:
 
 
 def with_tags(tagger: Tagger, shown: set[str], listed: set[str]) -> Tagger:
-    """Return a tagger that also has other tags, of sentences and of a lexicon.
+    """Return a tagger that also has the tags ``shown`` in sentences, and those ``listed`` in a lexicon.
 
-    Those of sentences start from zero, from where few sentences can teach them. Others would take the place
-    of every doubtful tag in raw text, so they are as improbable as the least probable one.
+    Tags of sentences start with weights of zero, which few sentences can change. Tags of the lexicon alone
+    would then replace every uncertain tag in raw text, so they start as improbable as the least probable tag.
     """
     tags = tuple(sorted({*tagger.tags, *shown, *listed}))
     if tags == tagger.tags:
@@ -282,7 +285,7 @@ def with_tags(tagger: Tagger, shown: set[str], listed: set[str]) -> Tagger:
 
 
 def with_unseen_features(tagger: Tagger, earlier: Tagger, text: Sequence[Words]) -> Tagger:
-    """Return a tagger with the features of an earlier one that a text lacks: words that only the bitext has.
+    """Add the features of an earlier tagger that a text lacks, such as words that only the bitext has.
 
     UPOS on other text, after twenty trees: Armenian +3.3, Wolof +1.0.
     """
@@ -295,15 +298,15 @@ def with_unseen_features(tagger: Tagger, earlier: Tagger, text: Sequence[Words])
 
 
 def with_known_tags(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> Sentence:
-    """Return a sentence whose missing tags are the best ones, given those that are known."""
+    """Replace the missing tags of a sentence by the most probable ones, given the known tags."""
     if UNSPECIFIED not in sentence.upos:
         return sentence
     best = tagger.best_tags(tagger.emissions(sentence.forms) + _evidence(sentence, tagger.tags, lexicon))
     return with_columns(sentence, upos=best)
 
 
-def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvidence:
-    """Return the evidence of the known tags, and for other words a tagger's log probabilities given these."""
+def _soft_evidence(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvidence:
+    """Return the evidence of known tags, and a tagger's log probabilities of the others given these."""
     evidence = _evidence(sentence, tagger.tags, lexicon)
     if UNSPECIFIED in sentence.upos:
         unknown = [tag == UNSPECIFIED for tag in sentence.upos]
@@ -313,8 +316,8 @@ def _believed(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> LogEvide
 
 
 def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> LogEvidence:
-    """Return 0 for the tags that a word may have, -inf for others, float32[n, T]."""
-    # A single sentence does not show which script is foreign, nor how the language tags numbers.
+    """Return 0 for the tags that each word may have, -inf for others, float32[n, T]."""
+    # A single sentence does not show which script is foreign, nor how numbers are tagged.
     possible = allowed_tags(sentence.forms, tags, lexicon, latin_is_foreign=False, of_numbers=tags)
     for row, tag in zip(possible, sentence.upos, strict=True):
         if tag != UNSPECIFIED:
@@ -325,14 +328,14 @@ def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> L
 def text_to_parse(
     model: TextParser, paths: Sequence[str], *, paragraphs: bool, bitext: Sequence[AlignedFiles]
 ) -> Iterator[Sentence]:
-    """Yield the distinct sentences of raw text as the model cuts it, or else those of the first bitext."""
+    """Yield the distinct sentences of raw text as the model tokenises it, or else of the first bitext."""
     if not paths:
         yield from read_conllu(bitext[0].target)
     seen = set[bytes]()
     for path in paths:
         with open_text(path) as lines:
             for sentence in model.read(lines, paragraphs=paragraphs, name=path):
-                # Sixteen bytes of a sentence are remembered in place of its words.
+                # A digest of 16 bytes saves memory.
                 words = blake2b("\n".join(sentence.forms).encode("utf-8"), digest_size=16).digest()
                 if words not in seen:
                     seen.add(words)

@@ -27,7 +27,7 @@ from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.parser import load_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.spelling import Spelling, attached_words, spelling_of
-from qsproj.pipelines.bootstrap.texts import LIKELY, Cut, SourceText, write_words
+from qsproj.pipelines.bootstrap.texts import LIKELY, SourceText, Tokenize, write_bitext
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import loaded_once, parse_stream
 from qsproj.pipelines.tagging.target_words import learns_to_cut, target_reader, target_tokenizer
@@ -40,56 +40,56 @@ LEAST_LINK = 0.15  # minimum probability of a link, which is its weight; most li
 LEAST_RATIO = 1.15
 
 
-def shown_cuts(
+def tokenization_arguments(
     tagged: Sequence[str], language: str, *, raw: Sequence[str], texts: Sequence[SourceText]
 ) -> list[dict[str, Any]]:
-    """Return arguments of :func:`cut_words`: the spelling of raw text, and what shows how to divide tokens.
+    """Return arguments of :func:`tokenize_bitext` for each text: how its target side is tokenised.
 
-    They are the files to learn a tokenizer from, or contractions and the tokens that raw text divides. A few
-    more tagged sentences rarely change them, so that kept words, links and source trees stay valid.
+    They are the spelling of raw text, and either files to learn a tokenizer from, or contractions and tokens
+    that raw text divides. As these rarely change with a few more tagged sentences, kept stages stay valid.
     """
     sentences = list(read_all(tagged))
     learned = learns_to_cut(sentences, language)
     contractions = {} if learned else known_contractions(language, sentences)
-    cuts: list[dict[str, Any]]
-    cuts = [{"tagged": tagged if learned else (), "contractions": contractions} for _ in texts]
+    arguments: list[dict[str, Any]]
+    arguments = [{"tagged": tagged if learned else (), "contractions": contractions} for _ in texts]
     if not raw or language in UNSPACED_LANGUAGES:
-        return cuts
+        return arguments
     with ExitStack() as files:
         lines = list(chain.from_iterable(files.enter_context(open_text(path)) for path in raw))
     targets = [[target for _, target in text.pairs()] for text in texts]
     spelling = spelling_of(lines, set(chain.from_iterable(targets)))
     cut = cache(partial(tokenize, language=language))  # bitexts share most lines of the target
-    for shown, of_text in zip(cuts, targets, strict=True):
+    for own, of_text in zip(arguments, targets, strict=True):
         if spelling.words:
-            shown["spelling"] = spelling.of(of_text)
+            own["spelling"] = spelling.of(of_text)
         if learned:
             continue
         found, too_short = attached_words(lines, map(spelling.respell, of_text), cut=cut)
         if attached := {token: found[token] for token in found if token not in contractions}:
-            shown["attached"] = attached
+            own["attached"] = attached
         if too_short:
             notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
-            shown["too_short"] = too_short
-    return cuts
+            own["too_short"] = too_short
+    return arguments
 
 
 def _too_few(words: int) -> str:
     return f"{words:,} words of raw text are too few to divide the tokens of the bitext alike; give more"
 
 
-def _cut_at_spaces(line: str) -> Sentence | None:
+def _split_at_spaces(line: str) -> Sentence | None:
     return Sentence.from_words(words) if (words := line.split()) else None
 
 
-def _cut_line(
+def _tokenize_line(
     read: Callable[[Iterable[str]], Iterator[Sentence]], line: str, *, spelling: Spelling | None = None
 ) -> Sentence | None:
     return next(read([spelling.respell(line) if spelling else line]), None)
 
 
 @stage("words", version=7, files=(".source.conllu", ".target.conllu"))
-def cut_words(
+def tokenize_bitext(
     paths: Sequence[Path],
     *,
     text: SourceText,
@@ -105,10 +105,10 @@ def cut_words(
     apart: Contractions | None = None,
     spelling: Spelling | None = None,
 ) -> StageReport:
-    """Tokenize both sides of a bitext: the source as its treebank, the target by rules or a tokenizer.
+    """Tokenize both sides of a bitext: the source like its treebank, the target by rules or a tokenizer.
 
-    ``at_spaces``: both are tokenised already, as links of a file count words. Lines covered by ``parsed``
-    trees take over their words. ``apart``: source tokens that the treebank divides. See :func:`shown_cuts`.
+    ``at_spaces``: both sides are tokenised already, and links of a file refer to these tokens. Lines covered
+    by ``parsed`` trees keep the words of the trees. ``apart``: source tokens that the treebank divides.
     """
     tagger = loaded_once(load_parser, model).word_tagger
     assert tagger is not None
@@ -120,11 +120,11 @@ def cut_words(
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
     divided = {**contractions, **(attached or {})}
     target = target_reader(tokenizer, divided, language=language, name=text.bitext[-1])
-    cut: tuple[Cut, Cut] = (_cut_at_spaces, _cut_at_spaces)
+    tokenizers: tuple[Tokenize, Tokenize] = (_split_at_spaces, _split_at_spaces)
     if not at_spaces:
-        source = partial(_cut_line, tagger.reader(split_contractions=True))
-        cut = source, partial(_cut_line, target, spelling=spelling)
-    report = write_words(paths, text, cut=cut, trees=read_all(parsed), workers=workers)
+        source = partial(_tokenize_line, tagger.reader(split_contractions=True))
+        tokenizers = source, partial(_tokenize_line, target, spelling=spelling)
+    report = write_bitext(paths, text, tokenizers=tokenizers, trees=read_all(parsed), workers=workers)
     remarks = [report.line]
     for table, side, like in ((apart, "source", "treebank"), (attached, "target", "raw text")):
         if table:
@@ -148,6 +148,7 @@ class LinkCounts:
     linked: int = 0
 
     def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
+        """Yield the alignments and count their links."""
         for alignment in alignments:
             self.target_words += alignment.n_target
             self.links += float(alignment.shares.sum())
@@ -159,7 +160,7 @@ class LinkCounts:
         return self.linked / max(self.target_words, 1)
 
     def report(self, given: str | None = None) -> StageReport:
-        """Report the share of linked words, and the expected links a word or the file they are from."""
+        """Report the share of linked words, and the links per word or, if ``given``, the file of links."""
         a_word = self.links / max(self.target_words, 1)
         more = f"{a_word:.2f} links a word are expected" if given is None else f"as {given} has them"
         line = f"{100 * self.share_linked:.0f}% of the target words have a likely link, {more}"
@@ -169,8 +170,8 @@ class LinkCounts:
 def check_translations(source: str, target: str, *, name: str) -> None:
     """Check that two files of CoNLL-U translate each other; ``name`` stands for them in messages.
 
-    Raises DataError when in the first LOOKED_AT pairs lengths, numbers and names do not agree, and no more
-    words have a likely link than with one side shifted. A notice reports weak links if lengths are no proof.
+    Raises DataError when in the first LOOKED_AT pairs lengths, numbers and names do not correlate, and no
+    more words have a likely link than with one side shifted. If only links are weak, a notice reports it.
     """
     pairs = [(one.forms, other.forms) for one, other in islice(pair_files(source, target), LOOKED_AT)]
     fit = fit_of([(" ".join(one), " ".join(other)) for one, other in pairs])
@@ -210,8 +211,8 @@ def link_words(
 
 
 @stage("links", version=1, files=(".pharaoh",))
-def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: str, name: str) -> StageReport:
-    """Use the links of a file, ``name`` in messages, one line for each pair of the bitext."""
+def read_links(paths: Sequence[Path], *, source: str, target: str, alignment: str, name: str) -> StageReport:
+    """Read the links of a file, ``name`` in messages, with one line for each pair of the bitext."""
     lines, counts = list(read_alignments(alignment)), LinkCounts()
 
     def of_pairs() -> Iterator[Alignment]:
@@ -234,19 +235,20 @@ def given_links(paths: Sequence[Path], *, source: str, target: str, alignment: s
 
 @stage("trees", version=1, files=(".conllu",))
 def parse_source(paths: Sequence[Path], *, words: str, model: str, workers: Workers) -> StageReport:
-    """Tag and parse the source side, with the probability of each arc; existing trees are kept."""
+    """Tag and parse the source side, with the probability of each arc; gold trees are kept."""
     sure = MeanConfidence()
     with conllu_kept(paths[0]) as (kept, write):
-        done = sum(1 for _ in sure.of_arcs(kept))
-        sentences, given = tee(track_from(words, done, "parsing the source"))
+        done = sum(1 for _ in sure.counted(kept))
+        sentences, given = tee(track_rest(words, done, "parsing the source"))
         bare = (sentence for sentence in given if not has_tree(sentence))
-        parsed = sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers))
+        parsed = sure.counted(parse_stream(model, bare, confidence=True, workers=workers))
         for sentence in sentences:
             write(sentence if has_tree(sentence) else next(parsed))
     return sure.report
 
 
-def track_from(path: str, done: int, doing: str) -> Iterable[Sentence]:
+def track_rest(path: str, done: int, doing: str) -> Iterable[Sentence]:
+    """Read the sentences of a file after the first ``done`` ones, with progress under the name ``doing``."""
     rest = islice(read_conllu(path), done, None)
     return track(rest, doing, total=(count_sentences(path) or done) - done, unit="sentence")
 
@@ -263,7 +265,8 @@ class MeanConfidence:
         mean = self.total / max(self.count, 1)
         return StageReport(line=f"mean probability of an arc {mean:.3f}", figures={"mean ArcProb": mean})
 
-    def of_arcs(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    def counted(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Yield the parsed sentences and add up their arc probabilities."""
         for sentence in sentences:
             stated = stated_confidences(sentence, name="parsed")[1:]
             self.total += float(np.nansum(stated))

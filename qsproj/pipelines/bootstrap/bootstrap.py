@@ -22,8 +22,7 @@ from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.models.parser import BLOCK, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
-from qsproj.pipelines.bootstrap import checks, training
-from qsproj.pipelines.bootstrap.bitext import cut_words, given_links, link_words, parse_source, shown_cuts
+from qsproj.pipelines.bootstrap import bitext, checks, training
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import (
     InputPath,
@@ -93,7 +92,7 @@ class BootstrapCall:
         return [*chain(*((*text.treebanks, *text.bitext) for text in self.texts)), *self.options.files]
 
     def save(self, folder: Path) -> None:
-        """Write the call to a workspace, with absolute paths and without the options of parser training."""
+        """Write the call to a workspace, with absolute paths, without the options of parser training."""
         options = _absolute(asdict(self.options))
         del options["soft"]
         texts = [_absolute(asdict(text)) for text in self.texts]
@@ -101,7 +100,7 @@ class BootstrapCall:
 
     @classmethod
     def load(cls, folder: Path, language: str | None) -> "BootstrapCall":
-        """Read the call of a language, or the only one. UsageError for none or more, DataError if damaged."""
+        """Read the call of a language, or the only one. UsageError if none or several; DataError: damaged."""
         found = {path.name.split(".")[1]: path for path in sorted(folder.glob(_CALL.format("*")))}
         if language is None and len(found) > 1:
             raise UsageError(f"{folder}: holds {', '.join(found)}; name one: --language {next(iter(found))}")
@@ -175,7 +174,7 @@ def bootstrap(
     ``suggested_sentences``: parse some target text at the end, for a report and this many suggestions; None:
     do not. ``say``: receives the number of stages, the start of each, and the remaining time.
 
-    Raises UsageError or DataError when there is nothing to learn from: see each stage.
+    Raises UsageError or DataError when an input cannot be used: see the checks and stages.
     """
     options = options or BootstrapOptions()
     for path in options.files:
@@ -188,7 +187,7 @@ def bootstrap(
     lexicon_of(options.lexicon, options.lemmatizer, texts[0].languages[1])
     of_sources = chain.from_iterable(text.treebanks for text in texts)
     checks.check_other_trees(options.also, options.parsed, treebanks=of_sources)
-    checked = [checks.check_given(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
+    checked = [checks.check_inputs(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     checks.check_raw(options.text, texts[0])
     stages = _Stages(texts, [apart for _, apart in checked], workspace, options, workers)
     after = partial(stages.after, made=dict(made or {}), suggested_sentences=suggested_sentences)
@@ -229,10 +228,10 @@ def _check_alignment(texts: Sequence[SourceText], options: BootstrapOptions) -> 
 
 
 class _Stages:
-    """The stages of a bootstrap, as declared. Final.
+    """The declared stages of a bootstrap. Final.
 
-    ``apart``: of each text the tokens of the source side that its treebank divides. ``sides``: of each bitext
-    the stages of words, links and source trees.
+    ``apart``: for each text, the tokens of the source side that its treebank divides. ``sides``: for each
+    bitext, the stages of words, links and source trees.
     """
 
     def __init__(
@@ -253,17 +252,17 @@ class _Stages:
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
         self._untagged = list[AlignedFiles]()
         raw, attached = () if options.alignment else options.text, dict[str, tuple[str, ...]]()
-        shown = shown_cuts(self._tagged, language, raw=raw, texts=texts)
+        by_text = bitext.tokenization_arguments(self._tagged, language, raw=raw, texts=texts)
         # Names of the stages of one bitext among several.
         self._labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
-        for number, (text, cuts, label) in enumerate(zip(texts, shown, self._labels, strict=True)):
+        for number, (text, tokenization, label) in enumerate(zip(texts, by_text, self._labels, strict=True)):
             text = replace(text, treebanks=self._treebanks[number], bitext=tuple(map(InputPath, text.bitext)))
-            cuts |= self._of("parsed", "seed")
-            attached |= cuts.get("attached", {})
+            tokenization |= self._chosen("parsed", "seed")
+            attached |= tokenization.get("attached", {})
             if options.alignment:
-                cuts["at_spaces"] = True
+                tokenization["at_spaces"] = True
             elif apart[number]:
-                cuts["apart"] = apart[number]
+                tokenization["apart"] = apart[number]
             source = declare(
                 training.train_source,
                 treebanks=text.treebanks,
@@ -272,16 +271,16 @@ class _Stages:
                 label=label,
             )
             how: Any = {"model": source.file, "label": label, "aside": self._aside}
-            words = declare(cut_words, text=text, **cuts, **how)
+            words = declare(bitext.tokenize_bitext, text=text, **tokenization, **how)
             sides = {"source": words.files[0], "target": words.files[1], "label": label}
             if options.alignment:
                 path = options.alignment[number]
-                links = declare(given_links, **sides, alignment=path, aside={"name": str(path)})
+                links = declare(bitext.read_links, **sides, alignment=path, aside={"name": str(path)})
             else:
                 unspaced = options.unspaced or ("target" if language in UNSPACED_LANGUAGES else None)
                 aside = {"name": text.bitext[-1], **self._aside}
-                links = declare(link_words, **sides, unspaced=unspaced, aside=aside)
-            trees = declare(parse_source, words=words.files[0], **how)
+                links = declare(bitext.link_words, **sides, unspaced=unspaced, aside=aside)
+            trees = declare(bitext.parse_source, words=words.files[0], **how)
             self.sources.append(source)
             self.sides.append((words, links, trees))
             self._untagged.append(AlignedFiles(trees.file, words.files[1], links.file))
@@ -293,23 +292,24 @@ class _Stages:
             treebanks=self._treebanks if len(texts) > 1 else (),
             language=language,
             attached=attached,
-            **self._of("also", "lexicon", "lemmatizer", "text", "paragraphs", "learn_text", "seed"),
+            **self._chosen("also", "lexicon", "lemmatizer", "text", "paragraphs", "learn_text", "seed"),
         )
 
-    def _of(self, *names: str) -> dict[str, Any]:
+    def _chosen(self, *names: str) -> dict[str, Any]:
+        """Return some of the options, as arguments of a stage."""
         return {name: getattr(self._options, name) for name in names}
 
     def after(
         self, tagger: StageReport, *, made: Provenance, suggested_sentences: int | None
     ) -> tuple[list[Stage], Bootstrapped]:
-        """Declare the stages after the tagger, by its report; also return their results."""
+        """Declare the stages after the tagger, which depend on its report; return them and their results."""
         declare, options = self._declare, self._options
         how: Any = {"tagger": self.tagger.file, "aside": self._aside}
         both = zip(self._untagged, self._labels, strict=True)
         tagged = [declare(training.tag_words, words=one.target, label=label, **how) for one, label in both]
         corpora = [replace(one, target=stage.file) for one, stage in zip(self._untagged, tagged)]
         unshared = tagger.figures.get("unshared", {})
-        how = {"unshared": unshared, "seed": options.seed, "aside": {"read": training.PairsRead()}}
+        how = {"unshared": unshared, "seed": options.seed, "aside": {"cache": training.PairCache()}}
         prior = declare(
             training.train_priors,
             sources=list(map(training.Source, self._treebanks, corpora)),
@@ -323,7 +323,7 @@ class _Stages:
         model = declare(training.assemble, made=made, **how)
         stages, base = [*tagged, prior, parser, model], model.file
         if options.annotated:
-            how = {"model": base, "corpora": corpora, "made": made, **self._of("annotated", "seed")}
+            how = {"model": base, "corpora": corpora, "made": made, **self._chosen("annotated", "seed")}
             stages.append(model := declare(training.learn_trees, **how))
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
@@ -334,7 +334,7 @@ class _Stages:
                 tagged=self._tagged,
                 sentences=suggested_sentences,
                 aside=self._aside,
-                **self._of("text", "paragraphs", *(["lexicon"] if options.lexicon else [])),
+                **self._chosen("text", "paragraphs", *(["lexicon"] if options.lexicon else [])),
             )
             stages, examples = [*stages, last], last.files
         return stages, Bootstrapped(model.file, base, parser.files[1], tuple(corpora), *examples)
@@ -357,7 +357,7 @@ TITLES = {
 
 
 def in_short(stage: StageResult) -> str:
-    """Return a line without details; in the last learning, these are warnings of a person's own data."""
+    """Return a line without details; those of annotated trees are warnings about them, and are kept."""
     line = stage.report.line if stage.name == "learned" else stage.report.line.partition(";")[0]
     return f"{_title(stage.name)}: {line} ({stage.time})"
 

@@ -21,20 +21,20 @@ from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.spelling import attached_words
-from qsproj.pipelines.bootstrap.verses import is_scripture, parse_reference, read_verses, said_of_verses
+from qsproj.pipelines.bootstrap.verses import is_scripture, parse_reference, read_verses, verse_notices
 from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
-# Treebanks of eleven languages have 60 to 100% of the FREQUENT commonest words of a New Testament in their
-# language, and at most 40% of those of one in another.
+# Treebanks of eleven languages contain 60 to 100% of the FREQUENT commonest words of a New Testament in the
+# same language, and at most 40% of those in another.
 LEAST_KNOWN = 0.5
 FREQUENT = 50
 VOCABULARY_TO_ASK = 3000  # treebanks with a smaller vocabulary are not tested
-# Least share of the words of the source side in the treebank; below it, tokens may be divided otherwise. In
-# an Arabic New Testament it is .4, and .6 once its tokens are divided; in nine other languages .5 or more.
+# Least share of source-side words that are in the treebank; below it, the treebank may divide tokens. In an
+# Arabic New Testament it is .4, and .6 with divided tokens; in nine other languages .5 or more.
 LEAST_ALIKE = 0.5
 OLD_RELATIONS = frozenset({"auxpass", "csubjpass", "dobj", "mwe", "neg", "nsubjpass"})  # of UD 1, until 2016
-SHIFTED_SHARE = 0.25  # share of shifted blocks that makes an error; fewer are local passages out of step
+SHIFTED_SHARE = 0.25  # least share of shifted blocks for an error; fewer are local misalignments
 REPEATED_SHARE = 0.5  # greatest share of the trees of a file of --parsed-source or --also in earlier files
 # Rough word lengths, with the following space, to estimate times.
 LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
@@ -42,7 +42,7 @@ LETTERS_A_WORD, LETTERS_OF_UNSPACED = 5.5, 1.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Words in the treebank of a source language, pairs of its bitext, and words on either side."""
+    """Numbers of words in the treebank of a source, of pairs of its bitext, and of words on each side."""
 
     treebank: int
     pairs: int
@@ -50,8 +50,8 @@ class Sizes:
     target: int
 
 
-def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> tuple[Sizes, Contractions]:
-    """Check the inputs of a source language before training; return its sizes, and tokens to divide."""
+def check_inputs(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> tuple[Sizes, Contractions]:
+    """Check treebanks and bitext of a source before training; return their sizes, and tokens to divide."""
     pairs, source, target = check_pairs(text)
     if text.paired_by == texts.LINE:
         check_lines(text)
@@ -68,7 +68,7 @@ def check_given(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> tuple[
 
 
 def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
-    """Read the inputs of late stages before the first one starts; raises their errors early."""
+    """Check tagged and annotated sentences, read by late stages, before the first stage; raises DataError."""
     for path in (*tagged, *annotated):
         sentences = list(read_tagged([path]))
         if path in annotated and not any(map(has_tree, sentences)):
@@ -81,10 +81,10 @@ def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
 
 
 def check_other_trees(also: Sequence[str], parsed: Sequence[str], *, treebanks: Iterable[str] = ()) -> None:
-    """Check, before the first stage, treebanks of other languages, and trees of the source side.
+    """Check treebanks of other languages and gold trees of the source side before the first stage.
 
-    Raises DataError when one has no usable tree, or repeats earlier trees of its kind: with those of other
-    languages count the ``treebanks`` of the sources.
+    Raises DataError when a file has no usable tree, or repeats trees of an earlier file; treebanks of other
+    languages must not repeat the sources' ``treebanks`` either.
     """
     before = dict[str, str]()
     for path in treebanks if also else ():
@@ -107,11 +107,11 @@ def check_other_trees(also: Sequence[str], parsed: Sequence[str], *, treebanks: 
 
 
 def _check_new(path: str, sentences: set[str], before: dict[str, str], *, remedy: str) -> None:
-    """Raise DataError if most sentences are in ``before``, by the file that has them; else add them there."""
+    """Raise DataError if most sentences are in ``before``, the files by sentence; else add them."""
     again = sorted(sentences & before.keys())
     # Different verses may have the same words.
     if len(again) > REPEATED_SHARE * len(sentences):
-        found = f"{pluralise(len(again), 'sentence')} of {len(sentences)} that {before[again[0]]} has as well"
+        found = f"{pluralise(len(again), 'sentence')} of {len(sentences)} that are also in {before[again[0]]}"
         raise DataError(path, None, found, "each tree in one file", remedy)
     before |= dict.fromkeys(sentences, path)
 
@@ -127,7 +127,7 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
     """
     for path in text.bitext:
         if text.paired_by == texts.VERSE:
-            for line in said_of_verses(path, read_verses(path)):
+            for line in verse_notices(path, read_verses(path)):
                 notice(line)
         elif is_scripture(path):
             raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
@@ -152,7 +152,7 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
 def check_lines(text: texts.SourceText) -> None:
     """Check, block by block, that line i of one side translates line i of the other.
 
-    Raises DataError when SHIFTED_SHARE of the blocks clearly fit other lines; a notice names fewer ones.
+    Raises DataError when at least SHIFTED_SHARE of the blocks clearly fit other lines; else gives a notice.
     """
     shifted, blocks, first = list[tuple[int, int]](), 0, 0
     for block in large_blocks(text.pairs()):
@@ -183,9 +183,9 @@ def check_no_verses(text: texts.SourceText) -> None:
 def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
     """Check that the source side is in the treebank's language; return the number of treebank words.
 
-    Also return the tokens of the source side that are divided in the treebank, if it has few of its words.
-    Raises DataError when the treebank has no head, covers the target side better than the source side, or,
-    if it is large enough, has few frequent words of the source side.
+    Also returns source-side tokens that the treebank divides, if it contains few source-side words. Raises
+    DataError when the treebank has no head, contains more words of the target side than of the source side,
+    or, if it is large enough, contains few frequent words of the source side.
     """
     counts, relations, is_treebank = Counter[str](), set[str](), False
     for one in read_all(text.treebanks):
@@ -250,7 +250,7 @@ def check_raw(paths: Sequence[str], text: texts.SourceText) -> None:
 
 
 def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
-    """Raise DataError when tagged sentences cover the bitext's source better than its target."""
+    """Raise DataError when tagged sentences contain more words of the source side than of the target side."""
     for path in tagged:
         sentences = list(read_sentences(path))
         forms = {lower_form(form) for sentence in sentences for form in sentence.forms}
@@ -265,7 +265,7 @@ def check_tagged(text: texts.SourceText, tagged: Sequence[str]) -> None:
 
 
 def _warn_repeated(text: texts.SourceText, sentences: Sequence[Sentence], path: str) -> None:
-    """Warn about sentences of a file that are also in the bitext, because it may be a test file."""
+    """Warn if sentences of a file are also in the bitext, because it may be a test file."""
     # The bitext may have contractions, as the text of a sentence, or their parts, as its words.
     words = ["".join(one.forms) for one in sentences]
     spelt = [{_letters(comment_value(one, "text") or own), own} for one, own in zip(sentences, words)]
@@ -281,7 +281,7 @@ def _letters(line: str) -> str:
 
 
 def words_of_sides(text: texts.SourceText) -> tuple[Counter[str], Counter[str]]:
-    """Count the words of both sides of LOOKED_AT pairs, lower-cased; letters where no space parts words."""
+    """Count the lower-cased words of both sides of LOOKED_AT pairs; letters in text without spaces."""
     sides = Counter[str](), Counter[str]()
     for lines, words, language in zip(
         zip(*islice(text.pairs(), LOOKED_AT), strict=True), sides, text.languages, strict=True
@@ -295,7 +295,7 @@ def words_of_sides(text: texts.SourceText) -> tuple[Counter[str], Counter[str]]:
 
 
 def vocabulary_for(text: texts.SourceText, forms: Iterable[str]) -> set[str]:
-    """Return what :func:`words_of_sides` may count of lower-cased forms."""
+    """Return lower-cased forms and, for languages without spaces, their letters: see words_of_sides."""
     words = set(forms)
     return words if UNSPACED_LANGUAGES.isdisjoint(text.languages) else words.union(*words)
 

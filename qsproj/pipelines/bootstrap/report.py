@@ -32,7 +32,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     path = made.examples or ""
     examples = [replace(pair, target=one) for pair, one in zip(made.corpora[0], read_conllu(path))]
     stated = [stated_confidences(pair.target, name=path)[1:] for pair in examples]
-    means = [float(np.nanmean(of_arcs)) for of_arcs in stated]
+    means = [float(np.nanmean(of_pair)) for of_pair in stated]
     trees, mean = Path(made.trees).read_bytes().count(b"\n\n"), float(np.mean(means))
     yield (
         f"The model was trained on {pluralise(trees, 'sentence')} of the bitext. In "

@@ -1,12 +1,12 @@
-"""The words of a bitext as raw text has them: their spelling, and those that the bitext attaches to others.
+"""Adapt the words of a bitext to raw text: modernise their spelling, and divide tokens into words.
 
-Some letters of an old text, such as a Bible, are hardly found in raw text: Basque *ç*, now *z*, or Armenian
-*աւ*, now *ավ*. A rule rewrites them if that turns words that raw text lacks into words that it has. Endings
-and prefixes that are frequent in the bitext alone are no rules: they stand at one border of words, and no
-single other one takes their place.
+Some letters of an old text, such as a Bible, are rare in raw text: Basque *ç*, now *z*, or Armenian *աւ*, now
+*ավ*. A rule rewrites them if that turns unknown words into words of the raw text. Affixes that are frequent
+only in the bitext must not become rules: they occur at one end of words, and no single affix of the raw text
+corresponds to them.
 
-Raw text from a treebank is often divided like its words: it has prepositions of Arabic and Hebrew apart.
-Tokens of the bitext that begin or end with short words that are frequent in raw text alone are divided, too.
+Raw text from a treebank is often divided into its words, with separate prepositions in Arabic and Hebrew.
+Then tokens of the bitext are divided, too, if they begin or end with short words frequent in raw text alone.
 """
 
 import re
@@ -19,55 +19,56 @@ from itertools import chain, pairwise
 from qsproj.corpus.characters import composed_form, lower_case, lower_form
 from qsproj.corpus.contractions import Contractions, cased_like, token_key
 
-LONGEST = 3  # most letters that a rule rewrites; it writes one more or less at most
-FREQUENT = 0.005  # least share of the words that only the bitext has to have these letters
-# Least number of the words that only raw text has that would have these letters, were they as frequent there.
+LONGEST = 3  # most letters that a rule rewrites; their number changes by at most one
+FREQUENT = 0.005  # least share of words with these letters among the words only in the bitext
+# Least expected number of words with these letters among the words only in raw text, at the same frequency,
+# and the greatest actual number, as a share of it.
 EXPECTED = 15
-RARER = 0.25  # greatest share of this number that has them
+RARER = 0.25
 LEAST_WORDS = 10  # least number of words that a rule turns into words of raw text
-# Least share of all words that it rewrites, by the share of the words of the bitext that raw text has.
+# Least share of these among all words with the letters, times the share of bitext words in raw text.
 LEAST_SHARE = 0.5
-# Least share of what a rule writes among all that raw text has between the same other letters: .2 to .5 for
-# rules of Armenian, Basque and Nahuatl, .02 to .05 for letters of Arabic and Hebrew roots.
+# Least share of the new letters among all that occur in raw text in the same contexts: .2 to .5 for rules of
+# Armenian, Basque and Nahuatl, .02 to .05 for letters of Arabic and Hebrew roots.
 AGREED = 0.2
-SAME_PLACE = 0.8  # greatest share of words with the same letter, or border, before or after what is rewritten
-LEAST_CHANGED = 0.05  # least share of the words of the bitext that all rules change to be worth it
-# Rules are found by the most frequent words of raw text, and by a sample of the words that a rule rewrites.
+SAME_PLACE = 0.8  # greatest share of words with the same letter, or word border, before or after the letters
+LEAST_CHANGED = 0.05  # least share of bitext words changed by all rules; with fewer no rule is used
+# Sizes of the samples that rules are found in: most frequent words of raw text, words with the letters.
 MOST_WORDS, MOST_REWRITTEN = 20_000, 2000
 BORDER = "|"
 LONGEST_ATTACHED = 3  # greatest length of an attached word
-LEAST_COUNT = 20  # its least count in raw text, in proportion below SHORT words
+LEAST_COUNT = 20  # its least count in raw text; proportionally lower below SHORT words
 SHORT = 1000
-LEAST_RATE = 0.003  # its least share of raw text
-MOST_ALONE = 0.1  # its greatest share of the bitext as a word of its own, by its share of the raw text
-# Least share of the bitext that it is attached in, by its share of the raw text, and by the share of the raw
-# text that it is attached in. In Arabic 42 to 509 tokens that raw text lacks are beyond both limits for some
-# word; in eight languages whose texts divide words alike at most 7.
+LEAST_RATE = 0.003  # its least relative frequency in raw text
+MOST_ALONE = 0.1  # its greatest frequency as a separate word of the bitext, relative to that in raw text
+# Least frequency of bitext tokens with the word attached, relative to that of the word in raw text, and to
+# that of raw tokens with it attached. In Arabic some word exceeds both limits in 42 to 509 tokens that raw
+# text lacks; in eight languages whose texts divide words alike, in at most 7.
 BY_SHARE = 0.2
 BY_ATTACHED = 2.0
 LEAST_TOKENS = 30  # least number of such tokens
 MOST_BEFORE = 2  # most words before a stem
 SHORTEST = 2  # least length of a stem that raw text has
 SHORTEST_OF_BITEXT = 3  # least length of a stem that only the bitext has
-# A short raw text that divides no token is reported if words that the bitext has attached, each with LEAST or
-# more occurrences, have this share of it: 10 to 16% in ten Arabic sentences, in eight languages at most 6%.
+# A short raw text that divides no token is reported if words that the bitext attaches, each with LEAST or
+# more occurrences, make up this share of it: 10 to 16% in ten Arabic sentences, at most 6% in 8 languages.
 REPORTED, LEAST = 0.09, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Rules of spelling, in order, and the words of a bitext that they change, in lower case."""
+    """Spelling rules, in order of application, and the lower-cased words of a bitext that they change."""
 
     rules: tuple[tuple[str, str], ...]  # letters of the bitext, and those of raw text in their place
     words: Mapping[str, str]
 
     def of(self, lines: Iterable[str]) -> "Spelling":
-        """Return the spelling with the words of these lines alone."""
+        """Restrict the spelling to the words of these lines."""
         of_lines = sorted(self.words.keys() & _words(lines))
         return replace(self, words={word: self.words[word] for word in of_lines})
 
     def respell(self, line: str) -> str:
-        """Return a line of text in this spelling; capitals stay."""
+        """Rewrite a line of text in this spelling; capitals stay."""
         return re.sub(r"\S+", lambda token: self._respelled(token[0]), line)
 
     def _respelled(self, token: str) -> str:
@@ -136,9 +137,9 @@ def _rewritten(word: str, old: str, new: str) -> str:
 def _best_rule(
     candidates: Mapping[str, Sequence[str]], known: Set[str], frequent: Sequence[str], least: float
 ) -> tuple[str, str] | None:
-    """Return the rule that turns most words into ``known`` ones, None if none turns enough.
+    """Return the rule that turns most words into ``known`` ones; None if no rule changes enough.
 
-    ``candidates``: letters to rewrite, with the words that have them. ``least``: the least share of these.
+    ``candidates``: letters to rewrite, with the words that have them. ``least``: least share of these words.
     """
     best, most = None, 0
     for old, found in _replacements(candidates, frequent).items():
@@ -152,7 +153,7 @@ def _best_rule(
 
 
 def _replacements(candidates: Mapping[str, Sequence[str]], common: Iterable[str]) -> dict[str, Counter[str]]:
-    """Count what words of raw text have in the place of parts within words, if all other letters agree."""
+    """Count the replacements of parts of words in raw-text words whose other letters are the same."""
     places = defaultdict[tuple[str, str], list[str]](list)
     for old, words in candidates.items():
         for word in words[:: 1 + len(words) // MOST_REWRITTEN]:
@@ -192,8 +193,8 @@ def attached_words(
 ) -> tuple[Contractions, int]:
     """Return the tokens of a bitext to divide, in plain lower case, with their words.
 
-    ``raw``, ``bitext``: lines of text, whose tokens ``cut`` returns. Also returns the number of words of a
-    raw text that is too short to divide them, although it has their words; else 0.
+    ``raw``, ``bitext``: lines of text, which ``cut`` tokenises. Also returns the number of words of a raw
+    text that seems to divide tokens, but is too short to decide it; else 0.
     """
     written = list(chain.from_iterable(map(cut, bitext)))
     tokens, known = _counts(written), _counts(chain.from_iterable(map(cut, raw)))
@@ -226,7 +227,7 @@ def attached_words(
                 words.add(word)
 
     def ways(token: str) -> Iterator[tuple[tuple[int, int, int], tuple[int, ...]]]:
-        """Yield rank and limits of the words of a token: the best has few words and a frequent stem."""
+        """Yield rank and word limits of each way to divide a token; few words, frequent stems rank first."""
         for starts in _starts(token, before):
             for end in {len(token), *(len(token.removesuffix(word)) for word in after)}:
                 stem, limits = token[starts[-1] : end], tuple(sorted({*starts, end, len(token)}))
@@ -248,7 +249,7 @@ def _is_stem(stem: str, token: str, known: Counter[str]) -> bool:
 
 
 def _starts(token: str, before: Iterable[str], found: tuple[int, ...] = (0,)) -> Iterator[tuple[int, ...]]:
-    """Yield the starts of the words of a token, of those attached before the stem and of the stem."""
+    """Yield the starts of the words that may be attached before the stem of a token, and of the stem."""
     yield found
     if len(found) <= MOST_BEFORE:
         for word in before:

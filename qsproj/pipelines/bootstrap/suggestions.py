@@ -25,28 +25,28 @@ from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, wo
 
 MOST_WORDS = 500
 CANDIDATES = 500  # number of candidates for suggested sentences
-# Most sentences that are tagged for the errors of words, and for words in question; pairs to count links in.
+# Most sentences tagged to find errors of words, and words of questions; most pairs whose links are counted.
 JUDGED_SENTENCES, QUESTIONED_SENTENCES, LINKED_PAIRS = 8000, 2000, 10_000
 LEAST_TAG = 0.05  # minimum mean probability of a listed tag
 CONTEXT = 6  # context words on each side in the example
-# Thresholds of a contradiction: the word is frequent, mostly linked, and most links are to another tag.
+# Thresholds of a contradiction: a frequent word is mostly linked, and most links are to another tag.
 FREQUENT, LEAST_LINKED, LEAST_AGREED = 20, 0.5, 0.6
 # Value of a tag for words of the same stem, as a share of their own.
 SHARE_OF_STEM, SHORTEST_STEM, LONGEST_ENDING = 0.25, 4, 3
-# Least share of a word's links to the class of a question, where the tagger is sure, and where it is not.
+# Least share of a word's links to the class of a question, if the tagger is sure of its tag, and if not.
 LEAST_LINKS, LEAST_LINKS_OF_UNSURE = 0.5, 0.2
 UNSURE = 0.2  # least probability of two of the tags of a question for an unsure word
-LEAST_ANSWERS = 0.8  # least mean probability of all tags of a question: a word with others is no matter of it
-# Least links an occurrence, and least occurrences, of a word in question.
+LEAST_ANSWERS = 0.8  # least mean probability of all tags of a question; it covers no words with other tags
+# Least links per occurrence, and least occurrences, of a word in a question.
 LEAST_LINKED_OF_ASKED, LEAST_COUNT = 0.15, 5
 MOST_ASKED = 40
 LEAST_WRONG = 1.0  # least expected number of wrong occurrences of a listed question
-# Points of trees by each expected wrong word in a hundred of the list, and by each point of drafts, which are
+# Points of LAS for each percent of wrong words corrected, and for each point of accuracy of drafts, which are
 # of sentences that the model is unsure of. LAS after 10, 30 and 60 minutes, first halves of development files
-# of Ukrainian, Wolof, Arabic and Estonian: 48.4, 52.3, 55.7; with a share of time for words 46.2, 51.6, 54.7.
+# of Ukrainian, Wolof, Arabic and Estonian: 48.4, 52.3, 55.7; with a fixed share of words 46.2, 51.6, 54.7.
 OF_WORDS, OF_DRAFTS = 0.8, 0.5
-# The accuracy of drafts is linear in log(1 + minutes / SCALE), as the LAS of a simulated hour of Wolof, which
-# rises by 11 points a unit. SLOPE and its deviation are the belief before any correction.
+# The accuracy of drafts is linear in log(1 + minutes / SCALE), like LAS in a simulated hour of Wolof, which
+# rises by 11 points per unit. SLOPE, in points, and its standard deviation are the prior.
 SCALE, SLOPE, SLOPE_DEVIATION = 30.0, 10.0, 8.0
 AHEAD = 10.0
 WORDS, SENTENCES = "words", "sentences"
@@ -54,7 +54,7 @@ WORDS, SENTENCES = "words", "sentences"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A line of a file of suggested words, with the number of occurrences."""
+    """A suggestion as a line of a file, with numbers of occurrences."""
 
     tags: tuple[str, ...]  # possible ones, the model's most probable first
     in_text: int
@@ -78,12 +78,12 @@ class SuggestedWord(Suggestion):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(Suggestion):
-    """A question about words of a target language.
+class SuggestedQuestion(Suggestion):
+    """A question about the convention for words of a target language.
 
-    ``words``: those that the answer settles, lower case, the most frequent first. ``wrong``: the model's
-    share of them times the share of languages with another convention. ``others``: expected number of words
-    that have another tag than the others, and are to be left out.
+    ``words``: those that the answer settles, lower case, the most frequent first. ``wrong``: the sum over
+    tags of the expected occurrences of the tag times the share of languages with another convention.
+    ``others``: expected number of words with another tag than most, to be taken out of the answer.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Asked(Suggestion):
 
 
 @dataclass(slots=True)
-class _Judged:
+class _WordStatistics:
     """Statistics of the tagger on the occurrences of a word. Mutable; final."""
 
     tags: np.ndarray
@@ -109,14 +109,14 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class LinkedTags:
-    """Links of target words: weight by tag and by question of the source word; occurrences of the word."""
+    """Weight of the links of each target word, by tag of the source word and by question about it; counts."""
 
     votes: Mapping[str, Counter[str]] = field(default_factory=dict)
     questions: Mapping[str, Counter[str]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def share_against(self, word: str, tag: str) -> float:
-        """Return the share of occurrences linked to one other tag; 0 where links are weak."""
+        """Return the share of a word's occurrences linked to one tag other than ``tag``; 0 for weak links."""
         count, votes = self.counts.get(word, 0), self.votes.get(word)
         if count < FREQUENT or not votes:
             return 0.0
@@ -127,7 +127,10 @@ class LinkedTags:
 
 
 def targets_with_links(corpus: Iterable[Translations]) -> tuple[list[Sentence], LinkedTags]:
-    """Return the target sentences of a bitext, and the links of the first ones: means of translations."""
+    """Return the target sentences of a bitext and the links of the first LINKED_PAIRS.
+
+    The links of several translations of a sentence are averaged.
+    """
     targets, counts = list[Sentence](), Counter[str]()
     votes, questions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
     for translations in corpus:
@@ -156,13 +159,13 @@ def suggested_words(
 ) -> list[SuggestedWord]:
     """Return the words whose tags would help a tagger most, best first, without the ``known`` ones.
 
-    The value of a word is its expected number of wrongly tagged occurrences in ``text``, or else ``bitext``:
-    of a frequent word tagged against its links, all linked ones. The best word of a stem also gets a share of
-    the value of the others.
+    The value of a word is its expected number of wrongly tagged occurrences in ``text``, or else ``bitext``;
+    if a frequent word is tagged against its links, all linked occurrences count as wrong. The best word of a
+    stem also gets a share of the value of the others.
     """
-    read = evenly(text or bitext, JUDGED_SENTENCES)
+    read = thinned(text or bitext, JUDGED_SENTENCES)
     scale = len(text or bitext) / max(len(read), 1)
-    words = {form: of_word for form, of_word in _judged(tagger, read).items() if form not in known}
+    words = {form: of_word for form, of_word in _word_statistics(tagger, read).items() if form not in known}
     wrong = {}
     for form, of_word in words.items():
         against = linked.share_against(form, tagger.tags[int(of_word.tags.argmax())])
@@ -177,17 +180,17 @@ def suggested_words(
             wrong=wrong[form],
             example=words[form].example,
         )
-        for form in _by_worth(wrong)[:MOST_WORDS]
+        for form in _ranked_words(wrong)[:MOST_WORDS]
     ]
 
 
-def _judged(tagger: Tagger, sentences: Iterable[Sentence]) -> dict[str, _Judged]:
-    found: dict[str, _Judged] = {}
+def _word_statistics(tagger: Tagger, sentences: Iterable[Sentence]) -> dict[str, _WordStatistics]:
+    found: dict[str, _WordStatistics] = {}
     for sentence in sentences:
         for place, (form, tags) in enumerate(zip(sentence.forms, tagger.tag_distribution(sentence))):
             if not any(map(str.isalpha, form)):
                 continue
-            of_word = found.setdefault(lower_form(form), _Judged(np.zeros(len(tagger.tags))))
+            of_word = found.setdefault(lower_form(form), _WordStatistics(np.zeros(len(tagger.tags))))
             doubt = 1.0 - float(tags.max())
             of_word.count += 1
             of_word.doubt += doubt
@@ -198,14 +201,14 @@ def _judged(tagger: Tagger, sentences: Iterable[Sentence]) -> dict[str, _Judged]
     return found
 
 
-def _listed_tags(tagger: Tagger, word: _Judged) -> tuple[str, ...]:
+def _listed_tags(tagger: Tagger, word: _WordStatistics) -> tuple[str, ...]:
     shares = word.tags / word.count
     order = np.argsort(-shares, kind="stable").tolist()
     return tuple(tagger.tags[tag] for tag in order if tag == order[0] or shares[tag] >= LEAST_TAG)
 
 
-def _by_worth(wrong: Mapping[str, float]) -> list[str]:
-    """Return words by value; the best word of a stem gains a share of the value of the others."""
+def _ranked_words(wrong: Mapping[str, float]) -> list[str]:
+    """Rank words by value; the best word of a stem gets a share of the value of the others."""
     of_stem: dict[str, list[str]] = defaultdict(list)
     for form in sorted(wrong, key=lambda form: (-wrong[form], form)):
         of_stem[form[: max(len(form) - LONGEST_ENDING, SHORTEST_STEM)]].append(form)
@@ -216,21 +219,21 @@ def _by_worth(wrong: Mapping[str, float]) -> list[str]:
     return sorted(worth, key=lambda form: (-worth[form], form))
 
 
-def asked_questions(
+def suggested_questions(
     tagger: Tagger,
     *,
     text: Sequence[Sentence],
     bitext: Sequence[Sentence],
     linked: LinkedTags,
     known: Collection[str] = (),
-) -> list[Asked]:
-    """Return the questions whose answers would settle most, best first.
+) -> list[SuggestedQuestion]:
+    """Return the questions whose answers would correct most tags, best first.
 
-    A word is in question if most of its links are to source words of the class, or some and the tagger is
-    unsure between two of the answers; no word is in two questions, and no ``known`` word in any.
+    A question covers a word if most of its links are to source words of the class, or if some are and the
+    tagger is unsure between two of the answers. No question covers ``known`` words or words of another one.
     """
     in_text, in_bitext = counts_of(text), counts_of(bitext)
-    judged = _judged(tagger, evenly(bitext, QUESTIONED_SENTENCES))
+    judged = _word_statistics(tagger, thinned(bitext, QUESTIONED_SENTENCES))
     shares = {form: of_word.tags / of_word.count for form, of_word in judged.items()}
     links = {form: votes.total() for form, votes in linked.votes.items()}
     columns = {tag: column for column, tag in enumerate(tagger.tags)}
@@ -239,7 +242,7 @@ def asked_questions(
         for word in sorted(links.keys() & shares, key=lambda word: (-in_bitext[word], word))
         if (count := in_bitext[word]) >= LEAST_COUNT and links[word] >= LEAST_LINKED_OF_ASKED * count
     ]
-    found = list[Asked]()
+    found = list[SuggestedQuestion]()
     taken = set(known)
     for question in QUESTIONS:
         answers = [columns[tag] for tag in question.tags if tag in columns]
@@ -262,7 +265,7 @@ def asked_questions(
         taken.update(words)
         tags = tuple(sorted(question.tags, key=lambda tag: -mass[tag]))
         found.append(
-            Asked(
+            SuggestedQuestion(
                 name=question.name,
                 tags=tags,
                 in_text=sum(in_text[word] for word in words),
@@ -275,20 +278,20 @@ def asked_questions(
     return sorted(found, key=lambda one: (-one.wrong, one.name))
 
 
-def by_the_second(
-    asked: Iterable[Asked], listed: Iterable[SuggestedWord], costs: Costs | None = None
-) -> list[Asked | SuggestedWord]:
-    """Merge questions and words, so that a question precedes the words that settle less by the second.
+def merged_by_gain(
+    asked: Iterable[SuggestedQuestion], listed: Iterable[SuggestedWord], costs: Costs | None = None
+) -> list[SuggestedQuestion | SuggestedWord]:
+    """Merge questions and words by expected gain per second; both lists keep their order of words.
 
-    Asked first, questions cost 4 points of LAS after ten minutes of Armenian, 3 after forty of Estonian.
+    With all questions first, LAS was 4 points lower after ten minutes of Armenian, 3 after forty of Estonian.
     """
     costs = costs or Costs()
 
-    def settled(question: Asked) -> float:
+    def settled(question: SuggestedQuestion) -> float:
         return question.wrong / costs.of_draft(len(question.words), question.others)
 
     waiting = sorted(asked, key=settled)
-    found = list[Asked | SuggestedWord]()
+    found = list[SuggestedQuestion | SuggestedWord]()
     for word in listed:
         while waiting and settled(waiting[-1]) >= word.wrong / costs.listed_word:
             found.append(waiting.pop())
@@ -296,7 +299,7 @@ def by_the_second(
     return [*found, *reversed(waiting)]
 
 
-def evenly(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
+def thinned(sentences: Sequence[Sentence], most: int) -> Sequence[Sentence]:
     """Return at most ``most`` sentences at equal distances in a text."""
     return sentences[:: max(-(-len(sentences) // most), 1)]
 
@@ -308,9 +311,10 @@ def counts_of(sentences: Iterable[Sentence]) -> Counter[str]:
 def suggested_sentences(
     parsed: Sequence[Sentence], tagger: Tagger, annotated: Sequence[Sentence], *, count: int
 ) -> Iterator[Sentence]:
-    """Yield the parsed sentences, with ``ArcProb`` in MISC, that teach most by the second, best first.
+    """Yield the parsed sentences with the highest expected gain per second of annotation, best first.
 
-    A tag teaches all words of the form, an arc all words with the same tags around them.
+    ``parsed``: with ``ArcProb`` in MISC. A tag is evidence for all words of the form, an arc for all words
+    with the same tags around them.
     """
     candidates = []
     for sentence in parsed:
@@ -324,7 +328,7 @@ def suggested_sentences(
     return (one.sentence for one in rank(candidates, annotated=annotated, count=count, kinds=kinds))
 
 
-def write_words(
+def write_lexicon(
     path: str | Path,
     *,
     tagger: Tagger,
@@ -334,19 +338,19 @@ def write_words(
 ) -> None:
     """Write questions and words in the format of :func:`qsproj.corpus.language.lexicon.read_lexicon`.
 
-    ``text``: the raw text, if there is any. Words whose tags the ``lexicon`` gives are left out.
+    ``text``: raw text, possibly none. Words of the ``lexicon`` are left out.
     """
     targets, linked = targets_with_links(join_same_targets(corpora))
     known = set(map(lower_form, read_lexicon(lexicon).tags)) if lexicon else set()
-    asked = asked_questions(tagger, text=text, bitext=targets, linked=linked, known=known)
+    asked = suggested_questions(tagger, text=text, bitext=targets, linked=linked, known=known)
     listed = suggested_words(tagger, text=text, bitext=targets, linked=linked, known=known)
     with open_output(path) as handle:
-        handle.writelines(f"{one}\n" for one in (SUGGESTIONS_HEADER, *by_the_second(asked, listed)))
+        handle.writelines(f"{one}\n" for one in (SUGGESTIONS_HEADER, *merged_by_gain(asked, listed)))
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
-    """A corrected sentence: minutes spent on sentences until then, its words, those left as in the draft."""
+class DraftScore:
+    """Score of the draft of a corrected sentence: minutes spent so far, words, and words left as drafted."""
 
     minutes: float
     words: int
@@ -354,10 +358,10 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
-    """Expected points of trees by the minute, of words and of sentences; the deviation of the latter.
+class GainPerMinute:
+    """Expected points of LAS per minute, from tagging words and from correcting sentences.
 
-    ``words_ahead``: of all words of the next AHEAD minutes, the best of which are those of the first minute.
+    ``words_ahead``: in the next AHEAD minutes together. ``deviation``: standard deviation of ``sentences``.
     """
 
     words: float
@@ -370,22 +374,24 @@ class Worth:
         return WORDS if self.words > self.sentences else SENTENCES
 
 
-def worth_a_minute(wrong: Sequence[float], seconds: float, *, tokens: int, passed: Sequence[Passed]) -> Worth:
-    """Compare the next minute of words with a minute of the next sentences.
+def gain_per_minute(
+    wrong: Sequence[float], seconds: float, *, tokens: int, passed: Sequence[DraftScore]
+) -> GainPerMinute:
+    """Estimate the gain of the next minute if spent on words, and if spent on sentences.
 
-    ``wrong``: expected number of wrong occurrences of each word that is left, in the order of the list, each
-    of which takes some ``seconds``; ``tokens``: of the text. ``passed``: sentences corrected so far.
+    ``wrong``: expected number of wrong occurrences of each remaining word, in list order. ``seconds``: time
+    per word. ``tokens``: length of the text. ``passed``: sentences corrected so far.
     """
     counts = (max(round(60.0 * minutes / seconds), 1) for minutes in (1.0, AHEAD))
     words = (100.0 * OF_WORDS * sum(wrong[:count]) / max(tokens, 1) for count in counts)
     gain, deviation = expected_gain(passed)
-    return Worth(*words, *(100.0 * OF_DRAFTS * one / AHEAD for one in (gain, deviation)))
+    return GainPerMinute(*words, *(100.0 * OF_DRAFTS * one / AHEAD for one in (gain, deviation)))
 
 
-def expected_gain(passed: Sequence[Passed]) -> tuple[float, float]:
-    """Return the expected gain of accuracy in the next AHEAD minutes, and its deviation, as shares.
+def expected_gain(passed: Sequence[DraftScore]) -> tuple[float, float]:
+    """Return the expected gain of accuracy in the next AHEAD minutes, and its standard deviation, as shares.
 
-    A line through the accuracy of drafts over log(1 + minutes / SCALE), with a prior of its slope, in points.
+    Bayesian linear regression of the accuracy of drafts on log(1 + minutes / SCALE), with a prior of SLOPE.
     """
     minutes = passed[-1].minutes if passed else 0.0
     ahead = log(1 + (minutes + AHEAD) / SCALE) - log(1 + minutes / SCALE)
@@ -395,7 +401,7 @@ def expected_gain(passed: Sequence[Passed]) -> tuple[float, float]:
         share = sum(one.kept for one in passed) / words
         places = [log(1 + one.minutes / SCALE) for one in passed]
         mean = sum(one.words * place for one, place in zip(passed, places, strict=True)) / words
-        # At least the variance of one word in a hundred wrong: a line through two points is no certainty.
+        # At least the variance at an error rate of 1%: a line through two points fits without error.
         variance = max(share * (1 - share), 0.01) * design_effect(passed, share)
         rows = [(one, place - mean) for one, place in zip(passed, places, strict=True)]
         spread = sum(one.words * away**2 for one, away in rows)
@@ -406,7 +412,7 @@ def expected_gain(passed: Sequence[Passed]) -> tuple[float, float]:
     return max(slope, 0.0) * ahead, ahead / sqrt(precision)
 
 
-def design_effect(passed: Sequence[Passed], share: float) -> float:
+def design_effect(passed: Sequence[DraftScore], share: float) -> float:
     """Return the variance of a share over sentences, relative to that over independent words; at least 1."""
     words, count = sum(one.words for one in passed), len(passed)
     if count < 2 or not 0.0 < share < 1.0:

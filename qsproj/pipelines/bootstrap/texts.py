@@ -1,8 +1,8 @@
-"""The bitext of a bootstrap: tokenized, without useless pairs; long pairs are split at clauses.
+"""Tokenize the bitext of a bootstrap, split long pairs at clauses, and leave out useless pairs.
 
 Links in long pairs, such as verses of two sentences, are less precise, and parsers learn from sentences of up
 to 35 words. So pairs are split where punctuation allows it on both sides and lengths agree. *Source*: Gale
-and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, with pieces of one pair, no deletions.
+and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, within one pair, without deletions.
 """
 
 import math
@@ -33,7 +33,7 @@ from qsproj.pipelines.bootstrap.verses import paired_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import track
 
-Named = tuple[str, str, str]  # name, source line, target line
+NamedPair = tuple[str, str, str]  # name, source line, target line
 Parts = tuple[tuple[str, str], ...]  # source and target of the parts of a pair
 
 # Ends of clauses: Latin, Greek, Armenian, Arabic, Devanagari, Ethiopic; in Chinese without a space.
@@ -51,7 +51,7 @@ LEAST_LETTERS, MOST_RATIO = 8, 2.0
 
 
 def pieces_of(line: str) -> list[str]:
-    """Split a line where a mark ends a clause; only white space is dropped."""
+    """Split a line after punctuation that ends a clause; only white space is dropped."""
     pieces, start = [], 0
     for end in _END.finditer(line):
         piece = line[start : end.start()] + (end[1] or end[2] or "")
@@ -127,7 +127,7 @@ class Cuts:
     parts: Mapping[tuple[str, str], Parts] = field(default_factory=dict)
     reason: str = ""
 
-    def pieces(self, named: Iterable[Named]) -> Iterator[Named]:
+    def pieces(self, named: Iterable[NamedPair]) -> Iterator[NamedPair]:
         for name, source, target in named:
             parts = self.parts.get((source, target), ((source, target),))
             for number, (one, other) in enumerate(parts, start=1):
@@ -135,12 +135,12 @@ class Cuts:
 
 
 def find_cuts(
-    named: Sequence[Named], languages: tuple[str, str], *, check_links: bool, whole: Container[str] = ()
+    named: Sequence[NamedPair], languages: tuple[str, str], *, check_links: bool, whole: Container[str] = ()
 ) -> Cuts:
     """Return the pairs to split; ``whole``: source lines not to split.
 
-    With ``check_links`` pairs are left whole where splitting loses links of aligned whole pairs: lengths do
-    not show that translations have the clauses of a verse in another order.
+    With ``check_links``, whole pairs are aligned first, and a pair stays whole if splitting would lose its
+    links: lengths do not show that a translation has the clauses of a verse in another order.
     """
     letters = [sum(len(pair[side]) for pair in named) for side in (1, 2)]
     ratio = letters[1] / max(letters[0], 1)
@@ -160,7 +160,7 @@ def find_cuts(
 def _lost_links(
     found: Mapping[tuple[str, str], Parts], languages: tuple[str, str]
 ) -> tuple[dict[tuple[str, str], float], float]:
-    """Return the share of the likely links of whole pairs between different parts, of each and of all."""
+    """Align whole pairs; return the share of links that cross their parts, by pair and over all pairs."""
     patterns = [_LETTER if code in UNSPACED_LANGUAGES else _WORD for code in languages]
     words = [
         [[pattern.findall(part[side]) for part in parts] for parts in found.values()]
@@ -185,20 +185,22 @@ LEAST_ALONE = 20
 
 
 def letters_of(text: str) -> str:
-    """Return the lower-cased letters and digits of a text, which its editions share."""
+    """Return the lower-cased letters and digits of a text: all that its editions have in common."""
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def find_trees(named: Sequence[Named], trees: Iterable[Sentence]) -> tuple[list[Named], dict[str, Sentence]]:
-    """Match trees to the source lines of a bitext; lines not fully covered get none.
+def find_trees(
+    named: Sequence[NamedPair], trees: Iterable[Sentence]
+) -> tuple[list[NamedPair], dict[str, Sentence]]:
+    """Match trees to the source lines of a bitext; a line gets a tree if trees cover all of it.
 
-    Returns the pairs, joined where a tree spans several, and trees by source line, of one or more roots.
+    Returns the pairs, joined where a tree spans several, and by source line its tree, or its joined trees.
     """
     letters = [letters_of(source) for _, source, _ in named]
     ends = list(accumulate(map(len, letters)))
     found = dict(_places("".join(letters), trees))
     line_at = {end: number for number, end in enumerate(ends)}
-    pairs, given, number = list[Named](), dict[str, Sentence](), 0
+    pairs, given, number = list[NamedPair](), dict[str, Sentence](), 0
     while number < len(named):
         of_line, end = list[Sentence](), ends[number] - len(letters[number])
         while end in found and not (of_line and end in line_at):
@@ -232,6 +234,7 @@ def _places(text: str, trees: Iterable[Sentence]) -> Iterator[tuple[int, tuple[i
 
 
 def joined(trees: Sequence[Sentence]) -> Sentence:
+    """Concatenate trees to one sentence, which has the roots of all."""
     starts = accumulate(map(len, trees), initial=0)
     heads = [np.where(one.heads > ROOT, one.heads + start, ROOT)[1:] for one, start in zip(trees, starts)]
     forms, upos, deprels = (
@@ -245,14 +248,14 @@ FEWEST_PAIRS = 50  # with fewer pairs most words are too rare to learn links
 BLANK_SIDE, ALIKE = "a blank side", "two sides alike"
 BLOCK_PAIRS = 1000  # block size of one of several processes
 
-Cut = Callable[[str], Sentence | None]
+Tokenize = Callable[[str], Sentence | None]  # None for a blank line
 
 LINE, VERSE = "line", "verse"
 PAIRED_BY = (LINE, VERSE)
 
 
 def check_codes(languages: Iterable[Sequence[str]]) -> None:
-    """Check the codes of source and target of each bitext; all have the same target."""
+    """Check the codes of source and target of each bitext; raises UsageError unless all share one target."""
     targets = set()
     for source, target in languages:
         check_known_language(source)
@@ -285,45 +288,47 @@ class SourceText:
             raise UsageError("found 1 file as bitext, expected two of verses, to be paired by verse")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield the source and target lines of the pairs."""
         return ((source, target) for _, source, target in self.named(Counter()))
 
-    def named(self, left_out: Counter[str]) -> Iterator[Named]:
-        """Yield pairs with their names; adds unpaired verses to ``left_out``, by reason."""
+    def named(self, left_out: Counter[str]) -> Iterator[NamedPair]:
+        """Yield the pairs with their names; adds unpaired verses to ``left_out``, by reason."""
         if self.paired_by == VERSE:
             return paired_verses(self.bitext[0], self.bitext[1], left_out)
         pairs = read_bitext(*self.bitext, languages=self.languages)
         return ((str(number), *sides) for number, sides in enumerate(pairs, start=1))
 
 
-def write_words(
+def write_bitext(
     paths: Sequence[Path],
     text: SourceText,
     *,
-    cut: tuple[Cut, Cut],
+    tokenizers: tuple[Tokenize, Tokenize],
     trees: Iterable[Sentence] = (),
     workers: Workers = THIS_PROCESS,
 ) -> StageReport:
-    """Write both sides of a bitext as CoNLL-U without annotation, the same pairs in both files.
+    """Tokenize a bitext and write its sides as two files of CoNLL-U, line by line the same pairs.
 
     Left out, and counted: pairs with a blank side, equal sides, or more than MOST_WORDS words; repeated
-    pairs; verses without a partner. ``cut``: tokenizers of both sides, from a line to a sentence, None for a
-    blank line. ``trees``: gold trees over some of the source lines, in text order. Raises DataError when
-    fewer than FEWEST_PAIRS pairs are left.
+    pairs; verses without a partner. ``tokenizers``: of source and target. ``trees``: gold trees over some of
+    the source lines, in text order; these keep the words of the trees. Raises DataError when fewer than
+    FEWEST_PAIRS pairs are left.
     """
     left_out, seen, kept, words = Counter[str](), set[bytes](), 0, [0, 0]
-    named: Iterable[Named] = text.named(left_out)
+    named: Iterable[NamedPair] = text.named(left_out)
     given, cuts = dict[str, Sentence](), Cuts()
     if of_source := list(trees):
         named, given = find_trees(list(named), of_source)
     if text.cut or (text.cut is None and text.paired_by == VERSE):
         named = list(named)
         cuts = find_cuts(named, text.languages, check_links=not text.cut, whole=given)
-    pairs = track(cuts.pieces(named), "cutting", unit="pair")
-    done = map_in_order(partial(_cut_pair, cut, given), pairs, workers=workers, block=BLOCK_PAIRS)
+    pairs = track(cuts.pieces(named), "tokenising", unit="pair")
+    tokenize = partial(_tokenize_pair, tokenizers, given)
+    done = map_in_order(tokenize, pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
         for name, lines, sides in done:
-            if reason := _why_not(lines, sides, seen):
+            if reason := _reason_to_leave_out(lines, sides, seen):
                 left_out[reason] += 1
                 continue
             kept += 1
@@ -342,11 +347,11 @@ def write_words(
     return StageReport(line=line, figures=figures)
 
 
-def _cut_pair(
-    cut: tuple[Cut, Cut], given: Mapping[str, Sentence], named: Named
+def _tokenize_pair(
+    tokenizers: tuple[Tokenize, Tokenize], given: Mapping[str, Sentence], named: NamedPair
 ) -> tuple[str, list[str], list[Sentence | None]]:
     name, *lines = named
-    return name, lines, [given.get(lines[0]) or cut[0](lines[0]), cut[1](lines[1])]
+    return name, lines, [given.get(lines[0]) or tokenizers[0](lines[0]), tokenizers[1](lines[1])]
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:
@@ -357,8 +362,8 @@ def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataErr
     return DataError(path, None, found, expected, remedy)
 
 
-def _why_not(lines: Sequence[str], sides: Sequence[Sentence | None], seen: set[bytes]) -> str:
-    """Return the reason to leave out a pair, or ""; adds pairs that are kept to ``seen``."""
+def _reason_to_leave_out(lines: Sequence[str], sides: Sequence[Sentence | None], seen: set[bytes]) -> str:
+    """Return the reason to leave out a pair, "" to keep it; adds kept pairs to ``seen``."""
     sizes = [0 if side is None else len(side) for side in sides]
     if not all(sizes):
         return BLANK_SIDE
@@ -368,6 +373,6 @@ def _why_not(lines: Sequence[str], sides: Sequence[Sentence | None], seen: set[b
         return ALIKE
     pair = blake2b("\n".join(lines).encode("utf-8"), digest_size=8).digest()
     if pair in seen:
-        return "having been there before"
+        return "repeating an earlier pair"
     seen.add(pair)
     return ""

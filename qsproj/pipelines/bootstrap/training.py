@@ -1,4 +1,4 @@
-"""Stages that train models: of the sources, the target's tagger and parser, and the model of both."""
+"""Train the models of a bootstrap: tagger and parser of the sources, of the target, and the final model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,8 +27,8 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import load_text_parser, text_parser
 from qsproj.parallel import Workers
 from qsproj.pipelines.bootstrap.answers import text_to_parse
-from qsproj.pipelines.bootstrap.bitext import MeanConfidence, track_from
-from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, evenly, suggested_sentences, write_words
+from qsproj.pipelines.bootstrap.bitext import MeanConfidence, track_rest
+from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, suggested_sentences, thinned, write_lexicon
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from qsproj.pipelines.projection.priors import load_prior, source_priors
@@ -45,13 +45,13 @@ from qsproj.pipelines.tagging.target_words import (
 )
 from qsproj.pipelines.treebanks import read_treebanks
 
-# Options of the source models. With 4 passes for tags, Wolof words had 1.4 UPOS less (one seed).
+# Options of the source models. With 4 epochs of the tagger, UPOS of Wolof was 1.4 points lower (one seed).
 TAG_EPOCHS = 6
 ARCS_OF_SOURCE = TrainingOptions(template_set="words", epochs=6)
 LABEL_EPOCHS = 3
 FEATURE_EPOCHS = 3
-# Share of unknown words from which raw text counts as far from the bitext. 46% of the words of modern
-# Ukrainian are not in a New Testament; 67% of these are tagged correctly, 76% of the others.
+# Least share of unknown words in raw text that is out of domain. 46% of the words of modern Ukrainian are
+# not in a New Testament; 67% of these are tagged correctly, 76% of the others.
 FAR_APART = 0.25
 OUT_OF_DOMAIN = (
     "the raw text is out of domain, and tags of unknown words are often wrong; a --lexicon of the words that "
@@ -64,7 +64,7 @@ EXAMPLE_SENTENCES = 2000  # number of sentences that the finished model parses f
 
 @stage("source", version=11)
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
-    """Train tagger and parser of the source, with features if the treebank has them, to be projected.
+    """Train tagger and parser of the source; the tagger also predicts features if the treebank has them.
 
     Raises UsageError or DataError when a treebank cannot be read, or has no trees or tags.
     """
@@ -101,10 +101,10 @@ def tag_target(
     attached: Contractions,
     seed: int,
 ) -> StageReport:
-    """Train a tagger of the target through links; report the share of raw words unknown in the bitext.
+    """Train a tagger of the target through links; warn if too many words of raw text are not in the bitext.
 
-    ``treebanks``: those of each of several sources; the largest counts most. ``attached``: tokens of the
-    bitext that are divided like raw text.
+    ``treebanks``: those of each source, if there are several; the source with the largest one comes first.
+    ``attached``: tokens of the bitext that are divided like raw text.
     """
     of_sources = list(map(read_treebanks, treebanks))
     if of_sources:
@@ -136,7 +136,7 @@ def tag_words(paths: Sequence[Path], *, words: str, tagger: str, workers: Worker
     """Tag the target side with UPOS, the only column that later stages read."""
     with conllu_kept(paths[0]) as (kept, write):
         done = sum(1 for _ in kept)
-        rest = track_from(words, done, "tagging the target")
+        rest = track_rest(words, done, "tagging the target")
         for sentence in tag_stream(tagger, rest, columns=[UPOS_COLUMN], workers=workers):
             write(sentence)
             done += 1
@@ -151,11 +151,11 @@ class Source:
     pairs: AlignedFiles
 
 
-PairsRead = dict[AlignedFiles, list[SentencePair]]  # pairs of the prior stage, for the parser stage
+PairCache = dict[AlignedFiles, list[SentencePair]]  # pairs read by the prior stage, for the parser stage
 
 
-def noted(files: AlignedFiles, read: PairsRead) -> Iterator[SentencePair]:
-    """Yield the pairs; store them in ``read`` at their end, unless they are too many."""
+def caching_pairs(files: AlignedFiles, cache: PairCache) -> Iterator[SentencePair]:
+    """Yield the pairs; after the last one store all in ``cache``, unless they are too many."""
     pairs = list[SentencePair]()
     for number, pair in enumerate(files, start=1):
         if number <= MOST_KEPT:
@@ -164,7 +164,7 @@ def noted(files: AlignedFiles, read: PairsRead) -> Iterator[SentencePair]:
             pairs.clear()
         yield pair
     if pairs:
-        read[files] = pairs
+        cache[files] = pairs
 
 
 @stage("prior", version=16)
@@ -176,9 +176,10 @@ def train_priors(
     unshared: Mapping[str, Annotation],
     draws: int,
     seed: int,
-    read: PairsRead,
+    cache: PairCache,
 ) -> StageReport:
-    of_sources = [(read_treebanks(source.treebanks), noted(source.pairs, read)) for source in sources]
+    """Train the priors: a parser of the sources' translated words and, with ``others``, two of tags alone."""
+    of_sources = [(read_treebanks(one.treebanks), caching_pairs(one.pairs, cache)) for one in sources]
     target = read_all([source.pairs.target for source in sources])
     rng = np.random.default_rng(seed)
     prior, report, words = source_priors(
@@ -200,14 +201,14 @@ def project(
     unshared: Mapping[str, Annotation],
     options: SoftProjectionOptions,
     seed: int,
-    read: PairsRead,
+    cache: PairCache,
 ) -> StageReport:
     """Train the parser of the target on projected evidence and priors; also write its training trees.
 
     ``unshared``: conventions of the sources that do not hold in the target.
     """
     voters = [load_prior(path, reads_words=True) for path in priors]
-    pairs = [Conventional(read.pop(one, one), unshared) for one in corpora]
+    pairs = [Conventional(cache.pop(one, one), unshared) for one in corpora]
     projected = project_soft(pairs, priors=voters, rng=np.random.default_rng(seed), options=options)
     write_conllu(projected.learned_from, paths[1])
     projected.parser.save(paths[0])
@@ -218,6 +219,7 @@ def project(
 def assemble(
     paths: Sequence[Path], *, tagger: str, parser: str, made: Provenance, readings: int
 ) -> StageReport:
+    """Combine tagger and parser to one model, which tries ``readings`` tag sequences of untagged text."""
     text_parser(load_tags(tagger), load_parser(parser), readings=readings).save(paths[0], made=made)
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
@@ -232,9 +234,9 @@ def learn_trees(
     seed: int,
     made: Provenance,
 ) -> StageReport:
-    """Fine-tune the parser of a model on annotated trees, whose tags its tagger has learned before.
+    """Fine-tune the parser of a model on annotated trees; its tagger was trained on their tags before.
 
-    Learned once more, as answers are, they make the tagger too sure: it has seen the sentences that judge it.
+    Fine-tuning the tagger, too, would make it overconfident: it would be calibrated on its training data.
     """
     base = load_text_parser(model, remedy="bootstrap again")
     trees = list(filter(has_tree, read_all(annotated)))
@@ -258,21 +260,21 @@ def parse_examples(
     lexicon: str | None = None,
     workers: Workers,
 ) -> StageReport:
-    """Parse some target text without its projected trees, and suggest sentences and words to annotate.
+    """Parse some target text with the finished model, and suggest sentences and words to annotate.
 
-    Suggestions come from the raw text if there is any, as the text to be parsed differs from the bitext.
-    Examples come from the first of the ``corpora``. At most ``sentences`` sentences are suggested.
+    Suggestions come from the raw text if there is any, which is closer to the text to be parsed. Examples
+    come from the first of the ``corpora``. At most ``sentences`` sentences are suggested.
     """
     sure, trained = MeanConfidence(), load_text_parser(model)
     bare = islice(read_conllu(corpora[0].target), EXAMPLE_SENTENCES)
-    examples = list(sure.of_arcs(parse_stream(model, bare, confidence=True, workers=workers)))
+    examples = list(sure.counted(parse_stream(model, bare, confidence=True, workers=workers)))
     write_conllu(examples, paths[0])
     candidates, raw = examples[:CANDIDATES], []
     if text:
         raw = list(text_to_parse(trained, text, paragraphs=paragraphs, bitext=corpora))
-        parsed = parse_stream(model, iter(evenly(raw, CANDIDATES)), confidence=True, workers=workers)
+        parsed = parse_stream(model, iter(thinned(raw, CANDIDATES)), confidence=True, workers=workers)
         candidates = list(parsed)
     suggested = suggested_sentences(candidates, trained.tagger, list(read_all(tagged)), count=sentences)
     write_conllu(suggested, paths[1])
-    write_words(paths[2], tagger=trained.tagger, text=raw, corpora=corpora, lexicon=lexicon)
+    write_lexicon(paths[2], tagger=trained.tagger, text=raw, corpora=corpora, lexicon=lexicon)
     return sure.report

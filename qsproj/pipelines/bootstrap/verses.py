@@ -1,4 +1,4 @@
-"""Pair two translations by reference, from Bibles or lines of ``reference TAB text`` in any order.
+"""Pair the verses of two translations by reference, read from lines of ``reference TAB text`` or from Bibles.
 
 The package usfmtc reads Bibles in USFM or USX, the formats of translators, or archives (``.zip``) of these.
 """
@@ -60,7 +60,7 @@ class Verses:
 def read_verses(path: str) -> Verses:
     """Read a file of ``reference TAB text``, or of USFM or USX; ``<<`` and ``<`` become quotation marks.
 
-    Lines without a readable reference are left out; DataError if they are half of all, or there is no verse.
+    Lines without a readable reference are left out. Raises DataError if they are half of all, or all.
     """
     return _verses(path, stamp_of(path))
 
@@ -143,7 +143,8 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
 def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
     """Yield name, source and target of the verses in both files, in the order of the source.
 
-    Verses merged on one side are merged on both. Adds unpaired ones to ``left_out``; DataError if all are.
+    Verses merged on one side are merged on both. Adds the number of unpaired ones to ``left_out``, by reason;
+    raises DataError if no verse is in both files.
     """
     pairs, unpaired = _paired(source, target, (stamp_of(source), stamp_of(target)))
     left_out += unpaired
@@ -175,7 +176,7 @@ def _paired(source: str, target: str, stamps: object) -> tuple[list[tuple[str, s
         expected = "the same references on both sides"
         remedy = "name the books alike, by the codes of USFM: MAT 1:5"
         raise DataError(target, None, found, expected, remedy)
-    otherwise = numbered_otherwise(texts[0], texts[1])
+    otherwise = renumbered_chapters(texts[0], texts[1])
     repeated = {first_of.get(verse, verse) for side in sides for verse in side.repeated}
     pairs = []
     left_out = Counter({UNREADABLE: sum(len(side.unreadable) for side in sides)})
@@ -208,8 +209,8 @@ def _groups(sides: tuple[Verses, Verses]) -> dict[Verse, Verse]:
     return {verse: first(verse) for verse in first_of}
 
 
-def numbered_otherwise(source: Mapping[Verse, str], target: Mapping[Verse, str]) -> set[Chapter]:
-    """Return the chapters whose verses clearly fit shifted numbers better."""
+def renumbered_chapters(source: Mapping[Verse, str], target: Mapping[Verse, str]) -> set[Chapter]:
+    """Return the chapters whose verses clearly fit better with shifted numbers."""
     last: dict[Chapter, int] = {}
     for chapter, verse in (*source, *target):
         last[chapter] = max(last.get(chapter, 0), verse)
@@ -218,7 +219,8 @@ def numbered_otherwise(source: Mapping[Verse, str], target: Mapping[Verse, str])
     return {one for one in pairs if fit_of(pairs[one], clear=CLEAR_IN_CHAPTER).shift}
 
 
-def said_of_verses(path: str, verses: Verses) -> list[str]:
+def verse_notices(path: str, verses: Verses) -> list[str]:
+    """Return messages on changes of the text, unreadable references, and verses in capitals."""
     texts = [text for text in verses.texts.values() if text]
     capitals = sum(text.upper() == text != text.lower() for text in texts)
     first = next(map(str, verses.unreadable), "")
@@ -262,7 +264,7 @@ def _visible(text: str) -> str:
 
 
 def verse_numbers(text: str) -> tuple[int, ...] | None:
-    """Return the verses of a range or a list, ascending; None without any, or if the numbers decrease."""
+    """Return the verses of a range or list, ascending; None if there are none, or the numbers decrease."""
     visible = _visible(text)
     verses: list[int] = []
     at = 0
@@ -283,7 +285,8 @@ def is_scripture(path: str) -> bool:
 def numbered_lines(path: str) -> Iterator[tuple[int | None, str]]:
     """Yield the verses of a file as lines of ``reference TAB text``; parts of a verse are joined.
 
-    Each has its line number if there is one. UsageError without the package, DataError for a faulty file.
+    Each line has the number of its line in the file, if known. Raises UsageError when the package usfmtc is
+    missing, DataError for a faulty file.
     """
     places: dict[tuple[str, str, int | str], tuple[int | None, set[int], list[str]]] = {}
     for name, text in _files(path):
@@ -295,7 +298,7 @@ def numbered_lines(path: str) -> Iterator[tuple[int | None, str]]:
             texts.append(piece.text)
     for (book, chapter, verse), (line, numbers, texts) in places.items():
         if plain := " ".join(_NOTHING_IN_BRACKETS.sub("", "".join(texts)).split()):
-            yield line, f"{book} {chapter}:{_written(sorted(numbers)) or verse}\t{plain}"
+            yield line, f"{book} {chapter}:{_verse_range(sorted(numbers)) or verse}\t{plain}"
 
 
 class _Piece(NamedTuple):
@@ -308,7 +311,7 @@ class _Piece(NamedTuple):
     text: str
 
 
-def _written(verses: Sequence[int]) -> str:
+def _verse_range(verses: Sequence[int]) -> str:
     if len(verses) > 1 and verses[-1] - verses[0] == len(verses) - 1:
         return f"{verses[0]}-{verses[-1]}"
     return ",".join(map(str, verses))
@@ -333,7 +336,7 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _pieces(path: str, name: str, text: str) -> list[_Piece]:
-    """Parse a file with the package and return its pieces of text in order."""
+    """Parse a file with the package usfmtc and return its pieces of text in order."""
     try:
         from usfmtc import USX, usfmGrammar
     except ImportError as error:
@@ -343,13 +346,13 @@ def _pieces(path: str, name: str, text: str) -> list[_Piece]:
     stream, grammar = StringIO(text.removeprefix("\ufeff")), usfmGrammar(None)
     try:
         read = USX.fromUsx if PurePath(name).suffix.lower() == XML else USX.fromUsfm
-        return list(_walked(read(stream, grammar=grammar)))
+        return list(_pieces_of_document(read(stream, grammar=grammar)))
     except Exception as error:  # of any kind: the package does not validate its input
         found = f"{name}, which cannot be read ({error})"
         raise DataError(path, None, found, expected="USFM or USX") from error
 
 
-def _walked(document: Any) -> Iterator[_Piece]:
+def _pieces_of_document(document: Any) -> Iterator[_Piece]:
     categories = document.grammar.marker_categories
     book, chapter, verse, line = NAMELESS, "1", "", None
 

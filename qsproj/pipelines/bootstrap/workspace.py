@@ -47,7 +47,7 @@ class StageReport:
     figures: Mapping[str, Any]
 
 
-# A function that writes files: it takes their paths, each written atomically, and its arguments by name.
+# A function that writes files, each atomically: it takes their paths, and its other arguments by name.
 Make = Callable[..., StageReport]
 
 
@@ -66,7 +66,7 @@ M = TypeVar("M", bound=Make)
 def stage(name: str, *, version: int, files: Sequence[str] = (".model",)) -> Callable[[M], M]:
     """Declare a function as a kind of stage, with the suffixes of its ``files``.
 
-    ``version``: to be raised whenever the same arguments make other files; a test detects this.
+    ``version``: increase it whenever the same arguments result in other files; a test detects this.
     """
 
     def declare(make: M) -> M:
@@ -97,7 +97,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageResult:
-    """A stage with its report, or, before it is made, an empty one."""
+    """The result of a stage; before the stage is made, with an empty report."""
 
     name: str
     files: tuple[StageOutput, ...]

@@ -12,7 +12,7 @@ from typing import Any
 
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import pluralise
-from qsproj.pipelines.bootstrap.suggestions import AHEAD, WORDS, Passed, design_effect, worth_a_minute
+from qsproj.pipelines.bootstrap.suggestions import AHEAD, WORDS, DraftScore, design_effect, gain_per_minute
 from qsproj.serve.review.correction import DECIDED, certain
 from qsproj.serve.review.draft import Judged
 from qsproj.serve.review.session import Session
@@ -82,7 +82,7 @@ class Loop:
     def standing(self) -> dict[str, Any]:
         """Return answers, accuracy of the last drafts, expectations and advice, as JSON."""
         passed = _passed(self.session.draft.history.judged())
-        worth = worth_a_minute(self.words.open_wrong(), WORD_SECONDS, tokens=self.tokens, passed=passed)
+        worth = gain_per_minute(self.words.open_wrong(), WORD_SECONDS, tokens=self.tokens, passed=passed)
         gain, doubt = AHEAD * worth.sentences, AHEAD * _Z * worth.deviation
         found = {
             "minutes": round(self.minutes(), 1),
@@ -99,26 +99,26 @@ class Loop:
         return found | {"text": in_words(found)}
 
 
-def _passed(judged: Sequence[tuple[str, Judged]]) -> list[Passed]:
+def _passed(judged: Sequence[tuple[str, Judged]]) -> list[DraftScore]:
     """Return corrections in order, with the minutes spent until then."""
-    found, minutes, last = list[Passed](), 0.0, None
+    found, minutes, last = list[DraftScore](), 0.0, None
     for when, (words, kept, _) in judged:
         now = datetime.fromisoformat(when).timestamp()
         # Of the first sentence the beginning is unknown: two seconds a word.
         seconds = 2.0 * words if last is None else max(now - last, 0.0)
         minutes, last = minutes + min(seconds, LONGEST) / 60.0, now
-        found.append(Passed(minutes, words, kept))
+        found.append(DraftScore(minutes, words, kept))
     return found
 
 
-def accuracy_of(passed: Sequence[Passed]) -> dict[str, Any] | None:
+def accuracy_of(passed: Sequence[DraftScore]) -> dict[str, Any] | None:
     """Return the accuracy of the last drafts, its interval at 95%, and the words judged; None without any.
 
     The words of a sentence are right or wrong together, so that they count as fewer independent ones.
 
     *Source*: Wilson (1927); effective sample sizes: Kish (1965).
     """
-    last, words = list[Passed](), 0
+    last, words = list[DraftScore](), 0
     for one in reversed(passed):
         if words < JUDGED:
             last.append(one)

@@ -23,7 +23,7 @@ from qsproj.models.parser import Parser, TrainingTree, trees_of
 from qsproj.models.text.text_parser import TextParser, load_text_parser
 from qsproj.pipelines.bootstrap.answers import learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
-from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_words
+from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_lexicon
 from qsproj.pipelines.bootstrap.workspace import ANNOTATION, Workspace
 from qsproj.pipelines.projection.hard_projection import through_links
 from qsproj.serve.review.correction import DECIDED, Belief, belief_of, certain
@@ -253,7 +253,7 @@ class Relearning:
         raw, rng = [sentence.forms for sentence in text], np.random.default_rng(options.seed)
         learned = learn_answers(model, annotated, lexicon.tags, raw=raw, rng=rng)
         learned.save(self.output)
-        write_words(
+        write_lexicon(
             self.suggestions,
             tagger=learned.tagger,
             text=text if options.text else [],

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.pipelines.bootstrap import bitext, training
-from qsproj.pipelines.bootstrap.bitext import cut_words
+from qsproj.pipelines.bootstrap.bitext import tokenize_bitext
 from qsproj.pipelines.bootstrap.spelling import Spelling
 from qsproj.pipelines.bootstrap.training import project, tag_target, train_priors
 from qsproj.pipelines.bootstrap.workspace import KINDS, Make
@@ -78,7 +78,7 @@ ABLATIONS = {
     "loose relations": _tags((conventions, "LOOSE", frozenset())),
     "words of either tag": _tags((conventions, "EITHER", {})),
     "second tags": _tags((conventions, "second_tags", lambda language: conventions.EITHER)),
-    "spelling": Ablation(cut_words, ((bitext, "spelling_of", lambda raw, texts: Spelling((), {})),)),
+    "spelling": Ablation(tokenize_bitext, ((bitext, "spelling_of", lambda raw, texts: Spelling((), {})),)),
     "sureness of links": _tag_options(sureness=1.0),
     "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
     "noise of links by tag": _tags((self_training, "learn_channel", _same_noise)),

@@ -42,16 +42,16 @@ from qsproj.pipelines.bootstrap.answers import learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import WORDS as NEXT_WORDS
 from qsproj.pipelines.bootstrap.suggestions import (
-    Asked,
+    DraftScore,
     LinkedTags,
-    Passed,
+    SuggestedQuestion,
     SuggestedWord,
-    asked_questions,
-    by_the_second,
+    gain_per_minute,
+    merged_by_gain,
+    suggested_questions,
     suggested_sentences,
     suggested_words,
     targets_with_links,
-    worth_a_minute,
 )
 from qsproj.pipelines.bootstrap.training import TAG_READINGS
 from qsproj.pipelines.bootstrap.workspace import Workspace
@@ -129,14 +129,14 @@ class Speaker:
     asked: dict[str, tuple[str, ...]] = field(default_factory=dict)
     corrected: dict[int, Sentence] = field(default_factory=dict)
     answered: set[str] = field(default_factory=set)  # questions, each of which is asked once
-    passed: list[Passed] = field(default_factory=list)
+    passed: list[DraftScore] = field(default_factory=list)
 
-    def settle(self, suggested: Iterable[Asked | SuggestedWord | str], seconds: float) -> float:
+    def settle(self, suggested: Iterable[SuggestedQuestion | SuggestedWord | str], seconds: float) -> float:
         """Answer questions and tag words while time is left; return the rest of it."""
         for one in suggested:
             if seconds < self.costs.listed_word:
                 break
-            if isinstance(one, Asked):
+            if isinstance(one, SuggestedQuestion):
                 seconds -= self.answer(one, seconds)
                 continue
             word = one if isinstance(one, str) else one.form
@@ -145,7 +145,7 @@ class Speaker:
                 seconds -= self.costs.listed_word
         return seconds
 
-    def answer(self, question: Asked, seconds: float) -> float:
+    def answer(self, question: SuggestedQuestion, seconds: float) -> float:
         """Answer a question if there is time, once; return the seconds that it takes."""
         if question.name in self.answered:
             return 0.0
@@ -172,7 +172,7 @@ class Speaker:
             self.corrected[index] = self.pool[index]
             minutes = self.passed[-1].minutes if self.passed else 0.0
             kept = words_kept(drafts[index], self.pool[index])
-            self.passed.append(Passed(minutes + cost / 60.0, len(drafts[index]), kept))
+            self.passed.append(DraftScore(minutes + cost / 60.0, len(drafts[index]), kept))
             seconds -= cost
         return seconds
 
@@ -361,7 +361,7 @@ def ask(
     left, of_words, at_word, at_sentence = seconds, 0.0, 0, 0
     while left >= speaker.costs.listed_word:
         if speaker.share is None:
-            worth = worth_a_minute(
+            worth = gain_per_minute(
                 wrong[at_word:], speaker.costs.listed_word, tokens=tokens, passed=speaker.passed
             )
             words_next = worth.next == NEXT_WORDS
@@ -383,15 +383,17 @@ def ask(
 
 def words_to_ask(
     speaker: Speaker, way: str, model: TextParser, start: Start, chance: np.random.Generator
-) -> Sequence[Asked | SuggestedWord | str]:
+) -> Sequence[SuggestedQuestion | SuggestedWord | str]:
     """Return questions and words in the order in which they are asked, without those that were answered."""
     if way == CHANCE:
         every = [lower_form(form) for one in start.text for form in one.forms if any(map(str.isalpha, form))]
         return [every[at] for at in chance.permutation(len(every))]
     given: dict[str, Any] = {"text": start.text, "bitext": start.bitext, "linked": start.linked}
-    questions = [one for one in asked_questions(model.tagger, **given) if one.name not in speaker.answered]
+    questions = [
+        one for one in suggested_questions(model.tagger, **given) if one.name not in speaker.answered
+    ]
     words = [one for one in suggested_words(model.tagger, **given) if one.form not in speaker.asked]
-    return by_the_second(questions, words, speaker.costs)
+    return merged_by_gain(questions, words, speaker.costs)
 
 
 def sentences_to_correct(

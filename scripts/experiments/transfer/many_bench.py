@@ -42,7 +42,7 @@ from qsproj.models.storage import load_model_of
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.text.text_parser import TextParser
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.pipelines.bootstrap.bitext import cut_words, link_words, parse_source
+from qsproj.pipelines.bootstrap.bitext import link_words, parse_source, tokenize_bitext
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.training import project, tag_target, tag_words, train_priors, train_source
 from qsproj.pipelines.bootstrap.workspace import InputPath, Make, Stage, StageResult, Workspace
@@ -82,7 +82,7 @@ WORST = 8
 # Stages that can be made again, first to last.
 STAGES: dict[str, Make] = {
     "source": train_source,
-    "words": cut_words,
+    "words": tokenize_bitext,
     "links": link_words,
     "trees": parse_source,
     "tagger": tag_target,

@@ -20,7 +20,7 @@ from qsproj.models.text.text_parser import text_parser
 from qsproj.models.tree_decoder import of_tree
 from qsproj.pipelines.bootstrap import answers
 from qsproj.pipelines.bootstrap.answers import (
-    OwnTags,
+    HeldOutTags,
     learn_answers,
     learned_tagger,
     text_to_parse,
@@ -212,8 +212,8 @@ def test_numbers_in_digits_may_have_the_tags_of_answers(model):
 def test_arcs_are_less_sure_where_the_tags_of_new_text_are_wrong(model, gold):
     trees, parser = gold[:6], model.base
     nothing = [np.zeros(len(one) + 1) for one in trees]
-    right = [OwnTags(one.upos, doubts) for one, doubts in zip(trees, nothing)]
-    wrong = [OwnTags(("PUNCT",) * len(one), doubts) for one, doubts in zip(trees, nothing)]
+    right = [HeldOutTags(one.upos, doubts) for one, doubts in zip(trees, nothing)]
+    wrong = [HeldOutTags(("PUNCT",) * len(one), doubts) for one, doubts in zip(trees, nothing)]
     known, other, unknown = (
         tuned_parser(parser, trees, own, rng=np.random.default_rng(1))
         for own in (right, wrong, [None] * len(trees))
@@ -226,7 +226,7 @@ def test_arcs_are_less_sure_where_the_tags_of_new_text_are_wrong(model, gold):
 def test_marks_are_judged_at_the_temperature_that_is_chosen(model, gold, monkeypatch):
     monkeypatch.setattr(answers, "ENOUGH_WORDS", 0)
     parser, trees = replace(model.base, temperature=2.0, attaches_marks=True), gold[:20]
-    own = [OwnTags(one.upos, np.zeros(len(one) + 1)) for one in trees]
+    own = [HeldOutTags(one.upos, np.zeros(len(one) + 1)) for one in trees]
     found = tuned_parser(parser, trees, own, rng=np.random.default_rng(1))
     sure = right = 0.0
     for tree, scores in tuned_and_judged(parser, trees, rng=np.random.default_rng(1))[1]:

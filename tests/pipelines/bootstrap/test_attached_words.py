@@ -18,7 +18,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import checks
-from qsproj.pipelines.bootstrap.bitext import cut_words, shown_cuts
+from qsproj.pipelines.bootstrap.bitext import tokenization_arguments, tokenize_bitext
 from qsproj.pipelines.bootstrap.spelling import attached_words as attached_in
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.progress import notices
@@ -158,17 +158,17 @@ def test_the_bitext_of_a_bootstrap_is_divided(tmp_path):
             handle.writelines(f"{line}\n" for line in content)
     raw, *bitext = map(str, paths)
     text = SourceText(treebanks=(), bitext=tuple(bitext), languages=("en", "xx"))
-    shown, same = shown_cuts((), "xx", raw=[raw], texts=[text, text])
+    shown, same = tokenization_arguments((), "xx", raw=[raw], texts=[text, text])
     assert shown == same
     attached = shown.pop("attached")
     assert shown == {"tagged": (), "contractions": {}}
     assert attached["ubanhu"] == ("u", "ban", "hu")
     for language, given in (("xx", []), ("zh", [raw])):
-        assert shown_cuts((), language, raw=given, texts=[text]) == [shown]
+        assert tokenization_arguments((), language, raw=given, texts=[text]) == [shown]
     rows = ("1-2\tubanhu", "1\tub", "2\tanhu")
     sentence = "".join(row + 8 * "\t_" + "\n" for row in rows)
     (shown := tmp_path / "shown.conllu").write_text(f"{sentence}\n", encoding="utf-8")
-    (found,) = shown_cuts((str(shown),), "xx", raw=[raw], texts=[text])
+    (found,) = tokenization_arguments((str(shown),), "xx", raw=[raw], texts=[text])
     assert found["contractions"] == {"ubanhu": ("ub", "anhu")}
     assert found["attached"] == {token: words for token, words in attached.items() if token != "ubanhu"}
 
@@ -180,7 +180,7 @@ def test_a_raw_text_that_is_too_short_is_noticed(tmp_path):
     text = SourceText(treebanks=(), bitext=bitext, languages=("en", "xx"))
     said = []
     with notices(said.append):
-        (found,) = shown_cuts((), "xx", raw=[str(tmp_path / "raw")], texts=[text])
+        (found,) = tokenization_arguments((), "xx", raw=[str(tmp_path / "raw")], texts=[text])
     assert found == {"tagged": (), "contractions": {}, "too_short": 50}
     (line,) = said
     assert line.startswith(f"{tmp_path}/raw: 50 words of raw text are too few to divide the tokens")
@@ -200,13 +200,13 @@ def test_the_source_side_is_divided_like_its_treebank(tmp_path, monkeypatch):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     bitext = str(tmp_path / "xx"), str(tmp_path / "de")
     text = SourceText(treebanks=(str(treebank),), bitext=bitext, languages=("qaa", "de"))
-    _, apart = checks.check_given(text)
+    _, apart = checks.check_inputs(text)
     assert apart["ubanhu"] == ("u", "ban", "hu")
     tagger = train_tagger(trees[:5], rng=np.random.default_rng(1), language="qaa")
     parser, _ = train_arc_parser(trees[:5], rng=np.random.default_rng(1))
     text_parser(tagger, parser).save(tmp_path / "source.model")
     paths = tmp_path / "source", tmp_path / "target"
     how = {"tagged": (), "contractions": {}, "parsed": (), "seed": 1, "workers": THIS_PROCESS}
-    report = cut_words(paths, text=text, model=str(tmp_path / "source.model"), apart=apart, **how)
+    report = tokenize_bitext(paths, text=text, model=str(tmp_path / "source.model"), apart=apart, **how)
     assert list(read_conllu(paths[0]))[-1].forms == ("w", "ban", "u", "ban", "hu")
     assert report.line.endswith("kinds of source tokens divided like words of the treebank")

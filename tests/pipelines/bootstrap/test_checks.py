@@ -14,7 +14,7 @@ from qsproj.pipelines.bootstrap import checks
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.checks import (
     check_annotated,
-    check_given,
+    check_inputs,
     check_languages,
     check_pairs,
     check_raw,
@@ -153,7 +153,7 @@ def test_drafts_among_confirmed_sentences_are_told(tmp_path):
 
 def test_tagged_sentences_of_the_source_are_told(sides):
     text = source_text(sides)
-    check_given(text, tagged=[str(CORPORA / "de.conllu")])
+    check_inputs(text, tagged=[str(CORPORA / "de.conllu")])
     with pytest.raises(DataError, match=r"en\.conllu: found .* expected sentences in de"):
         check_tagged(text, [str(CORPORA / "de.conllu"), str(CORPORA / "en.conllu")])
 

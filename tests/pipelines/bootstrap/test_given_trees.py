@@ -5,7 +5,7 @@ from __future__ import annotations
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.texts import SourceText, find_trees, write_words
+from qsproj.pipelines.bootstrap.texts import SourceText, find_trees, write_bitext
 
 
 def tree(words, heads):
@@ -58,7 +58,7 @@ def test_what_is_written_has_the_trees(tmp_path, monkeypatch):
     pairs.write_text("".join(f"{source}\t{target}\n" for _, source, target in LINES), encoding="utf-8")
     paths = tmp_path / "source.conllu", tmp_path / "target.conllu"
     text = SourceText(treebanks=(), bitext=(str(pairs),), languages=("xx", "yy"), cut=True)
-    told = write_words(paths, text, cut=(cut, cut), trees=TREES)
+    told = write_bitext(paths, text, tokenizers=(cut, cut), trees=TREES)
     source, target = (list(read_conllu(path)) for path in paths)
     assert source[0].heads.tolist() == TREES[0].heads.tolist()
     assert source[0].forms == TREES[0].forms

@@ -15,8 +15,8 @@ from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap.suggestions import (
     SuggestedWord,
-    asked_questions,
-    by_the_second,
+    merged_by_gain,
+    suggested_questions,
     targets_with_links,
 )
 
@@ -54,7 +54,7 @@ GOOD = ("good", "ADJ", "amod", "Degree=Pos")
 
 def asked(pairs, text=()):
     bitext = [one.target for one in pairs]
-    return asked_questions(
+    return suggested_questions(
         FixedTagger(), text=list(text), bitext=bitext, linked=targets_with_links(zip(pairs, strict=True))[1]
     )
 
@@ -84,8 +84,8 @@ def test_a_question_comes_before_the_words_that_settle_less_by_the_second():
         SuggestedWord(form=str(wrong), tags=("X",), in_text=9, in_bitext=9, wrong=wrong, example="")
         for wrong in (worth + 0.1, worth - 0.1, 1.0)
     ]
-    assert by_the_second([one], words) == [words[0], one, *words[1:]]
-    assert by_the_second([one], words[:1]) == [words[0], one]
+    assert merged_by_gain([one], words) == [words[0], one, *words[1:]]
+    assert merged_by_gain([one], words[:1]) == [words[0], one]
 
 
 def test_words_of_a_lexicon_are_not_in_question():
@@ -95,9 +95,9 @@ def test_words_of_a_lexicon_are_not_in_question():
         "bitext": [one.target for one in pairs],
         "linked": targets_with_links(zip(pairs, strict=True))[1],
     }
-    (one,) = asked_questions(FixedTagger(), **how, known={"ton"})
+    (one,) = suggested_questions(FixedTagger(), **how, known={"ton"})
     assert one.words == ("mon",)
-    assert not asked_questions(FixedTagger(), **how, known={"mon", "ton"})
+    assert not suggested_questions(FixedTagger(), **how, known={"mon", "ton"})
 
 
 def test_an_answer_settles_the_words_of_its_question_and_nothing_without():

@@ -6,7 +6,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_tags
 from qsproj.pipelines.bootstrap import training
-from qsproj.pipelines.bootstrap.training import PairsRead, noted, tag_target
+from qsproj.pipelines.bootstrap.training import PairCache, caching_pairs, tag_target
 from tests.pipelines.tagging.made_bitext import made_pairs
 
 
@@ -56,16 +56,16 @@ def test_the_source_with_the_largest_treebank_decides_for_frequent_words(tmp_pat
 
 def test_a_bitext_that_is_read_to_its_end_is_not_read_again():
     files = AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")
-    read = PairsRead()
-    next(noted(files, read))
+    read = PairCache()
+    next(caching_pairs(files, read))
     assert not read
-    pairs = list(noted(files, read))
+    pairs = list(caching_pairs(files, read))
     assert read == {files: pairs}
 
 
 def test_the_pairs_of_large_bitexts_are_not_kept(monkeypatch):
     monkeypatch.setattr(training, "MOST_KEPT", 30)
     files = AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")
-    read = PairsRead()
-    assert len(list(noted(files, read))) > 30
+    read = PairCache()
+    assert len(list(caching_pairs(files, read))) > 30
     assert not read

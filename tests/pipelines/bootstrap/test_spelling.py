@@ -12,7 +12,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import spelling
-from qsproj.pipelines.bootstrap.bitext import cut_words, shown_cuts
+from qsproj.pipelines.bootstrap.bitext import tokenization_arguments, tokenize_bitext
 from qsproj.pipelines.bootstrap.spelling import Spelling, spelling_of
 from qsproj.pipelines.bootstrap.texts import SourceText
 
@@ -99,14 +99,14 @@ def test_the_bitext_of_a_bootstrap_is_respelled(tmp_path):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     bitext = str(tmp_path / "en"), str(tmp_path / "xx")
     text = SourceText(treebanks=(), bitext=bitext, languages=("en", "xx"))
-    (shown,) = shown_cuts((), "xx", raw=[str(tmp_path / "raw")], texts=[text])
+    (shown,) = tokenization_arguments((), "xx", raw=[str(tmp_path / "raw")], texts=[text])
     trees = list(read_conllu("corpora/en.conllu"))[:5]
     tagger = train_tagger(trees, rng=np.random.default_rng(1), language="en")
     parser, _ = train_arc_parser(trees, rng=np.random.default_rng(1))
     text_parser(tagger, parser).save(tmp_path / "source.model")
     paths = tmp_path / "source", tmp_path / "target"
     how = {"parsed": (), "seed": 1, "workers": THIS_PROCESS}
-    report = cut_words(paths, text=text, model=str(tmp_path / "source.model"), **shown, **how)
+    report = tokenize_bitext(paths, text=text, model=str(tmp_path / "source.model"), **shown, **how)
     new = [tuple(line[:-1].split()) for line in made_lines(300, seed=1)]
     assert [one.forms[:-1] for one in read_conllu(paths[1])] == new
     assert "target words spelt like those of the raw text (" in report.line

@@ -14,7 +14,7 @@ from qsproj.pipelines.bootstrap.suggestions import (
     LinkedTags,
     suggested_words,
     targets_with_links,
-    write_words,
+    write_lexicon,
 )
 
 
@@ -102,5 +102,5 @@ def test_words_of_a_bitext_that_is_given_twice_are_counted_once(tmp_path):
     (tmp_path / "links").write_text("0-0 1-1\n" * 3)
     files = AlignedFiles(*(str(tmp_path / name) for name in ("source", "target", "links")))
     tagger, words = FixedTagger({"de": UNSURE, "sure": SURE}), tmp_path / "words"
-    write_words(words, tagger=tagger, text=[], corpora=[files, files])
+    write_lexicon(words, tagger=tagger, text=[], corpora=[files, files])
     assert words.read_text().splitlines()[1].split("\t")[:4] == ["de", "NOUN VERB", "0", "3"]

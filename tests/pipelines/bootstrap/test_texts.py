@@ -9,7 +9,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.parallel import THIS_PROCESS, Workers
 from qsproj.pipelines.bootstrap import texts
-from qsproj.pipelines.bootstrap.texts import SourceText, write_words
+from qsproj.pipelines.bootstrap.texts import SourceText, write_bitext
 
 
 def cut(line):
@@ -25,7 +25,7 @@ def written(tmp_path, lines, workers=THIS_PROCESS):
     pairs = write_lines(tmp_path / "pairs.tsv", lines)
     paths = tmp_path / "source.conllu", tmp_path / "target.conllu"
     text = SourceText(treebanks=(), bitext=(pairs,), languages=("xx", "yy"))
-    told = write_words(paths, text, cut=(cut, cut), workers=workers)
+    told = write_bitext(paths, text, tokenizers=(cut, cut), workers=workers)
     return told, *(list(read_conllu(path)) for path in paths)
 
 
@@ -40,7 +40,7 @@ def test_pairs_keep_their_numbers_and_what_teaches_nothing_is_left_out(tmp_path,
     assert told.figures == {"pairs": 2, "source words": 3, "target words": 4, "given trees": 0}
     assert told.line == (
         "2 pairs of 7, 3 and 4 words; left out: 2 for a blank side; 1 for two sides alike; "
-        "1 for more than 100 words; 1 for having been there before"
+        "1 for more than 100 words; 1 for repeating an earlier pair"
     )
 
 
@@ -77,5 +77,5 @@ def test_verses_are_split_unless_that_is_refused(tmp_path, monkeypatch):
                 treebanks=(), bitext=tuple(bitext), languages=("en", "de"), paired_by=paired_by, cut=when
             )
             paths = tmp_path / "source.conllu", tmp_path / "target.conllu"
-            counts.append(write_words(paths, text, cut=(cut, cut)).figures["pairs"])
+            counts.append(write_bitext(paths, text, tokenizers=(cut, cut)).figures["pairs"])
     assert counts == [3, 3, 2, 2, 3, 2]

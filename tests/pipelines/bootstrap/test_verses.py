@@ -10,7 +10,7 @@ import pytest
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
 from qsproj.pipelines.bootstrap.checks import check_pairs
-from qsproj.pipelines.bootstrap.texts import VERSE, SourceText, write_words
+from qsproj.pipelines.bootstrap.texts import VERSE, SourceText, write_bitext
 from qsproj.pipelines.bootstrap.verses import (
     ALONE,
     OTHERWISE,
@@ -18,7 +18,7 @@ from qsproj.pipelines.bootstrap.verses import (
     UNREADABLE,
     paired_verses,
     read_verses,
-    said_of_verses,
+    verse_notices,
 )
 from qsproj.progress import notices
 
@@ -157,7 +157,7 @@ def test_verses_without_a_pair_count_among_all(tmp_path):
     def cut(line):
         return Sentence.from_words(line.split())
 
-    report = write_words(paths, text, cut=(cut, cut))
+    report = write_bitext(paths, text, tokenizers=(cut, cut))
     assert report.line.startswith("53 pairs of 60, ")
 
 
@@ -272,7 +272,7 @@ def test_odd_verses_are_left_out_and_counted(paired, tmp_path):
     assert [name for name, *_ in pairs] == ["MAT_1:1", "MAT_1:4", "MAT_1:5"]
     assert left_out == {UNREADABLE: 2, ALONE: 2}
     verses = read_verses(str(tmp_path / "source"))
-    (said,) = said_of_verses("source", verses)
+    (said,) = verse_notices("source", verses)
     assert "left out 2 verses with an unreadable reference; first:" in said
     assert "source:2: found" in said
 

@@ -3,14 +3,20 @@
 import numpy as np
 import pytest
 
-from qsproj.pipelines.bootstrap.suggestions import SENTENCES, WORDS, Passed, expected_gain, worth_a_minute
+from qsproj.pipelines.bootstrap.suggestions import (
+    SENTENCES,
+    WORDS,
+    DraftScore,
+    expected_gain,
+    gain_per_minute,
+)
 
 
 def passed(first, last, minutes=40, count=40, words=20):
     """Drafts whose accuracy goes from one share to another, and the minutes when each was corrected."""
     shares = np.linspace(first, last, count).tolist()
     return [
-        Passed(minutes * (at + 1) / count, words, round(words * share)) for at, share in enumerate(shares)
+        DraftScore(minutes * (at + 1) / count, words, round(words * share)) for at, share in enumerate(shares)
     ]
 
 
@@ -30,7 +36,7 @@ def test_words_come_next_while_they_settle_much():
     frequent, rare = [20.0] * 15, [0.5] * 500
 
     def worth(wrong, seconds=4.0, sentences=()):
-        return worth_a_minute(wrong, seconds, tokens=10_000, passed=sentences)
+        return gain_per_minute(wrong, seconds, tokens=10_000, passed=sentences)
 
     assert worth([*frequent, *rare]).next == WORDS
     assert worth(rare).next == SENTENCES
@@ -43,7 +49,7 @@ def test_words_come_next_while_they_settle_much():
 
 def test_ten_minutes_of_words_bring_no_more_than_the_words_of_the_list():
     wrong = [10.0] * 10 + [1.0] * 40 + [0.5] * 100
-    worth = worth_a_minute(wrong, 6.0, tokens=1000, passed=[])
+    worth = gain_per_minute(wrong, 6.0, tokens=1000, passed=[])
     assert worth.words == pytest.approx(0.8 * 10.0)
     assert worth.words_ahead == pytest.approx(0.8 * (10.0 + 4.0 + 2.5))
-    assert worth_a_minute(wrong[:10], 6.0, tokens=1000, passed=[]).words_ahead == worth.words
+    assert gain_per_minute(wrong[:10], 6.0, tokens=1000, passed=[]).words_ahead == worth.words
