@@ -29,7 +29,7 @@ from qsproj.pipelines.bilingual import cotrain as cotraining
 from qsproj.pipelines.bilingual.biparse import train_joint_parser
 from qsproj.pipelines.projection.methods import METHODS
 from qsproj.pipelines.tagging import tags_through_links
-from qsproj.pipelines.tagging.target_words import showing_words, with_target_words
+from qsproj.pipelines.tagging.target_words import segmented_sentences, with_target_words
 from qsproj.pipelines.treebanks import Treebank
 
 
@@ -298,7 +298,7 @@ def project_tags(
         language=language,
         columns=tags_through_links.PROJECTED_COLUMNS if columns is None else columns,
     ).tagger
-    shown = showing_words(few, targets[0], language=language)
+    shown = segmented_sentences(few, targets[0], language=language)
     return with_target_words(tagger, few, shown=shown, language=language, seed=seed)
 
 

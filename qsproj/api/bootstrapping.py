@@ -106,7 +106,7 @@ def bootstrap(
     annotated : as ``treebank``
         Target sentences with gold trees, if available; ``tagged``: sentences with UPOS alone.
     draws : int, optional
-        Passes over the trees of the prior, translated anew for each; None: 6.
+        Passes over the trees of the prior, each translated anew; None: 6.
     jobs : int
         Number of processes; -1: one per core. It does not change the model.
     seed : int

@@ -4,15 +4,14 @@ DIR is the folder of `qsproj bootstrap --work DIR`. The command serves a page wi
 the raw text (--text), or else of the bitext, the most informative first, and with a list of words and
 questions of convention to answer (key w). After each batch, ten sentences or twenty words, the model learns
 from all answers in the background, which takes seconds, and parses the other sentences again; "Save model"
-does so at once. The page says whether words or sentences bring more, how many words of the last drafts were
-right, and when to stop.
+does so at once. The page shows whether words or sentences are expected to gain more, how many words of the
+last drafts were right, and when to stop.
 
 DIR/annotate.LANGUAGE.conllu holds the sentences; Reviewed=Yes in MISC marks confirmed ones. You need not
-finish a sentence: Decided=UPOS,HEAD,DEPREL marks the cells that you corrected or passed over, from which the
-model also learns, and which stay when the rest is parsed again. Links that you correct beside a translation
-teach the parser, too. --lexicon (default: DIR/annotate.LANGUAGE.lexicon.tsv) holds the tags of words, which
-replace those of the bootstrap's lexicon. All of it stays when the command is stopped; the same command goes
-on with it.
+finish a sentence: Decided=UPOS,HEAD,DEPREL marks the cells that you corrected or read; the model also learns
+from these, and keeps them when it parses the sentence again. It learns from corrected links to a translation,
+too. --lexicon (default: DIR/annotate.LANGUAGE.lexicon.tsv) holds the tags of words, which replace those of
+the bootstrap's lexicon. All answers are kept when the command is stopped; the same command resumes.
 """
 
 import argparse

@@ -47,10 +47,10 @@ OPTIONS = (
     Option("--work DIR", "keep the results of stages here, and reuse them"),
     SEED,
     Heading("further inputs"),
-    Option("--alignment FILE", "links i-j of an aligner, for --bitext cut by qsproj tokenize", several=True),
+    Option("--alignment FILE", "links i-j of an aligner, for a --bitext tokenised by qsproj", several=True),
     Option("--text FILE ...", "raw target text, one sentence a line; include the text to be parsed"),
     Option("--paragraphs", "--text is running text, to be split into sentences", needs="--text"),
-    Option("--also FILE ...", "treebanks of other languages, best related ones, for tags and trees"),
+    Option("--also FILE ...", "treebanks of other, preferably related languages, for tags and trees"),
     Option("--tagged FILE ...", "target sentences with UPOS, CoNLL-U"),
     Option("--annotated FILE ...", "target sentences with UPOS and trees, at least two"),
     Option("--parsed-source FILE ...", "gold trees of the source side of the bitext"),
@@ -60,10 +60,12 @@ OPTIONS = (
     Option("--trees FILE", "the target trees used for training", writes=""),
     Option("--report FILE", "HTML page with stages, scores and example pairs", writes=""),
     Option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes=""),
-    Option("--suggest-sentences N", "how many; 55 and 100 words take an hour", default=20, needs="--suggest"),
+    Option(
+        "--suggest-sentences N", "number of sentences; 55 take about an hour", default=20, needs="--suggest"
+    ),
     Option("--suggest-words FILE", "words to tag first; for --lexicon, delete unchecked ones", writes=""),
     Heading("advanced"),
-    Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),
+    Option("--draws N", "passes over the source trees, each translated anew (default: 6)"),
     Option(
         "--cut [WHEN]",
         "split long pairs at clauses: always (--cut alone), never (default: verses that lose few links)",
@@ -77,7 +79,7 @@ OPTIONS = (
     ),
     Option("--unspaced SIDE", "sides written without spaces: source, target or both (default: by language)"),
     Option("--show-features", "show FEATS in --report", former="--features", needs="--report"),
-    Option("--clean", "finally, remove files from --work that this run did not use", needs="--work"),
+    Option("--clean", "at the end, remove files in --work that this run did not use", needs="--work"),
     Option("--verbose", "log all messages of each stage"),
     *WORKERS,
 )
@@ -101,7 +103,7 @@ def run(options: argparse.Namespace) -> None:
     files: dict[str, Any] = {name: tuple(paths) for name, paths in values_of(options, *FILES).items()}
     inputs = options.treebank, options.bitext, *files.values(), options.parsed_source, options.lexicon
     if "-" in paths_in(inputs):
-        raise UsageError("files are read several times, and - (standard input) cannot be; name a file")
+        raise UsageError("found - (standard input), expected files, which are read several times")
     single = values_of(options, "lexicon", "lemmatizer", "paragraphs", "unspaced", "draws", "seed")
     workers = workers_of(options)
     examples = options.report or options.suggest or options.suggest_words

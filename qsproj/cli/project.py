@@ -64,11 +64,11 @@ OPTIONS = (
         "--prior MODEL", "a parser of --features delexicalised; several vote (default: none)", several=True
     ),
     Option("--treebank FILE ...", "gold source trees to train the prior on, for each --source", several=True),
-    Option("--also FILE ...", "with --treebank: treebanks of other languages, best related ones, vote too"),
+    Option("--also FILE ...", "with --treebank: treebanks of other, preferably related languages, vote too"),
     Option(
-        "--tagger MODEL", "that of --target, from qsproj project-tags: it knows conventions of the target"
+        "--tagger MODEL", "the tagger of --target, from qsproj project-tags, for conventions of the target"
     ),
-    Option("--draws N", "passes over the prior's trees, translated anew for each (default: 6)"),
+    Option("--draws N", "passes over the prior's trees, each translated anew (default: 6)"),
     Option("--annotated FILE ...", "two or more target trees in the source's style, to fine-tune the parser"),
     *of_fields(methods.SoftProjectionOptions(), "sentences", "share"),
     Heading("--method hard"),

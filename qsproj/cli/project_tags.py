@@ -26,7 +26,7 @@ OPTIONS = (
     Option(
         "--source FILE",
         "translation in CoNLL-U with UPOS; to combine several, give --source and --alignment for each, "
-        "that with the largest treebank first: it decides which tags frequent words may have",
+        "the one with the largest treebank first: it decides which tags frequent words may have",
         required=True,
         several=True,
     ),
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.corpus.pairs.translations import join_same_targets
     from qsproj.models.morphology.morphology_training import columns_shown
     from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
-    from qsproj.pipelines.tagging.target_words import raw_sentences, showing_words, with_target_words
+    from qsproj.pipelines.tagging.target_words import raw_sentences, segmented_sentences, with_target_words
     from qsproj.pipelines.treebanks import read_treebanks
 
     rows, targets = files_of_sources(options), options.target
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(f"--columns: no source of lemmas; give --tagged sentences that have them, {lists}")
     # The standard input is read once.
     first = () if "-" in targets else (pair.target for pair in texts[0])
-    shown = showing_words(few, first, language=options.language)
+    shown = segmented_sentences(few, first, language=options.language)
     how = shared.values_of(options, "language", "seed")
     raw = raw_sentences(options.text, paragraphs=options.paragraphs, tagged=shown, **how)
     projected = project_tags(

@@ -40,7 +40,7 @@ OPTIONS = (
     Heading("models", "for -m without --review"),
     Option("--jobs N", "number of processes; they share the models", default=1),
     Option("--megabytes M", "maximum size of a request", default=4, least=0.001),
-    Option("--waiting N", "maximum of queued requests; others are rejected for retry", default=64, least=0),
+    Option("--waiting N", "maximum number of queued requests; others get status 429", default=64, least=0),
     Heading("review", "for --review", needs="--review"),
     Option("--source FILE", "translations, CoNLL-U"),
     Option("--alignment FILE", "word links between --source and FILE"),

@@ -12,6 +12,7 @@ import functools
 import gzip
 import hashlib
 import io
+import json
 import lzma
 import mmap
 import os
@@ -19,7 +20,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -183,6 +184,12 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
     else:
         with _text_writer(cast(BinaryIO, path_or_file)) as handle:
             yield handle
+
+
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record as an indented JSON file."""
+    with open_output(path) as handle:
+        json.dump(record, handle, indent=1, ensure_ascii=False)
 
 
 @contextmanager

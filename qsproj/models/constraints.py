@@ -1,7 +1,8 @@
 """Known parts of trees as constraints on inference: heads, relations, tags and spans.
 
-Just one word of a span has its head outside. Known heads and spans restrict the arcs; spans give disjoint
-cases, each a set of arcs. Known relations of words without a head change scores of (labelled) arcs.
+Exactly one word of a span has its head outside. Known heads and spans restrict the arcs; each combination of
+heads of spans is a case: a set of arcs, disjoint from others in its trees. Known relations of words without
+a head change scores of (labelled) arcs.
 """
 
 import re
@@ -81,7 +82,7 @@ class ConstrainedInference(TreeDecoder):
         return self.best_case(lambda case: self._trees.best(scores + case, single_root=one_root), 0.0)
 
     def sample(self, scores: Scores, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw trees of the arcs of all cases; one may mix several cases."""
+        """Draw trees of the arcs of all cases; a tree may combine arcs of several cases."""
         within = np.where(self.allowed, scores + self.evidence, -np.inf)
         return super(ConstrainedInference, self).sample(within, size, rng)
 
@@ -90,7 +91,7 @@ class ConstrainedInference(TreeDecoder):
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores + self.evidence)
 
     def most_right(self, probabilities: Scores) -> Heads:
-        """Return the tree with the most expected right heads; arcs of probability 0 only if it must."""
+        """Return the tree with the highest expected number of correct heads; avoids arcs of probability 0."""
         return self.best(np.where(probabilities > 0.0, probabilities, -float(len(probabilities))))
 
 

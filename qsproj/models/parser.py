@@ -46,10 +46,10 @@ class Parser(Stored):
     """A model that predicts trees. Abstract.
 
     A kind of parser implements :meth:`parsed` (or :meth:`parse_all`) and :meth:`posterior`, and declares
-    :attr:`reads`. That is enough for every command. Known parts of trees (``parse --fixed``, the review page)
-    reach it as :class:`~qsproj.models.constraints.Constraints`, and its trees satisfy them; nothing is put
-    back afterwards. It can be trained further where it implements :meth:`fine_tuned`. A model that wraps
-    another parser is a :class:`Wrapper`, which delegates all other methods to its :attr:`base`.
+    :attr:`reads`. That is enough for every command. It receives known parts of trees (``parse --fixed``, the
+    review page) as :class:`~qsproj.models.constraints.Constraints`, which its trees must satisfy. It can be
+    trained further if it implements :meth:`fine_tuned`. A model that wraps another parser is a
+    :class:`Wrapper`, which delegates all other methods to its :attr:`base`.
 
     ``base``: the inner parser, such as the first order of a second-order parser, or None. ``refuses_parts``:
     why partial trees are refused; None: they are accepted. ``refuses_training``: why :meth:`fine_tuned`
@@ -82,14 +82,15 @@ class Parser(Stored):
 
     @property
     def word_tagger(self) -> "Tagger | None":
-        """The tagger that cuts plain text and tags words without UPOS; None without one."""
+        """The tagger that tokenizes plain text and tags words without UPOS, or None."""
         return None if self.base is None else self.base.word_tagger
 
     def layers(self) -> "list[Parser]":
+        """Return this parser and the parsers that it wraps, from the outside in."""
         return [self, *([] if self.base is None else self.base.layers())]
 
     def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
-        """Return how many other tags are tried in a sentence, and in a short one; None: tags are fixed."""
+        """Return the number of tags tried in a sentence, and in a short one; None: tags are fixed."""
         return None
 
     def parse(
@@ -97,10 +98,10 @@ class Parser(Stored):
     ) -> Sentence:
         """Return the sentence with heads and relations.
 
-        ``decode``: ``mbr``, the tree with the most expected right heads, or ``map``, the most probable tree.
-        ``confidence``: put ``ArcProb=``, the probability of each arc, into MISC (a labelled parser also
-        ``RelProb=``, of arc and relation). ``given``: the known part of the tree, which the result keeps; the
-        rest, and the probabilities, are conditioned on it.
+        ``decode``: ``mbr``, the tree with the highest expected number of correct heads, or ``map``, the most
+        probable tree. ``confidence``: add ``ArcProb=``, the probability of each arc, to MISC (a labelled
+        parser also ``RelProb=``, of arc and relation). ``given``: the known part of the tree, which stays;
+        the rest, and the probabilities, are conditioned on it.
 
         Raises SentenceError when the model has no such tree, naming heads that exclude each other;
         SentenceLengthError for more than MAX_WORDS words; UntaggedError when no word has a tag and the parser
@@ -125,7 +126,7 @@ class Parser(Stored):
         """
         if known is not None:
             check_takes_parts(self)
-        # An error about a known part concerns the sentence taken last, so that these are taken one by one.
+        # With known parts one at a time: an error concerns the last sentence taken.
         for block in blocks_of(map(check_sentence, sentences), self.block if known is None else 1):
             given = [None if known is None else known(one) for one in block]
             yield from self.parsed_block(block, given, decode=decode, confidence=confidence)
@@ -176,7 +177,7 @@ def trees_of(trees: Sequence[TrainingTree]) -> list[Sentence]:
 
 
 class Wrapper(Parser, Generic[Base]):
-    """A parser that delegates to another one, its ``base``, what it does not do itself. Abstract."""
+    """A parser that delegates to another one, its ``base``, by default. Abstract."""
 
     __slots__ = ()
     base: Base
@@ -224,14 +225,14 @@ class Wrapper(Parser, Generic[Base]):
 def complete(
     parser: Parser, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False, retag: bool = False
 ) -> Sentence:
-    """Return the sentence with the tree that a parser finds given the sentence's known part.
+    """Parse a sentence given its known part.
 
     Known heads, relations, tags and spans (``Span=3-7`` in MISC) stay; all else is inferred given these.
     Unknown heads are -1, unknown relations and tags ``_``. ``parser`` is any model that parses, as
     :func:`qsproj.load_model` returns it; ``decode``, ``confidence``, ``retag``: as in its ``parse``.
 
     Raises SentenceError when no tree of the parser has that part, naming the heads that exclude each other;
-    UsageError when the model takes whole trees, as a converter does.
+    UsageError when the model, such as a converter, needs whole trees.
     """
     check_type(parser, Parser, "a parser")
     check_sentence(sentence)
@@ -264,7 +265,7 @@ def load_tags(path: str | Path) -> "Tagger":
 
 
 def load_alone(path: str | Path) -> "tuple[Tagger | None, Parser | None]":
-    """Load the tagger and the parser of a model of single sentences, which has one or both; or DataError."""
+    """Load the tagger and the parser of a model of single sentences, one or both; DataError for another."""
     model: Any = load_model(path)
     if is_of_kind(model, "tagger"):
         return model, None

@@ -52,15 +52,15 @@ class TreeDecoder:
         return self._trees.sample(scores, size, rng, single_root=self.single_root)
 
     def decode(self, scores: Scores, decode: str) -> Heads:
-        """Return the most probable tree (``map``), or the one with most expected right heads (``mbr``)."""
+        """Return the most probable tree (``map``), or that of highest expected accuracy (``mbr``)."""
         check_decoder(decode)
         return self.best(self.infer(scores)[1] if decode == "mbr" else scores)
 
     def decode_block(self, scores: Floats, sizes: NDArray[np.int64], decode: str) -> tuple[Heads, Floats]:
         """Run :meth:`decode` for several concatenated sentences; return heads int32[sum of sizes].
 
-        ``scores`` float64[sum of sizes squared] are finite; ``sizes`` int64[S] are n + 1 of each. First heads
-        are -1. Also return the probability of each arc, float64[sum of sizes], NaN if the decoder needs none.
+        ``scores`` float64[sum of sizes squared]: finite; ``sizes`` int64[S]: n + 1 of each sentence. Each
+        first head is -1. Also returns the arcs' probabilities, float64[sum of sizes], NaN if not computed.
         """
         check_decoder(decode)
         heads = np.empty(int(sizes.sum()), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Apply a stored model to a stream of sentences, in one process or several, holding a few blocks."""
+"""Apply a stored model to a stream of sentences, in one or more processes, with few blocks in memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Suggest the sentences to annotate next: the most useful for a parser, best first.
+"""Suggest the sentences whose annotation is most useful for a parser, best first.
 
-An uncertain word represents all words of its kind, so it is weighted by their frequency; kinds that were
-annotated before, or suggested higher up, count less.
+An uncertain word represents all words of its kind, so it is weighted by their frequency; kinds in annotated
+or previously suggested sentences count less.
 """
 
 import heapq
@@ -22,14 +22,14 @@ from qsproj.errors import MissingTreeError, UsageError
 from qsproj.models.parser import Parser
 from qsproj.progress import track
 
-# Corrections for each wrong tag or arc: inference after each saves a third (docs/results/few-trees.md).
+# Corrections per wrong tag or arc: re-parsing after each one saves a third (docs/results/few-trees.md).
 CORRECTIONS = 0.7
 Kind = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """Seconds of a person: for a word of a list, to read a word, to correct a cell, to confirm a sentence."""
+    """Seconds to tag a word of a list, to read a word, to correct a cell, and to confirm a sentence."""
 
     listed_word: float = 4.0
     read_word: float = 1.0
@@ -38,7 +38,7 @@ class Costs:
 
     @classmethod
     def in_words(cls, sentence: float) -> "Costs":
-        """Return the costs of a sentence as its words plus a fixed number; UsageError for a negative one."""
+        """Return costs in words: a sentence costs its words plus a fixed number; UsageError if negative."""
         check_type(sentence, Real, "a number of words", "the cost of a sentence")
         if not 0.0 <= sentence < math.inf:
             raise UsageError(f"the cost of a sentence is {sentence}, expected a number, 0 or more")
@@ -148,8 +148,8 @@ def rank(
         candidate = candidates[index]
         weights = occurrences[kinds_of[index]] / (1.0 + known[kinds_of[index]]) if kinds else 1.0
         corrections = CORRECTIONS * float(candidate.uncertainties.sum())
-        worth = float((candidate.uncertainties * weights).sum())
-        return worth / costs.of_draft(len(candidate.sentence), corrections)
+        value = float((candidate.uncertainties * weights).sum())
+        return value / costs.of_draft(len(candidate.sentence), corrections)
 
     heap = [(-gain(index), index) for index in range(len(candidates))]
     heapq.heapify(heap)

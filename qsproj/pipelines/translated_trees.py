@@ -1,8 +1,8 @@
 """Translate treebanks into the words and word order of another language through the links of a bitext.
 
-Trees get words of the target, one by one, and keep gold arcs, so that a parser learns target words. Links
-show how often a function word has no translation, and how often the dependent of each kind of arc is on the
-other side of its head: in that share of trees the word is left out, or the dependent moved with its subtree.
+Trees are translated word by word and keep gold arcs, so that a parser learns target words. Links show how
+often a function word has no translation, and how often the dependent of each kind of arc is on the other side
+of its head: in that share of trees the word is left out, or the dependent is moved with its subtree.
 
 *Source*: treebanks translated word for word (Tiedemann 2014), through links alone (Rasooli and Collins 2017);
 reordered by projected arcs (Rasooli and Collins 2019), who learn one order for each head; ours draws each
@@ -28,7 +28,7 @@ from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.pipelines.tagging.type_dictionary import CLOSED
 
-SEEN = 5.0  # prior count of the next wider kind in the share of a kind; without observations nothing moves
+SEEN = 5.0  # prior count of the next wider kind in the share of a kind; unseen kinds have share 0
 LEAST_STRENGTH = 0.1  # minimum product of the strengths of an arc's two links, and of the link of a word
 # Arc: side of the dependent, relation, both tags; word: tag, form. Wider kinds are the first parts of these.
 Kind = tuple[object, ...]
@@ -68,7 +68,7 @@ class _Shares(dict[Kind, float]):
 
 
 class MissingWords:
-    """How often a word of a closed class without dependents has no link where its head has one."""
+    """Share of words of a closed class, without dependents, that have no link though their head has one."""
 
     def __init__(self) -> None:
         self._missing = _Shares(1, 2)
@@ -196,7 +196,7 @@ Lexicon = Mapping[TaggedWord, WordTranslations]
 
 @dataclass(frozen=True, slots=True)
 class Translate:
-    """Translates trees; draws translations and word orders, and unless ``complete`` words to leave out."""
+    """Translate trees; translations, word orders and, unless ``complete``, missing words are drawn."""
 
     lexicon: Lexicon
     order: WordOrder
@@ -212,7 +212,8 @@ class Translate:
         )
 
 
-def way_to_translate(pairs: Iterable[SentencePair]) -> Translate:
+def make_translator(pairs: Iterable[SentencePair]) -> Translate:
+    """Learn translations, word order and missing words from the first LEXICON_PAIRS pairs."""
     order, missing = WordOrder(), MissingWords()
 
     def observed() -> Iterator[SentencePair]:

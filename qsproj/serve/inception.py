@@ -22,7 +22,7 @@ from qsproj.models.parser import Parser
 from qsproj.serve import udpipe
 from qsproj.serve.compute import ComputePool
 from qsproj.serve.requests import Limits, RequestError, body_of, json_object
-from qsproj.serve.review.inference import Fixed, infer_rest
+from qsproj.serve.review.inference import FixedCells, infer_rest
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 SENTENCE, TOKEN = f"{_DKPRO}.segmentation.type.Sentence", f"{_DKPRO}.segmentation.type.Token"
@@ -108,7 +108,7 @@ def _tag_of(token: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SuggestedQuestion:
+class SuggestionRequest:
     """A request of INCEpTION to a recommender: the document, and the layer and feature to suggest."""
 
     model: str
@@ -118,7 +118,7 @@ class SuggestedQuestion:
     type_system: str
 
 
-def suggest(models: udpipe.ServedModels, asked: SuggestedQuestion) -> udpipe.Processed:
+def suggest(models: udpipe.ServedModels, asked: SuggestionRequest) -> udpipe.Processed:
     model = udpipe.chosen_model(models, asked.model)
     check_layer(asked.layer, asked.feature)
     document = Document(asked.xmi, asked.type_system)
@@ -178,7 +178,7 @@ def _under(
     if max(heads) != NO_HEAD:
         tags = tuple(tag != UNSPECIFIED for tag in sentence.upos)
         try:
-            rest = infer_rest(parser, tree, Fixed(tuple(heads), tuple(relations), tree.upos, tags))
+            rest = infer_rest(parser, tree, FixedCells(tuple(heads), tuple(relations), tree.upos, tags))
         except QsprojError:  # two roots, a cycle; a model that takes no constraints
             pass
         else:
@@ -198,7 +198,7 @@ def inception_routes(models: udpipe.ServedModels, pool: ComputePool, limits: Lim
 
 
 def work_on(models: udpipe.ServedModels, job: Any) -> udpipe.Processed:
-    return suggest(models, job) if isinstance(job, SuggestedQuestion) else udpipe.process(models, job)
+    return suggest(models, job) if isinstance(job, SuggestionRequest) else udpipe.process(models, job)
 
 
 async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Response:
@@ -209,7 +209,7 @@ async def _predict(pool: ComputePool, limits: Limits, request: Request) -> Respo
     content = json_object(body, _OTHERWISE)
     layer = _text(content, "metadata", "layer"), _text(content, "metadata", "feature")
     document = _text(content, "document", "xmi"), _text(content, "typeSystem")
-    asked = SuggestedQuestion(request.path_params["model"], *layer, *document)
+    asked = SuggestionRequest(request.path_params["model"], *layer, *document)
     done = await udpipe.processed(asked, size=len(body), pool=pool, limits=limits, request=request)
     return Response(json.dumps({"document": done.result}, ensure_ascii=False), media_type="application/json")
 

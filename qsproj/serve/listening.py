@@ -1,4 +1,4 @@
-"""Serving of an application by uvicorn until it is stopped; the socket is opened first."""
+"""Serve an application by uvicorn until it is stopped; the socket is opened first."""
 
 from __future__ import annotations
 

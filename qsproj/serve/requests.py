@@ -86,7 +86,7 @@ async def body_of(request: Request, limits: Limits) -> bytes:
 
 
 def json_object(body: bytes | str, otherwise: str) -> dict[str, Any]:
-    """Return an object from JSON; RequestError ``otherwise``, and where JSON holds half a character."""
+    """Return an object from JSON; RequestError ``otherwise``, and for unpaired surrogates."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):

@@ -66,7 +66,7 @@ def test_killed_in_the_midst_and_called_again(run_cli, train, tmp_path):
     told = [line for line in outcome.err.splitlines() if line.startswith("epoch ")]
     assert 0 < len(told) < 20
     state = tmp_path / "state"
-    assert f"{state / 'target.checkpoint'}: the target parser is taken from here\n" in outcome.err
+    assert f"{state / 'target.checkpoint'}: using the target parser from this file\n" in outcome.err
     assert f"{epochs}: continuing after {pluralise(20 - len(told), 'epoch')}\n" in outcome.err
     assert told[-1].startswith("epoch 20: loss ")
     assert "; belief propagation converged in " in told[-1]

@@ -18,7 +18,7 @@ from qsproj.models.parser import ArcPosterior, Parser, load_parser, trees_of
 from qsproj.models.schema import checked, shaped, text
 from qsproj.models.storage import KINDS, Kind
 from qsproj.models.tree_decoder import TreeDecoder, of_tree
-from qsproj.serve.review.inference import Fixed, infer_rest
+from qsproj.serve.review.inference import FixedCells, infer_rest
 from qsproj.serve.review.retraining import Retraining, Reviewed
 from tests.cli.refusals import SAMPLE
 
@@ -128,7 +128,7 @@ def test_it_completes_trees(stranger, run_cli, tmp_path):
 
 def test_it_is_reviewed_and_trained(stranger, tmp_path):
     parser, sentence = load_parser(stranger), qsproj.Sentence.from_words(list("abc"), upos=["X"] * 3)
-    fixed = Fixed((3, -1, -1), ("_",) * 3, ("X",) * 3, (False,) * 3)
+    fixed = FixedCells((3, -1, -1), ("_",) * 3, ("X",) * 3, (False,) * 3)
     rest = infer_rest(parser, sentence, fixed)
     assert (rest.heads[0], rest.chances[0]) == (3, 1.0)
     path = tmp_path / "draft.conllu"

@@ -17,8 +17,8 @@ from qsproj.pipelines.translated_trees import (
     WordTranslations,
     lexicon_of,
     linked_words,
+    make_translator,
     translated_trees,
-    way_to_translate,
 )
 from tests.sentences import make_sentence
 
@@ -127,7 +127,7 @@ def observed(*pairs):
 
 
 def test_function_words_without_translation_are_left_out():
-    translate = way_to_translate([unlinked((2, 1), (4, 2), (5, 3))] * 2000)
+    translate = make_translator([unlinked((2, 1), (4, 2), (5, 3))] * 2000)
     (made,) = translate([BARKED], np.random.default_rng(1), complete=False)
     assert (made.forms, made.upos) == (("psy", "rymu", "haukayut"), ("NOUN", "PROPN", "VERB"))
     assert (made.heads[1:].tolist(), made.deprels) == ([3, 1, 0], ("b", "d", "root"))

@@ -7,7 +7,7 @@ from qsproj.conventions import frozen_heads
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairs.translations import link_strengths
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.pipelines.translated_trees import SEEN, WordOrder, way_to_translate
+from qsproj.pipelines.translated_trees import SEEN, WordOrder, make_translator
 from tests.sentences import make_sentence
 
 # She saw the dog in Rome, and in Turkish order: she Rome-in dog saw.
@@ -114,13 +114,13 @@ def test_a_sentence_without_all_heads_stays():
 
 
 def test_trees_are_translated_and_reordered_at_once():
-    translate = way_to_translate([pair(*TURKISH)] * 1000)
+    translate = make_translator([pair(*TURKISH)] * 1000)
     (made,) = translate([SAW], np.random.default_rng(1), complete=False)
     assert list(made.upos) == ["PRON", "PROPN", "ADP", "NOUN", "VERB", "PUNCT"]
 
 
 def test_the_order_of_long_bitexts_is_followed_as_well():
     # One tree in twenty has another order: the mean over all arcs does not decide.
-    translate = way_to_translate([*[pair(*ENGLISH)] * 5700, *[pair(*TURKISH)] * 300])
+    translate = make_translator([*[pair(*ENGLISH)] * 5700, *[pair(*TURKISH)] * 300])
     made = translate([SAW] * 2000, np.random.default_rng(1), complete=False)
     assert np.mean([tree.upos[-2] == "VERB" for tree in made]) == pytest.approx(0.05, abs=0.02)

@@ -10,7 +10,7 @@ import pytest
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, UsageError
 from qsproj.models.storage import load_model
-from qsproj.serve.review.inference import Fixed, Inference, Question, infer_rest
+from qsproj.serve.review.inference import FixedCells, Inference, InferenceJob, infer_rest
 from tests.oracles.trees import all_trees
 
 KINDS = (
@@ -34,7 +34,7 @@ def fixed(heads=(), relations=(), tags=()):
             column[word - 1] = cell
     for word, _ in tags:
         columns[3][word - 1] = True
-    return Fixed(*map(tuple, columns))
+    return FixedCells(*map(tuple, columns))
 
 
 def kept(kind):
@@ -88,7 +88,7 @@ def test_arcs_that_cross_are_answered_all_the_same(kind):
 
 
 def test_cells_that_do_not_fit_are_refused():
-    for wrong in (fixed([(1, 9)]), Fixed((-1,), ("_",), ("X",), (False,))):
+    for wrong in (fixed([(1, 9)]), FixedCells((-1,), ("_",), ("X",), (False,))):
         with pytest.raises(UsageError, match="expected"):
             infer_rest(kept("arc-parser"), SENTENCE, wrong)
 
@@ -96,5 +96,5 @@ def test_cells_that_do_not_fit_are_refused():
 def test_a_model_that_was_trained_since_answers():
     inference = Inference(kept("arc-parser"))
     other = "tests/kept_models/labelled-parser.model"
-    found = inference(Question(SENTENCE, fixed(), (other, 1)))
+    found = inference(InferenceJob(SENTENCE, fixed(), (other, 1)))
     assert found == infer_rest(load_model(other), SENTENCE, fixed())

@@ -1,6 +1,6 @@
-"""Training of the first-order parser from treebanks, whole or partial, and residual training of parsers.
+"""Train first-order parsers on whole or partial trees, or train the residual of a given parser.
 
-Residual training learns weights that are added to those of a given parser; L2 keeps the sum near it.
+Residual training learns weights that are added to those of the given parser; L2 keeps the sum near it.
 """
 
 import math
@@ -68,7 +68,7 @@ def train_arc_parser(
     unlabelled: Sequence[Sentence] = (),
     label_epochs: int = LABEL_EPOCHS,
 ) -> tuple[ArcParser, TrainingReport]:
-    """Train a parser on trees, whole or partial; where a head is missing, it is summed out (thesis 3.2.5).
+    """Train a parser on trees, whole or partial; missing heads are summed out (thesis 3.2.5).
 
     ``dev``: trees for early stopping. ``weights``: weights of the sentences' arcs, 0 or more; relations are
     learned without them in ``label_epochs`` passes, not at all in 0. ``unlabelled``: sentences without trees,
@@ -106,7 +106,7 @@ def train_on_passes(
     options: TrainingOptions,
     label_epochs: int,
 ) -> ArcParser:
-    """Train on other trees in each pass, by a loss with a gradient, and relations on ``labelled`` ones."""
+    """Train on new trees in each pass, by a loss with a gradient; train the labeller on ``labelled`` ones."""
     trainer: Any = None
     for sentences in passes:
         prepared = prepare(sentences, options=options)
@@ -245,18 +245,17 @@ def richest_template_set(sentences: Sequence[Sentence]) -> str:
     return "morphology" if rich else "words"
 
 
-# A sample is enough for one number. Scores are scaled to this spread, natural log.
-MOST_SENTENCES = 300
-LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0
+MOST_SENTENCES = 300  # a sample is enough to fit the scale
+LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0  # range of the standard deviation of scaled scores, natural log
 
 
 def scaled_to_likelihood(
     scorer: ArcScorer, sentences: Iterable[Sentence], inference: TreeDecoder
 ) -> ArcScorer | None:
-    """Return the scorer with its weights times the factor that maximises the likelihood of trees.
+    """Scale the weights of a scorer to maximise the likelihood of trees.
 
     The perceptron and MIRA learn the best tree, which does not depend on the scale of the weights, unlike
-    probabilities. The first MOST_SENTENCES trees that the model can build are used; None where there are
+    probabilities. Uses the first MOST_SENTENCES trees that the model can build; returns None if there are
     none. Held-out trees give calibrated probabilities, training trees overconfident ones.
     """
     trees = ((one, arc_learners.tree_objective(one.heads, inference)) for one in sentences)
@@ -283,11 +282,11 @@ def cross_fitted_parsers(
     rng: np.random.Generator | None = None,
     again: Sequence[Item] = (),
 ) -> Iterator[tuple[int, Trained]]:
-    """Train parsers on all folds of some sentences but one, and yield each for the sentences of that fold.
+    """Train a parser for each fold on the other folds; yield it with the index of each sentence of the fold.
 
-    A parser is overconfident on its own training trees: joint weights trained with its scores there would
-    find no errors to correct, and pruning that does not occur on other text. ``again``: the same sentences
-    with other tags, as further training data. One parser is in memory at a time.
+    A parser is overconfident on its own training trees: joint weights trained on its scores there would find
+    no errors to correct, and unrealistic pruning. ``again``: the same sentences with other tags, as further
+    training data. One parser is in memory at a time.
     """
 
     def fit(others: list[int]) -> Trained:
@@ -299,7 +298,7 @@ def cross_fitted_parsers(
 def training_like(
     parser: ArcParser, options: TrainingOptions, rng: np.random.Generator
 ) -> Callable[[Sequence[Sentence]], ArcParser]:
-    """Return a function that trains a parser of the features and trees of another, without relations."""
+    """Return a function that trains parsers with the features and decoder of another, without relations."""
     shape = options.with_shape(parser.scorer.template_set, parser.inference)
     return lambda trees: train_arc_parser(trees, rng=rng, options=shape, label_epochs=0)[0]
 
@@ -307,7 +306,7 @@ def training_like(
 def cross_fitted_relations(
     sentences: Sequence[Sentence], labeller: Labeller, *, rng: np.random.Generator, folds: int = 5
 ) -> list[Scores]:
-    """Score the relations of each tree, float64[n+1, L], by a labeller of others; those unseen are lowest."""
+    """Score the relations of each tree by a labeller of others, float64[n+1, L]; unseen ones lowest."""
 
     def fit(others: list[int]) -> Labeller | None:
         rest = [sentences[i] for i in others]
@@ -339,14 +338,14 @@ def train_residual(
 
     Examples are encoded for ``base``, objectives of the summed scores. ``repeats``: trainings averaged.
     """
-    above = []
+    residual = []
     for example in examples:
         own = base.scorer.scores(base.scorer.features(example.encoded))
-        above.append(ArcExample(example.encoded, AboveBase(own, example.objective)))
+        residual.append(ArcExample(example.encoded, AboveBase(own, example.objective)))
     parser, untrained = base, ArcScorer.untrained(base.scorer.template_set)
     for _ in range(repeats):
         trainer = ArcTrainer(untrained, rule=options.rule())
-        added, _ = learn(trainer, above, epochs=options.epochs, rng=rng, description="training arcs")
+        added, _ = learn(trainer, residual, epochs=options.epochs, rng=rng, description="training arcs")
         parser = with_weights(parser, parser.scorer.weights + added.weights / np.float32(repeats))
     return parser
 
@@ -355,8 +354,7 @@ def with_weights(parser: ArcParser, weights: NDArray[Any]) -> ArcParser:
     return replace(parser, scorer=parser.scorer.with_weights(weights))
 
 
-# Folds of trees held out in turn, and the most trees that are.
-FOLDS, MOST_HELD_OUT = 5, 100
+FOLDS, MOST_HELD_OUT = 5, 100  # cross-fitting of annotated trees: folds, and maximum number of held-out trees
 
 
 def tuned_and_judged(
@@ -366,18 +364,18 @@ def tuned_and_judged(
     rng: np.random.Generator,
     seen: Callable[[Sentence], Sentence] = lambda tree: tree,
 ) -> tuple[ArcParser, list[tuple[Sentence, Scores]]]:
-    """Fine-tune a parser on some more trees, whole or partial, as far as held-out trees gain from it.
+    """Fine-tune a parser on more trees, whole or partial, as far as held-out trees gain from it.
 
-    Arc weights are added to the parser's, divided by its temperature, by conditional likelihood. Training of
-    relations continues from the parser's weights; a new relation starts from that without subtype,
-    ``obl:arg`` from ``obl``. Each of both changes is made in part, the :func:`helpful_share` by
-    cross-fitting; a single tree teaches nothing. Marks are attached as the guidelines say unless the held-out
-    trees contradict it. Trees that the parser cannot build are left out; UsageError when none is left.
+    A residual of the arc weights, divided by the temperature, is trained by conditional likelihood. The
+    labeller is trained further; a new relation starts from that without subtype, ``obl:arg`` from ``obl``.
+    Only a share of each change is made, the :func:`helpful_share` by cross-fitting; a single tree changes
+    nothing. Punctuation is attached by the guidelines unless held-out trees contradict them. Trees that the
+    parser cannot build are left out; UsageError when none is left.
 
     LAS on dev files of Estonian, Wolof, Armenian and Ukrainian, with the tagger's tags and ten trees, on the
     mean of five draws: 44.2 without, 44.5 with all of both changes, 44.8 with the shares.
 
-    Also returns held-out trees with arc scores by parsers of others; ``seen`` may change their tags before.
+    Also returns held-out trees with arc scores by parsers of other trees, after ``seen`` replaced their tags.
     """
     usable, examples = annotated_examples(parser, trees)
     if len(usable) < FEWEST:

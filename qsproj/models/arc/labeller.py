@@ -248,7 +248,7 @@ def label_trainer(start: Labeller, kernel: Callable[..., float]) -> Steps[LabelE
     return Steps(step, lambda: replace(start, weights=descent.mean()))
 
 
-def start_above(prior: Labeller | None, template_set: str, relations: Iterable[str]) -> Labeller:
+def start_residual(prior: Labeller | None, template_set: str, relations: Iterable[str]) -> Labeller:
     """Return the prior's labeller, or an untrained one, with templates that add features to the prior's."""
     if prior is None:
         return untrained(f"{template_set}{arc_templates.IN_TREE}", relations)

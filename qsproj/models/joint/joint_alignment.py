@@ -84,7 +84,7 @@ def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> PreparedPa
 def train_link_chooser(
     pairs: Sequence[SentencePair], *, rng: np.random.Generator, families: tuple[str, ...] = ()
 ) -> LinkChooser:
-    """Train a link chooser on hand alignments; undecided links stay hidden (``observed_links``)."""
+    """Train a link chooser on hand alignments; possible links stay hidden (``observed_links``)."""
     options = JointTrainingOptions(rate=0.1, l2=5.0)
     trainer = JointTrainer(options)
     tagged = all(set(side.upos) != {UNSPECIFIED} for pair in pairs for side in (pair.source, pair.target))

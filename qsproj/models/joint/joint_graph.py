@@ -1,6 +1,6 @@
-"""The factor graph of a sentence pair, built once: weights score it without rebuilding it.
+"""The factor graph of a sentence pair, built once and scored again whenever the weights change.
 
-The known variables of a pair determine its factors; scores only weight them. Training keeps the graphs.
+The known variables of a pair determine its factors; scores only weight them. Training caches the graphs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,8 +64,8 @@ class JointBeliefs(JointScores):
     status: Status
 
 
-def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
-    """Return the mean of two beliefs, the second's at ``share``; second-order ones are the first's."""
+def interpolated(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBeliefs:
+    """Interpolate two beliefs, the second at weight ``share``; second-order ones are those of the first."""
 
     def mean(one: Floats, other: Floats) -> Floats:
         return (1.0 - share) * one + share * other
@@ -79,7 +79,7 @@ def mixed(first: JointBeliefs, second: JointBeliefs, share: float) -> JointBelie
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointGraph:
-    """The factors of a pair, given its known variables; make one with :func:`joint_graph`.
+    """The factors of a pair, given its known variables, as :func:`joint_graph` builds them.
 
     ``known`` int8[V]: from `known_states`. ``joining``: int64[f], the numbers of the quasi-synchronous
     factors that fire in any case, and of those in each group of the part ``factors``.
@@ -96,6 +96,7 @@ class JointGraph:
     graph: FactorGraph
 
     def with_scores(self, scores: JointScores) -> FactorGraph:
+        """Return the factor graph with these scores; ValueError for NaN."""
         groups = list(self.graph.groups)
         states = self.known[self.structure.link_variables]
         links = np.where(states == joint_structure.FALSE_STATE, -np.inf, scores.links)
@@ -123,6 +124,7 @@ class JointGraph:
 
 
 def joint_graph(structure: JointStructure, known: States) -> JointGraph:
+    """Build the factors of a pair over the variables unknown in ``known`` int8[V]."""
     fixed, *reduced = joint_structure.free_rows(structure.rows, known)
     joining = [(chosen, variables) for chosen, variables in reduced if len(chosen)]
     tags = None if structure.tags is None else TagFactors(structure.tags, known)
@@ -144,7 +146,7 @@ def joint_graph(structure: JointStructure, known: States) -> JointGraph:
         # SOURCEFERT and TARGETFERT: source words, then target words.
         "fertility": [fertilities],
         "jumps": _align_hmms(structure),
-        "hard": _hard(structure, known),
+        "hard": _hard_constraints(structure, known),
         "factors": [all_true(variables, np.zeros(len(chosen))) for chosen, variables in joining],
     }
     ends = np.cumsum([0, *map(len, parts.values())]).tolist()
@@ -154,7 +156,7 @@ def joint_graph(structure: JointStructure, known: States) -> JointGraph:
     return JointGraph(structure, known, chosen, tags, free, slices, graph)
 
 
-def _hard(structure: JointStructure, known: States) -> list[FactorGroup]:
+def _hard_constraints(structure: JointStructure, known: States) -> list[FactorGroup]:
     groups: list[FactorGroup] = []
     undecided = known[structure.results] == UNKNOWN
     if undecided.any():
@@ -188,6 +190,7 @@ def infer_jointly(
 
 
 def pass_messages(graph: JointGraph, scores: JointScores, propagation: Propagation) -> JointBeliefs:
+    """Run belief propagation on a graph; return the probability of each variable and factor."""
     structure, known = graph.structure, graph.known
     beliefs = run(graph.with_scores(scores), BPOptions(schedule="sequential", **asdict(propagation)))
     factors = np.zeros(len(structure.rows))
@@ -278,8 +281,8 @@ def prepare_pair(
     fertilities = [joint_templates.fertility_buckets(own.tags, side=name) for own, name in named]
     return PreparedPair(
         structure=structure,
-        source=_local(source_scores.links),
-        target=_local(target_scores.links),
+        source=_head_log_probabilities(source_scores.links),
+        target=_head_log_probabilities(target_scores.links),
         source_factors=source_scores.factors if source.families else (),
         target_factors=target_scores.factors,
         prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
@@ -292,8 +295,8 @@ def prepare_pair(
     )
 
 
-def _local(scores: Scores) -> Scores:
-    """Shift each word's scores so that they are log-probabilities of its heads; no tree is affected."""
+def _head_log_probabilities(scores: Scores) -> Scores:
+    """Shift each word's scores to log-probabilities of its heads; tree posteriors do not change."""
     own = scores.copy()
     np.fill_diagonal(own, -np.inf)
     own[:, 0] = 0.0

@@ -16,7 +16,7 @@ MOST_ITG_WORDS = 20
 LINK_FACTORS = ("ALIGN", "SOURCEFERT", "TARGETFERT")  # the factors of every graph of links
 SOURCE_TREES = ("joint", "best", "observed")
 LINK_THRESHOLD = 0.5  # minimises the expected number of errors
-# Of an arc, by the first order; also for a given target parser, which may be far from sure.
+# Least first-order probability of an arc; higher for a given target parser, which may be very uncertain.
 MIN_PROBABILITY = 1e-6
 MIN_PROBABILITY_OF_GIVEN = 3e-3
 TAG_THRESHOLD = 0.1  # least probability of a tag in the graph, where there are TAG variables

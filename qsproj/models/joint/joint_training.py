@@ -1,4 +1,4 @@
-"""Training of a joint parser on pairs: target trees observed, alignments (and source trees) hidden."""
+"""Train a joint parser on pairs: target trees are observed, alignments (and source trees) hidden."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,9 +44,9 @@ _MORE_EPOCHS = 3
 
 
 def observed_links(candidates: Alignment, hand: Alignment, families: tuple[str, ...] = ()) -> States:
-    """Return the states of candidate links by a hand alignment, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
+    """Return the states of candidate links in a hand alignment, int8[k]: UNKNOWN, FALSE_STATE or TRUE_STATE.
 
-    Possible links stay hidden, and several sure ones of a word that ``families`` allow one.
+    Possible links stay hidden, and so do several sure links of a word if ``families`` allow only one.
     """
     judged = dict(zip(map(tuple, hand.links.tolist()), hand.sure.tolist()))
     known = [judged.get(tuple(link)) for link in candidates.links.tolist()]
@@ -74,15 +74,12 @@ class HandLinkCounts:
 
 
 def count_hand_links(pairs: Iterable[SentencePair]) -> HandLinkCounts | None:
-    """Count the sure hand links of some pairs, and those that are no candidates; None: there are none."""
-    by_hand = sure = missed = 0
-    for pair in pairs:
-        if pair.hand is not None:
-            links = set(map(tuple, pair.hand.links[pair.hand.sure].tolist()))
-            by_hand = by_hand + 1
-            sure = sure + len(links)
-            missed += len(links - set(map(tuple, pair.alignment.links.tolist())))
-    return HandLinkCounts(by_hand, sure, missed) if by_hand else None
+    """Count the sure hand links of pairs, and those missing from the candidates; None without hand links."""
+    by_hand = [(pair.hand, pair.alignment) for pair in pairs if pair.hand is not None]
+    sure = [set(map(tuple, hand.links[hand.sure].tolist())) for hand, _ in by_hand]
+    candidates = (set(map(tuple, alignment.links.tolist())) for _, alignment in by_hand)
+    missed = sum(len(own - of_pair) for own, of_pair in zip(sure, candidates, strict=True))
+    return HandLinkCounts(len(by_hand), sum(map(len, sure)), missed) if by_hand else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,7 +160,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         share = self.options.source_evidence
         if share and len(observed) > 1 and clamped.status is not Status.CONTRADICTION:
             # The source parser's tree is partial evidence beside the target tree.
-            clamped = joint_graph.mixed(clamped, self._infer(observed[1], scores), share)
+            clamped = joint_graph.interpolated(clamped, self._infer(observed[1], scores), share)
         return free, clamped
 
     def _infer(self, graph: JointGraph, scores: joint_graph.JointScores) -> JointBeliefs:
@@ -314,9 +311,9 @@ def fit(
 def with_joint_labeller(
     parser: JointParser, data: JointData, examples: Sequence[JointExample], *, rng: np.random.Generator
 ) -> JointParser:
-    """Return a joint parser that predicts target relations with those of the source as evidence.
+    """Train a labeller of target relations that uses those of the source as evidence; return the parser.
 
-    Links are inferred given the target's trees; the target's labeller counts as for unseen sentences.
+    Links are inferred given the target's trees; scores of the target's own labeller are cross-fitted.
     """
     source, target = (joint_trees.first_order(one).labeller for one in (parser.source, parser.target))
     if source is None or target is None:
@@ -343,9 +340,9 @@ def with_joint_labeller(
 def train_on_more_pairs(
     parser: JointParser, pairs: Iterable[SentencePair], *, rng: np.random.Generator
 ) -> JointParser:
-    """Return a joint parser whose joint weights are trained on more pairs; its two parsers stay.
+    """Continue the training of the joint weights on more pairs; both monolingual parsers stay unchanged.
 
-    The target parser must not have seen their trees. Hand links are added to the candidates, and observed.
+    The target parser must not be trained on their trees. Hand links become observed candidates.
     """
     usable, skipped = usable_pairs(map(_with_hand_links, pairs))
     if not usable:

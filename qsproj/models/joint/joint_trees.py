@@ -1,8 +1,8 @@
 """The parsers of both sides: their scores of trees, and training and storage of the target's.
 
 A first-order parser scores arcs. A second-order parser adds its factors (GRAND, CHILDSEQ and VALENCE, as
-trained): they join the pair's graph unchanged. A parser is surest of its own training trees, which would
-leave joint weights nothing to explain: each tree is scored by a parser that has not seen it.
+trained), which become part of the pair's graph. A parser is overconfident on its own training trees, so that
+joint weights would learn nothing: each tree is scored by a parser that was not trained on it.
 """
 
 import json
@@ -138,8 +138,7 @@ def relation_chances(
 ) -> Scores:
     """Return the probability of each relation in ``names`` for each word of a tree int32[m+1]: [m+1, R]."""
     labeller = first_order(parser).labeller
-    # The callers make sure of this.
-    assert labeller is not None
+    assert labeller is not None  # checked by the callers
     chances = np.zeros((len(heads), len(names)))
     numbers = {name: number for number, name in enumerate(names)}
     shared = [(number, numbers[name]) for number, name in enumerate(labeller.relations) if name in numbers]
@@ -152,7 +151,7 @@ def relation_chances(
 
 
 def given_source_heads(source_tree: str, parser: TreeParser, sentence: Sentence) -> Heads | None:
-    """Return the source tree that counts as given; None where it is inferred."""
+    """Return the source tree to condition on; None if it is inferred."""
     check_name("source tree", source_tree, SOURCE_TREES)
     if source_tree == "joint":
         return None
@@ -175,7 +174,7 @@ def kept_stages(
     rng: np.random.Generator,
     options: BiparseOptions,
 ) -> Checkpoint:
-    """Return the checkpoint of a training, fingerprinted by all inputs but the number of epochs."""
+    """Return the checkpoint of a training run; its fingerprint covers all inputs but the number of epochs."""
     crc = 0
     for pair in pairs:
         for one in (pair.source, pair.target):
@@ -247,7 +246,7 @@ def unpacked(arrays: Arrays, parser: TreeParser) -> list[TreeScores]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedTarget:
-    """The target side before it is joined to the source; ``scores`` by a parser that has not seen it."""
+    """The parser of the target side, and scores of its training trees by parsers not trained on them."""
 
     parser: TreeParser
     scores: list[TreeScores]
@@ -262,7 +261,7 @@ def train_target(
     stages: Checkpoint | None = None,
     tags: TargetTags = GIVEN,
 ) -> TrainedTarget:
-    """Train the target parser, and score each tree by one that has not seen it; ``stages`` keeps both."""
+    """Train the target parser, and score each tree by one not trained on it; ``stages`` stores both."""
     parser: TreeParser
     if stages is not None and (found := stages.read(STAGE, rng)) is not None:
         header, arrays = found
@@ -270,7 +269,7 @@ def train_target(
             own = unnested("parser_", arrays)
             parser = cast(TreeParser, model_from(header["kind"], header["parser"], own))
             kept = TrainedTarget(parser, unpacked(unnested("scores_", arrays), parser))
-        notice(f"{stages.path(STAGE)}: the target parser is taken from here")
+        notice(f"{stages.path(STAGE)}: using the target parser from this file")
         return kept
     training, targets = options.target_training, [pair.target for pair in pairs]
     again, choices = tags.true or (), tags.choices or [None] * len(targets)
@@ -282,11 +281,10 @@ def train_target(
     shape = training.with_shape(first_order(parser).scorer.template_set, parser.inference)
 
     def train(rest: list[Sentence]) -> TreeParser:
-        if not isinstance(parser, GraphParser):
-            return train_arc_parser(rest, rng=rng, options=shape, label_epochs=0)[0]
-        return train_graph_parser(rest, rng=rng, options=shape, graph_options=parser.options, label_epochs=0)[
-            0
-        ]
+        if isinstance(parser, GraphParser):
+            graph = parser.options
+            return train_graph_parser(rest, rng=rng, options=shape, graph_options=graph, label_epochs=0)[0]
+        return train_arc_parser(rest, rng=rng, options=shape, label_epochs=0)[0]
 
     others = cross_fitted_parsers(train, targets, folds=FOLDS, rng=rng, again=again)
     score = partial(_with_own_tree, least_probability=options.joint.least_probability)

@@ -1,4 +1,4 @@
-"""The noisy channel: a target parser is trained so that its trees explain the source trees.
+"""Train a target parser as a noisy channel: its trees explain the source trees.
 
 p(source tree, links | target tree, source words) p(target tree | target words). The source tree and the
 links are children of the target tree: the second factor alone is a parser of text without a translation.
@@ -17,7 +17,7 @@ from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_structure import ALWAYS_TRUE, NO_VARIABLE, JointStructure, known_states
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in
 
-# Messages are clipped to these log-odds, and pass no gradient back beyond: the parser is sure.
+# Messages are clipped to these log-odds; clipped ones, of near-certain arcs, pass no gradient back.
 MAX_LOG_ODDS = 9.0
 NO_FAMILY = -1
 

@@ -325,7 +325,7 @@ class TaggingParser(Parser):
         return TaggingFeatures(encoded, graph, np.log(np.maximum(distribution, LEAST_PROBABILITY)), pairs)
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
-        """Return the sentence with the likeliest tags and the tree with most expected right heads."""
+        """Return the sentence with the likeliest tags and the tree of highest expected accuracy."""
         # There is no search for the best joint assignment.
         check_name("decoder", decode, ("mbr",))
         believed = self.posterior(sentence, given)

@@ -38,7 +38,7 @@ from qsproj.models.tagging.tagger_training import (
 )
 from qsproj.models.text.text_parser import Readings, TextParser
 from qsproj.pipelines.tagging.linked_text import Words
-from qsproj.pipelines.tagging.self_training import RawText, as_tagged, with_temperature
+from qsproj.pipelines.tagging.self_training import RawText, self_tagged, with_temperature
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, is_number
 from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
@@ -55,9 +55,8 @@ RAW_SENTENCES = 1500  # maximum number of raw sentences, sampled at random
 RAW_STRENGTH = 3.0  # weight of a raw sentence
 STRENGTH = 20.0  # weight of a corrected sentence
 BALANCE = 0.4  # see qsproj.pipelines.tagging.self_training.balanced
-# Temperature of a bootstrapped tagger, removed before training. Afterwards the temperature is the likeliest
-# one for held-out tags, changed by a factor of at most MOST, and shrunk to the old one: with ENOUGH_WORDS
-# held-out words, half of the change remains.
+# Temperature of a bootstrapped tagger, removed before training. Then it is fitted to held-out tags, changed
+# by a factor of at most MOST; with ENOUGH_WORDS held-out words, half of the change (in logs) is made.
 TEMPERATURE = 2.2
 ENOUGH_WORDS = 100
 MOST = 3.0
@@ -252,7 +251,7 @@ def _trained_in_rounds(
         current = train(corrected(1.0), options=FIRST, start=current)
     tuned = current
     for _ in range(ROUNDS):
-        read = as_tagged(current, text, text.sentences, strength=RAW_STRENGTH, balance=BALANCE)
+        read = self_tagged(current, text, text.sentences, strength=RAW_STRENGTH, balance=BALANCE)
         examples = [*read, *corrected(STRENGTH)]
         current = mean_tagger([train(examples, options=TRAINING) for _ in range(draws)])
     return with_unseen_features(current, tuned, text.sentences)

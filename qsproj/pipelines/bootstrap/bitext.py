@@ -30,7 +30,7 @@ from qsproj.pipelines.bootstrap.spelling import Spelling, attached_words, spelli
 from qsproj.pipelines.bootstrap.texts import LIKELY, SourceText, Tokenize, write_bitext
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import loaded_once, parse_stream
-from qsproj.pipelines.tagging.target_words import learns_to_cut, target_reader, target_tokenizer
+from qsproj.pipelines.tagging.target_words import learns_tokenizer, target_reader, target_tokenizer
 from qsproj.progress import notice, track
 
 LEAST_LINK = 0.15  # minimum probability of a link, which is its weight; most links below it are wrong
@@ -49,7 +49,7 @@ def tokenization_arguments(
     that raw text divides. As these rarely change with a few more tagged sentences, kept stages stay valid.
     """
     sentences = list(read_all(tagged))
-    learned = learns_to_cut(sentences, language)
+    learned = learns_tokenizer(sentences, language)
     contractions = {} if learned else known_contractions(language, sentences)
     arguments: list[dict[str, Any]]
     arguments = [{"tagged": tagged if learned else (), "contractions": contractions} for _ in texts]

@@ -12,7 +12,7 @@ from typing import Any
 from qsproj.alignment.unspaced import SIDES
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import Contractions
-from qsproj.corpus.files import digest_of
+from qsproj.corpus.files import digest_of, write_json
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -24,14 +24,7 @@ from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.bootstrap import bitext, checks, training
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
-from qsproj.pipelines.bootstrap.workspace import (
-    InputPath,
-    Stage,
-    StageReport,
-    StageResult,
-    Workspace,
-    write_json,
-)
+from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageReport, StageResult, Workspace
 from qsproj.pipelines.projection.methods import DRAWS, SoftProjectionOptions
 
 # Options that are lists of files; with the lexicon, all that are files.

@@ -127,10 +127,7 @@ class LinkedTags:
 
 
 def targets_with_links(corpus: Iterable[Translations]) -> tuple[list[Sentence], LinkedTags]:
-    """Return the target sentences of a bitext and the links of the first LINKED_PAIRS.
-
-    The links of several translations of a sentence are averaged.
-    """
+    """Return the targets of a bitext, and the links of the first LINKED_PAIRS, averaged over translations."""
     targets, counts = list[Sentence](), Counter[str]()
     votes, questions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
     for translations in corpus:
@@ -336,10 +333,7 @@ def write_lexicon(
     corpora: Sequence[AlignedFiles],
     lexicon: str | None = None,
 ) -> None:
-    """Write questions and words in the format of :func:`qsproj.corpus.language.lexicon.read_lexicon`.
-
-    ``text``: raw text, possibly none. Words of the ``lexicon`` are left out.
-    """
+    """Write the questions and words that are not in ``lexicon``; ``text``: raw text, possibly none."""
     targets, linked = targets_with_links(join_same_targets(corpora))
     known = set(map(lower_form, read_lexicon(lexicon).tags)) if lexicon else set()
     asked = suggested_questions(tagger, text=text, bitext=targets, linked=linked, known=known)

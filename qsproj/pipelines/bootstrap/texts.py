@@ -310,9 +310,8 @@ def write_bitext(
     """Tokenize a bitext and write its sides as two files of CoNLL-U, line by line the same pairs.
 
     Left out, and counted: pairs with a blank side, equal sides, or more than MOST_WORDS words; repeated
-    pairs; verses without a partner. ``tokenizers``: of source and target. ``trees``: gold trees over some of
-    the source lines, in text order; these keep the words of the trees. Raises DataError when fewer than
-    FEWEST_PAIRS pairs are left.
+    pairs; verses without a partner. ``tokenizers``: of source and target. ``trees``: gold trees over some
+    source lines, in text order. Raises DataError when fewer than FEWEST_PAIRS pairs are left.
     """
     left_out, seen, kept, words = Counter[str](), set[bytes](), 0, [0, 0]
     named: Iterable[NamedPair] = text.named(left_out)
@@ -323,8 +322,7 @@ def write_bitext(
         named = list(named)
         cuts = find_cuts(named, text.languages, check_links=not text.cut, whole=given)
     pairs = track(cuts.pieces(named), "tokenising", unit="pair")
-    tokenize = partial(_tokenize_pair, tokenizers, given)
-    done = map_in_order(tokenize, pairs, workers=workers, block=BLOCK_PAIRS)
+    done = map_in_order(partial(_tokenize_pair, tokenizers, given), pairs, workers=workers, block=BLOCK_PAIRS)
     with ExitStack() as stack:
         writers = [stack.enter_context(conllu_output(path)) for path in paths]
         for name, lines, sides in done:

@@ -32,14 +32,14 @@ from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, suggested_sentenc
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from qsproj.pipelines.projection.priors import load_prior, source_priors
-from qsproj.pipelines.projection.soft_projection import about_annotated, project_soft
+from qsproj.pipelines.projection.soft_projection import annotated_report, project_soft
 from qsproj.pipelines.streams import parse_stream, tag_stream
-from qsproj.pipelines.tagging.conventions import Annotation, Conventional
+from qsproj.pipelines.tagging.conventions import Annotation, ReannotatedPairs
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.target_words import (
     raw_sentences,
-    showing_words,
+    segmented_sentences,
     target_tokenizer,
     with_target_words,
 )
@@ -112,7 +112,7 @@ def tag_target(
         order = np.argsort([-size for size in sizes], kind="stable").tolist()
         corpora, of_sources = [corpora[at] for at in order], [of_sources[at] for at in order]
     sentences = list(read_all(tagged))
-    shown = showing_words(sentences, read_conllu(corpora[0].target), language=language)
+    shown = segmented_sentences(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
     projected = project_tags(
         join_same_targets(corpora),
@@ -208,7 +208,7 @@ def project(
     ``unshared``: conventions of the sources that do not hold in the target.
     """
     voters = [load_prior(path, reads_words=True) for path in priors]
-    pairs = [Conventional(cache.pop(one, one), unshared) for one in corpora]
+    pairs = [ReannotatedPairs(cache.pop(one, one), unshared) for one in corpora]
     projected = project_soft(pairs, priors=voters, rng=np.random.default_rng(seed), options=options)
     write_conllu(projected.learned_from, paths[1])
     projected.parser.save(paths[0])
@@ -244,7 +244,7 @@ def learn_trees(
     with suppress(NothingToLearnError):
         base = replace(base, base=base.base.fine_tuned(trees, rng=np.random.default_rng(seed)))
     base.save(paths[0], made=made)
-    return StageReport(line="; ".join(about_annotated(trees, chain.from_iterable(corpora))), figures={})
+    return StageReport(line="; ".join(annotated_report(trees, chain.from_iterable(corpora))), figures={})
 
 
 @stage("examples", version=9, files=(".conllu", ".suggested.conllu", ".words.tsv"))

@@ -143,8 +143,7 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
 def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
     """Yield name, source and target of the verses in both files, in the order of the source.
 
-    Verses merged on one side are merged on both. Adds the number of unpaired ones to ``left_out``, by reason;
-    raises DataError if no verse is in both files.
+    Verses merged on one side are merged on both. Counts unpaired ones in ``left_out``; DataError if all are.
     """
     pairs, unpaired = _paired(source, target, (stamp_of(source), stamp_of(target)))
     left_out += unpaired
@@ -285,8 +284,7 @@ def is_scripture(path: str) -> bool:
 def numbered_lines(path: str) -> Iterator[tuple[int | None, str]]:
     """Yield the verses of a file as lines of ``reference TAB text``; parts of a verse are joined.
 
-    Each line has the number of its line in the file, if known. Raises UsageError when the package usfmtc is
-    missing, DataError for a faulty file.
+    Numbers are those of lines in the file, if known. UsageError without usfmtc, DataError for a faulty file.
     """
     places: dict[tuple[str, str, int | str], tuple[int | None, set[int], list[str]]] = {}
     for name, text in _files(path):

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
-from qsproj.corpus.files import digest_of, open_output, remove_stale, reporting_failure
+from qsproj.corpus.files import digest_of, remove_stale, reporting_failure, write_json
 from qsproj.errors import DataError, UsageError
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 
@@ -273,11 +273,6 @@ def _make(stage: Stage) -> StageResult:
     start = perf_counter()
     report = stage.make(stage.paths, **stage.arguments)
     return StageResult(name=stage.name, files=stage.files, report=report, seconds=perf_counter() - start)
-
-
-def write_json(path: Path, record: Mapping[str, Any]) -> None:
-    with open_output(path) as handle:
-        json.dump(record, handle, indent=1, ensure_ascii=False)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

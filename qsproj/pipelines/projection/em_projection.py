@@ -84,13 +84,13 @@ def project_tags_only(
 
 
 def _mapped(tree: Callable[[Item], Sentence], items: Iterable[Item], run: EMRun) -> Iterator[Sentence]:
-    """Yield the sentences, or the targets of pairs, with trees; those too long for one are unchanged."""
+    """Yield the sentences, or the targets of pairs, with trees; too long ones unchanged."""
     return map_in_order(partial(_with_tree, tree), items, workers=run.workers, block=BLOCK_SENTENCES)
 
 
 def _with_tree(tree: Callable[[Item], Sentence], item: Item) -> Sentence:
     target = item.target if isinstance(item, SentencePair) else item
-    if not len(target):  # which aligners accept
+    if not len(target):  # aligners accept these
         raise UsageError("a target sentence has no words, and so no tree; leave out --trees, or the pair")
     return target if len(target) > MAX_WORDS else tree(item)
 
@@ -142,7 +142,7 @@ def project_qg(
 
 
 def tree_given_source(model: QgDmv, pair: SentencePair) -> Sentence:
-    """Return the target with the tree of most expected correct heads, given source tree and links."""
+    """Return the target with its minimum-risk tree, given source tree and links."""
     if not len(pair.source) or not is_whole(pair.source.heads):
         return model.parse(pair.target)
     heads = TREES.best(model.arc_probabilities_given_source(pair))

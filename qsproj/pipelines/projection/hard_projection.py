@@ -19,13 +19,8 @@ from qsproj.evaluation.attachment import percentage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
-from qsproj.pipelines.projection.methods import (
-    USUAL_ARCS,
-    HardProjectionOptions,
-    Projected,
-    ProjectedArcs,
-    with_trees_and_tags,
-)
+from qsproj.pipelines.projection import methods
+from qsproj.pipelines.projection.methods import USUAL_ARCS, ProjectedArcs
 from qsproj.progress import track
 
 BANDS = (5, 10, 15, 20, 25, 30, 40, 60)  # maximum number of words of each band of lengths except the last
@@ -84,7 +79,7 @@ def _with_heavy_links(pair: SentencePair, min_weight: float) -> SentencePair:
 
 
 def through_links(pair: SentencePair) -> tuple[Heads, tuple[str, ...]]:
-    """Project arcs with two one-to-one linked ends alone: high precision, low recall (thesis table 4.2)."""
+    """Project only arcs whose ends are both linked one-to-one: high precision, low recall (table 4.2)."""
     partners, source = one_to_one(pair.alignment), pair.source
     return _copied(source.heads, source.deprels, partners, _inverse(partners, len(source)))
 
@@ -128,7 +123,7 @@ COMPLETIONS: dict[str, Callable[[SentencePair], tuple[Heads, tuple[str, ...]]]] 
 
 
 def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tuple[Sentence, ProjectionCounts]:
-    """Return the target with projected heads and relations, and counts, by its own heads if it has any."""
+    """Return the target with projected heads and relations, and counts against its gold heads, if any."""
     check_name("completion", choice.completion, COMPLETIONS)
     heads, relations = COMPLETIONS[choice.completion](_with_heavy_links(pair, choice.min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
@@ -162,7 +157,7 @@ def _copied(
 
 
 def _depths(heads: Heads) -> NDArray[np.int32]:
-    """Return the number of arcs from each word to the root; above n for words not connected to it."""
+    """Return the number of arcs from the root to each word; more than n for words not connected to it."""
     depths = np.zeros(len(heads), dtype=np.int32)
     for word in range(1, len(heads)):
         steps, ancestor = 0, word
@@ -181,7 +176,7 @@ class ProjectedTrees:
     counts: ProjectionCounts = field(default_factory=ProjectionCounts)
 
     def __iter__(self) -> Iterator[Sentence]:
-        for pair in with_trees_and_tags(track(self.pairs, "projecting", unit="pair")):
+        for pair in methods.with_trees_and_tags(track(self.pairs, "projecting", unit="pair")):
             tree, more = project_tree(pair, self.choice)
             self.counts += more
             yield tree
@@ -191,9 +186,10 @@ def train_on_projection(
     trees: Iterable[Sentence],
     *,
     rng: np.random.Generator,
-    selection: HardProjectionOptions,
+    selection: methods.HardProjectionOptions,
     training: TrainingOptions,
 ) -> tuple[ArcParser, TrainingReport, int]:
+    """Train a parser on the densest trees; also return their number. UsageError if none is dense enough."""
     least = selection.min_attached
     chosen = densest_of_each_length(trees, min_attached=least, max_sentences=selection.max_sentences)
     if not chosen:
@@ -206,15 +202,15 @@ def project_hard(
     pairs: Iterable[SentencePair],
     *,
     rng: np.random.Generator,
-    projection: HardProjectionOptions,
+    projection: methods.HardProjectionOptions,
     training: TrainingOptions,
-) -> Projected:
+) -> methods.Projected:
     """Project arcs through links and train a parser on dense trees; UsageError without any."""
     project = partial(ProjectedTrees, pairs, projection)
     projected = project()
     parser, report, used = train_on_projection(projected, rng=rng, selection=projection, training=training)
     trained = f"trained on {pluralise(used, 'sentence')}: {report.summary(parser.inference)}"
-    return Projected(parser, (*projected.counts.summary(), trained), trees=project)
+    return methods.Projected(parser, (*projected.counts.summary(), trained), trees=project)
 
 
 def attached_share(tree: Sentence) -> float:
@@ -232,7 +228,7 @@ def none_dense_enough(min_attached: float) -> NothingToLearnError:
 def densest_of_each_length(
     trees: Iterable[Sentence], *, min_attached: float, max_sentences: int
 ) -> list[Sentence]:
-    """Choose the trees with most words attached, in the corpus's distribution of lengths.
+    """Choose the trees with the most attached words, keeping the distribution of sentence lengths.
 
     Short sentences are attached more densely than long ones. So each band of lengths gets its share of
     ``max_sentences``, or less. Trees are returned in input order; ties in a band go to the earlier tree.

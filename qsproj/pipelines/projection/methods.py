@@ -1,4 +1,4 @@
-"""Methods of projection from a bitext: their options, with defaults, their common result, and their table."""
+"""Projection methods: their options with defaults, the result that they share, and a table of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class ProjectedArcs:
 
 
 USUAL_ARCS = ProjectedArcs()
-DRAWS = 6  # passes over the trees of the prior, translated anew for each
+DRAWS = 6  # passes over the trees of the prior, each translated anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ def _soft(
     """Return the parser that a bootstrap trains from the same files, if ``treebank`` has its treebanks."""
     from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_prior
     from qsproj.pipelines.projection.soft_projection import project_soft
-    from qsproj.pipelines.tagging.conventions import Conventional, unshared_conventions
+    from qsproj.pipelines.tagging.conventions import ReannotatedPairs, unshared_conventions
 
     if annotated and not any(map(has_tree, annotated)):
         raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
@@ -164,7 +164,7 @@ def _soft(
     if unshared is None:
         unshared = unshared_conventions(chain.from_iterable(sources))
     draws = draws or DRAWS
-    conventional = [Conventional(pairs, unshared) for pairs in sources]
+    reannotated = [ReannotatedPairs(pairs, unshared) for pairs in sources]
     hints: tuple[str, ...] = ()
     if treebank:
         again, rng = (np.random.default_rng(seed or 0) for _ in range(2))
@@ -174,9 +174,9 @@ def _soft(
     elif prior:
         priors = tuple(map(load_prior, prior))
     else:
-        priors = (translated_prior(conventional, rng=rng, draws=draws),)
+        priors = (translated_prior(reannotated, rng=rng, draws=draws),)
         hints = (NO_TREEBANK,)
-    soft = project_soft(conventional, priors=priors, rng=rng, options=options, annotated=annotated)
+    soft = project_soft(reannotated, priors=priors, rng=rng, options=options, annotated=annotated)
     return replace(soft, report=(*soft.report, *hints))
 
 

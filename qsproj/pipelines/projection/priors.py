@@ -19,8 +19,8 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
 from qsproj.models.tree_decoder import TreeDecoder
 from qsproj.pipelines.projection.methods import DRAWS
-from qsproj.pipelines.tagging.conventions import Annotation, Conventional, conventional
-from qsproj.pipelines.translated_trees import Translate, way_to_translate
+from qsproj.pipelines.tagging.conventions import Annotation, ReannotatedPairs, reannotated
+from qsproj.pipelines.translated_trees import Translate, make_translator
 from qsproj.pipelines.treebanks import Treebank, treebank_weights
 
 HELD_OUT = 10  # one pair in HELD_OUT is held out from priors and projection, to calibrate the parser
@@ -28,9 +28,9 @@ TEMPLATE_SET = "words"
 PRIOR_TEMPLATE_SET = "delexicalised"  # a subset: features of the same name have the same bucket in both
 SOURCE_TREES = 12000
 PRIOR_EPOCHS = 5  # passes over trees that are not translated
-FEW_TREES = 6000  # trees of each pass over translations, if half of a treebank's are fewer
-MOST_TREES = 12_000  # of all treebanks together
-DRAWN_LABEL_EPOCHS = 3  # passes over their relations
+FEW_TREES = 6000  # least number of trees in a pass over translations, which takes half of a large treebank
+MOST_TREES = 12_000  # greatest number, over all treebanks
+DRAWN_LABEL_EPOCHS = 3  # passes of the labeller over translated trees
 # Kinds of parsers that cannot be priors, with a description and the option that makes them.
 _OTHERS = {
     "labelled-parser": ("a parser with relations inside its trees", "--labels joint"),
@@ -85,11 +85,11 @@ def translated_prior(
 ) -> ArcParser:
     """Train a parser of the first source trees of each corpus, translated through its links.
 
-    Reads the corpora twice. Held-out pairs are left out, so that they are as new to the prior as test data.
+    Reads the corpora twice. Held-out pairs are left out, so that the prior has not seen them.
     """
     sources = []
     for pairs in corpora:
-        translate = way_to_translate(pairs)
+        translate = make_translator(pairs)
         learned = (pair.source for number, pair in enumerate(pairs, start=1) if number % HELD_OUT)
         first = list(itertools.islice(filter(has_tree, learned), SOURCE_TREES))
         if not first:
@@ -101,10 +101,10 @@ def translated_prior(
 def train_on_draws(
     sources: Sequence[tuple[Translate, Sequence[Sentence]]], *, rng: np.random.Generator, draws: int
 ) -> ArcParser:
-    """Train a parser in ``draws`` passes, each over other trees of the sources, translated anew.
+    """Train a parser in ``draws`` passes, each over a new sample of the source trees, translated anew.
 
-    Relations are learned from trees with all function words: without those that have no translation, Wolof
-    loses 2 LAS. The mean of three parsers, each trained on one draw, takes twice the time.
+    The labeller is trained on trees with all function words, also untranslated ones: without these, Wolof
+    loses 2 LAS. Averaging three parsers of one draw each takes twice the time.
     """
     sizes = [max(len(trees) // 2, min(len(trees), FEW_TREES)) for _, trees in sources]
     if sum(sizes) > MOST_TREES:
@@ -158,7 +158,7 @@ def weighted_prior(
     everything = [*first, *others]
     alike = treebank_weights(everything, target)
     weights = [one.weight for one in alike for _ in range(one.sentences)]
-    # Relations come from the first prior that knows any.
+    # Relations come from the first prior with a labeller.
     of_all = trained(everything, 0 if of_sources.labeller else LABEL_EPOCHS, weights=weights)
     return (of_sources, of_all, trained(others, 0)), tuple(map(str, alike))
 
@@ -180,11 +180,11 @@ def source_priors(
     """
 
     def shared(one: Treebank) -> Treebank:
-        return Treebank(one.name, [conventional(tree, unshared) for tree in one.sentences])
+        return Treebank(one.name, [reannotated(tree, unshared) for tree in one.sentences])
 
     translated = list[tuple[Treebank, Translate]]()
     for treebanks, pairs in sources:
-        translate = way_to_translate(Conventional(pairs, unshared))
+        translate = make_translator(ReannotatedPairs(pairs, unshared))
         translated += [(shared(one), translate) for one in treebanks]
     other = list(map(shared, others))
     tagged = itertools.islice(target, LIKENESS_SENTENCES)

@@ -13,15 +13,15 @@ from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairs.translations import Translations, link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
-from qsproj.models.arc.labeller import Labeller, start_above, train_on_evidence
+from qsproj.models.arc.labeller import Labeller, start_residual, train_on_evidence
 from qsproj.pipelines.projection.priors import TEMPLATE_SET
 
-# Priors attach relative clauses to verbs, against the evidence. Where a word for the first word of the clause
-# stands between noun and clause, the evidence counts 1 + MORE times: UAS on dev files with gold tags, from
+# Priors attach relative clauses to verbs, against the evidence. If the first word of the clause is linked to
+# a word between noun and clause, the evidence counts 1 + MORE times. UAS on dev files with gold tags, from
 # New Testaments: Wolof +.9, Spanish and Ukrainian -.1; without the condition, Spanish loses .5.
 CLAUSE = "acl"
 MORE = 2.0
-# Length of training sentences in words. Arcs without evidence are summed out: to require evidence for a tenth
+# Length of training sentences in words. Arcs without evidence are summed out: requiring evidence for a tenth
 # of the words lowered UAS from 1,000 pairs by 1.6 in Chinese, 1.8 in Czech, .6 in Swedish.
 SHORTEST, LONGEST = 3, 60
 # Reasons to leave out a sentence, for messages.
@@ -29,12 +29,12 @@ TOO_SHORT, TOO_LONG = f"fewer than {SHORTEST} words", f"more than {LONGEST} word
 NO_EVIDENCE = "links that project no arc"
 LESS_EVIDENCE = "less evidence than others"
 REMEDIES = {
-    TOO_SHORT: "give whole sentences, of more words",
-    TOO_LONG: "cut the text into sentences, one a pair",
+    TOO_SHORT: "give whole sentences, with more words",
+    TOO_LONG: "split the text into sentences, one per pair",
     NO_EVIDENCE: "more pairs give more links; check that the source has trees and that links are right",
 }
-# English compounds precede their heads. Where the target word follows its head, it is an nmod, an appos or a
-# name: .1 and .3 points of LAS on two dev files of Spanish with the model's tags, .1 in Czech.
+# English compounds precede their heads. A linked target word after its head is an nmod, an appos or a name:
+# ignoring these gains .1 and .3 LAS on two dev files of Spanish with the model's tags, .1 in Czech.
 COMPOUND = "compound"
 
 
@@ -74,9 +74,9 @@ def with_clauses(translations: Translations, evidence: Scores) -> Scores:
 
 
 def clause_evidence(pair: SentencePair) -> Scores:
-    """Return the evidence for clauses after their noun and marker, float64[n+1, n+1]: at most the arc's.
+    """Return the evidence of relative clauses, float64[n+1, n+1].
 
-    Each arc counts times the greatest link strength of the clause's first word and a word between.
+    It is multiplied by the strongest link of the clause's first word to a word between noun and clause.
     """
     source = pair.source
     evidence = np.zeros((len(pair.target) + 1,) * 2)
@@ -109,10 +109,10 @@ def _first_words(heads: Heads) -> list[int]:
 
 
 class DensestPairs:
-    """The added targets with most evidence a word; ties go to the earlier. Mutable; final.
+    """The added targets with most evidence per word; ties go to the earlier. Mutable; final.
 
-    ``sentences``: maximum number; None: as few as have ``words`` together, or all; in words because the
-    densest pairs of one bitext have seven, of another twenty. Only the chosen ones are held in memory.
+    ``sentences``: maximum number; None: the fewest that have at least ``words`` words in all, because the
+    densest pairs of one bitext have seven words, of another twenty. Only chosen ones are held in memory.
     Choosing pairs whose evidence agrees with the prior only repeats the prior: Czech lost eight points.
     """
 
@@ -123,6 +123,7 @@ class DensestPairs:
         self._left_out = dict.fromkeys((TOO_SHORT, TOO_LONG, NO_EVIDENCE, LESS_EVIDENCE), 0)
 
     def add(self, translations: Translations) -> None:
+        """Add a target with its translations; drop the least dense ones beyond the limit."""
         self._added += 1
         words = len(translations[0].target)
         if not SHORTEST <= words <= LONGEST:
@@ -175,7 +176,7 @@ def relation_evidence(
         same_side = (words < above) == precede[targets]
         known = (above >= 0) & (over >= 0) & (columns >= 0)
         known &= same_side | (columns != numbers.get(COMPOUND, -2))
-        # The evidence of the arc into the source word for that into the target word.
+        # The source arc's evidence for the target arc.
         evidence = strengths[words, targets] * arc_probabilities(pair.source)[words] * strengths[above, over]
         cells.append((targets * len(numbers) + columns)[known])
         carried.append(evidence[known])
@@ -201,7 +202,7 @@ def learn_relations(
     relations = found - {UNSPECIFIED}
     if not relations and prior is None:
         return None, list(trees)
-    start = start_above(prior, TEMPLATE_SET, relations)
+    start = start_residual(prior, TEMPLATE_SET, relations)
     numbers = {relation: number for number, relation in enumerate(start.relations)}
     examples = [
         (start.encode_tree(tree), tree.heads, strength * relation_evidence(translations, tree.heads, numbers))

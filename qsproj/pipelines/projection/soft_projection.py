@@ -25,27 +25,20 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.arc_training import train_residual, with_weights
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.pipelines.projection import soft_evidence
-from qsproj.pipelines.projection.methods import (
-    ENOUGH_WORDS,
-    Projected,
-    SoftProjectionOptions,
-    with_trees_and_tags,
-)
+from qsproj.pipelines.projection import methods, soft_evidence
 from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, join_priors
 from qsproj.progress import track
 from qsproj.styles.detect import detect_style
 from qsproj.training.cross_fitting import FEWEST
 from qsproj.training.objectives import EvidenceLikelihood
 
-# Temperature of a parser that is as sure of new sentences as of those that it has learned from. With gold
-# tags 1.9 to 2.4 are best on dev files from four New Testaments. Temperatures fitted to the likelihood of
-# projected arcs were high where the bitext is hard rather than where the parser is overconfident.
+# Temperature of a parser that is equally confident on training and new sentences. With gold tags 1.9 to 2.4
+# are best on dev files from four New Testaments. Temperatures fitted to the likelihood of projected arcs were
+# high where the bitext is hard rather than where the parser is overconfident.
 USUAL_TEMPERATURE = 2.1
-# Factors of the temperature between which that of learned sentences is interpolated.
-FACTORS = (1.0, 1.25, 1.5)
-# Trainings with other orders of the pairs whose mean is taken. One of 3 epochs had a calibration error of 8.4
-# on dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8 and .4 LAS less. Two of 2 are as good.
+FACTORS = (1.0, 1.25, 1.5)  # factors of the temperature to interpolate between
+# Number of averaged runs with other orders of the pairs. One of 3 epochs had a calibration error of 8.4 on
+# dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8 and .4 LAS less; two of 2 are as good.
 REPEATS = 2
 # The calibration error of ArcProb was 24 and 13 points with 1 and 3 pairs, where only the prior decided, and
 # 1.3 with 458.
@@ -54,8 +47,8 @@ FEW_PAIRS_WARNING = (
     f"learned from fewer than {FEW_PAIRS} pairs: the parser is little more than its prior, of another "
     "language, and ArcProb may be far too high; more pairs help"
 )
-# Minimum number of places, and minimum agreement among them, to determine a dimension of style. Conjuncts of
-# UD, parsed badly, agree with chains in 92% of the places, those of chains annotated by hand in 99%.
+# Minimum number of occurrences, and minimum agreement among them, to determine a dimension of style. Badly
+# parsed UD conjuncts agree with chains in 92% of the cases, hand-annotated chains in 99%.
 LEAST_PLACES, LEAST_AGREEING = 5, 0.93
 # Minimum share of known relations: treebanks of one style share nearly all, apart from subtypes.
 LEAST_KNOWN = 0.5
@@ -64,17 +57,17 @@ LEAST_KNOWN = 0.5
 def overconfidence(
     parser: ArcParser, learned: Sequence[Sentence], new: Sequence[Sentence], *, temperature: float
 ) -> float:
-    """Return by which factor the temperature must rise for learned sentences to be no surer than new ones."""
+    """Return the factor of the temperature that makes training sentences as confident as new ones."""
 
-    def sureness(scores: Iterable[Scores], temperature: float) -> np.floating:
+    def confidence(scores: Iterable[Scores], temperature: float) -> np.floating:
         marginals = (parser.inference.infer(one / temperature)[1] for one in scores)
         return np.concatenate([one[:, 1:].max(axis=0) for one in marginals]).mean()
 
     if not new:
         return 1.0
     of_new, of_learned = (list(map(parser.scores, sentences)) for sentences in (new, learned))
-    found = [-sureness(of_learned, factor * temperature) for factor in FACTORS]
-    return float(np.interp(-sureness(of_new, temperature), found, FACTORS))
+    found = [-confidence(of_learned, factor * temperature) for factor in FACTORS]
+    return float(np.interp(-confidence(of_new, temperature), found, FACTORS))
 
 
 def project_soft(
@@ -82,24 +75,26 @@ def project_soft(
     *,
     priors: Sequence[ArcParser],
     rng: np.random.Generator,
-    options: SoftProjectionOptions | None = None,
+    options: methods.SoftProjectionOptions | None = None,
     annotated: Sequence[Sentence] = (),
-) -> Projected:
+) -> methods.Projected:
     """Train a parser of the target language from priors and the evidence of translations.
 
     ``corpora``: sentence pairs of each source, with source trees and target tags; read more than once, and
     joined by their targets. One target sentence in HELD_OUT only serves to calibrate. ``priors``: voting
     parsers of tags, or of words of the target as well. The returned trees are the best under parser and
     evidence. The ``annotated`` trees fine-tune the parser and its relations at the end. Raises UsageError
-    when the priors do not fit together, a corpus has no source head or no target tag, no sentence has
-    evidence, or no annotated sentence has a head.
+    when the priors cannot be joined, a corpus has no source head or no target tag, no sentence has evidence,
+    or no annotated sentence has a head.
     """
-    options = options or SoftProjectionOptions()
+    options = options or methods.SoftProjectionOptions()
     prior, most, share = join_priors(priors, projective=options.projective), options.sentences, options.share
-    learned_from = soft_evidence.DensestPairs(sentences=most, words=ENOUGH_WORDS)
+    learned_from = soft_evidence.DensestPairs(sentences=most, words=methods.ENOUGH_WORDS)
     few = most and max(most // HELD_OUT, 1)
-    held_out = soft_evidence.DensestPairs(sentences=few, words=ENOUGH_WORDS // HELD_OUT)
-    for number, translations in enumerate(track(joined(corpora), "choosing pairs", unit="pair"), start=1):
+    held_out = soft_evidence.DensestPairs(sentences=few, words=methods.ENOUGH_WORDS // HELD_OUT)
+    for number, translations in enumerate(
+        track(checked_translations(corpora), "choosing pairs", unit="pair"), start=1
+    ):
         (learned_from if number % HELD_OUT else held_out).add(translations)
     chosen, left_out = learned_from.chosen, learned_from.left_out
     if not chosen:
@@ -112,8 +107,8 @@ def project_soft(
         for target, one in zip(targets, evidence, strict=True)
     ]
     training = TrainingOptions(epochs=options.epochs, l2=options.l2)
-    above = train_residual(prior, examples, rng=rng, options=training, repeats=REPEATS).scorer.weights
-    weights = prior.scorer.weights + np.float32(share) * (above - prior.scorer.weights)
+    learned = train_residual(prior, examples, rng=rng, options=training, repeats=REPEATS).scorer.weights
+    weights = prior.scorer.weights + np.float32(share) * (learned - prior.scorer.weights)
     parser = with_weights(prior, weights)
     scorer = parser.scorer
     scores = (scorer.scores(scorer.features(example.encoded)) for example in examples)
@@ -137,13 +132,13 @@ def project_soft(
         f"evidence weight {share:.2f}",
         f"left out: {listed_reasons(left_out)}; every tenth pair is held out for calibration",
         f"temperature of ArcProb {temperature:.2f}",
-        *(about_annotated(annotated, itertools.chain.from_iterable(chosen)) if annotated else ()),
+        *(annotated_report(annotated, itertools.chain.from_iterable(chosen)) if annotated else ()),
     )
     numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
 
     def trees() -> Iterator[Sentence]:
         # Of the parser before fine-tuning; sentences that are too long stay unchanged.
-        for translations in joined(corpora):
+        for translations in checked_translations(corpora):
             target = translations[0].target
             if not 0 < len(target) <= MAX_WORDS:
                 yield target
@@ -156,11 +151,12 @@ def project_soft(
                 tree = with_heads(tree, tree.heads, labels)
             yield tree
 
-    return Projected(projected, report, trees=trees, learned_from=labelled)
+    return methods.Projected(projected, report, trees=trees, learned_from=labelled)
 
 
-def joined(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
-    return join_same_targets([with_trees_and_tags(pairs) for pairs in corpora])
+def checked_translations(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Translations]:
+    """Join pairs by their targets; UsageError at the end of a corpus without source trees or target tags."""
+    return join_same_targets([methods.with_trees_and_tags(pairs) for pairs in corpora])
 
 
 def best_tree(target: Sentence, scores: Scores, parser: ArcParser) -> Sentence:
@@ -168,7 +164,7 @@ def best_tree(target: Sentence, scores: Scores, parser: ArcParser) -> Sentence:
     return with_predicted_heads(target, parser.heads(scores), [UNSPECIFIED] * len(target))
 
 
-def about_annotated(annotated: Sequence[Sentence], bitext: Iterable[SentencePair]) -> tuple[str, ...]:
+def annotated_report(annotated: Sequence[Sentence], bitext: Iterable[SentencePair]) -> tuple[str, ...]:
     """Return lines with the number of trees, and warnings: other style, overlap with the bitext."""
     if len(annotated) < FEWEST:
         return (f"a single annotated tree teaches nothing (give at least {FEWEST})",)

@@ -1,7 +1,7 @@
 """Treebank conventions of the source that may not hold in the target.
 
 English *my* is PRON and `nmod:poss`, Ukrainian *мій* DET and `det`; *living* before a noun is VERB, *живий*
-ADJ. Links cannot decide this. Tagged sentences of the target can; without them, the practice of its
+ADJ. Links do not show this, but tagged sentences of the target do; without them, the practice of its
 treebanks or of most languages is the best guess.
 """
 
@@ -32,16 +32,16 @@ class Convention:
     relation: str
     forms: frozenset[str] = frozenset()  # lower-cased; empty: any
     becomes: Annotation  # in other languages
-    in_trees: bool = True  # whether source trees follow the target as well as votes
+    in_trees: bool = True  # whether source trees are re-annotated, too, not only votes
 
     @property
     def name(self) -> str:
-        """Return a tag reserved for these words; it has a space, which no UPOS has."""
+        """Return a tag reserved for these words; unlike UPOS, it contains a space."""
         return " ".join((self.tag, self.relation, *sorted(self.forms)))
 
     @property
     def languages(self) -> dict[str, Annotation]:
-        """The annotation in the treebanks of all languages but English, by code."""
+        """Return the annotation in the treebanks of all languages but English, by code."""
         return {code: annotation for code, annotation in _practice()[self.name].items() if code != "en"}
 
     @property
@@ -67,9 +67,9 @@ def registered_auxiliaries(language: str | None) -> frozenset[str]:
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
 _MODALS = frozenset({"can", "could", "must"})
 MODALS = Convention(tag="AUX", relation="aux", forms=_MODALS, becomes=("AUX", "aux"))
-# ``conventions.tsv`` has the practice of languages: published, by the statistics of UD, which ``python -m
-# scripts.conventions`` reads; or counted in the treebanks, which holds. In Danish and Dutch a tenth of amod
-# is VERB as in English, elsewhere almost none. Words for *not* are AUX where most are forms of auxiliaries.
+# ``conventions.tsv`` has the practice of languages, by the published statistics of UD (``python -m
+# scripts.conventions`` reads them) or by counts in treebanks, which take precedence. In Danish and Dutch a
+# tenth of amod is VERB as in English, elsewhere almost none. *Not* is AUX if most words for it are inflected.
 CONVENTIONS = (
     Convention(tag="PRON", relation="nmod:poss", becomes=("DET", "det")),
     Convention(tag="VERB", relation="amod", becomes=("ADJ", "amod")),
@@ -85,8 +85,8 @@ OWN = {one.name: one.own for one in CONVENTIONS}
 # Relations whose words often have another part of speech in the target, so that their votes barely count:
 # *election* in *election campaign* is an adjective in Czech, *was* in *was sold* Spanish *se*.
 LOOSE = frozenset({"compound", "aux:pass"})
-# Source words that vote for two tags, by names like those of conventions; other links of the target type
-# decide. *Research* in *research plan* is an adjective in Czech: .7 points of UPOS there.
+# Source words that vote for two tags, by names like those of conventions; the other links of the target type
+# decide. *Research* in *research plan* is an adjective in Czech, which gains .7 UPOS.
 EITHER = {"NOUN compound": "ADJ"}
 # UPOS and FEATS of source words that vote for two tags in some languages of ``conventions.tsv``, by name.
 # *Written* may be an adjective in Slavic treebanks, and *which* a determiner; in Celtic ones, *writing* and
@@ -99,13 +99,13 @@ PARTICIPLE = ("VERB", "Tense=Pres", "VerbForm=Part")
 RELATIVE = ("PRON", "PronType=Rel")
 INFLECTED = {" ".join(one): one for one in (PASSIVE, GERUND, INFINITIVE, PARTICIPLE, RELATIVE)}
 # Source words that vote for the second tag if most links of the target type do. *To* before infinitives is a
-# preposition in Spanish, .5 points of UPOS there, and a particle in Wolof, where both tags lose .7, and in
-# treebanks of some languages, though it is also a preposition: .3 points of German.
+# preposition in Spanish, which gains .5 UPOS, and a particle in Wolof, where votes for both tags lose .7. In
+# PARTICLES it is a particle, though the word is also a preposition: German gains .3.
 MAJORITY = {"PART mark": "ADP"}
 PARTICLES = frozenset({"da", "de", "sv"})
 _OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
 _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
-# Relations of words that depend on a modal in the place of its verb, wherever they stand.
+# Relations of words that move from a verb to the modal above it, on either side.
 RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
 
 
@@ -145,20 +145,20 @@ def names_of(sentence: Sentence) -> list[str]:
     return list(map(name_of, sentence.forms, sentence.upos, sentence.deprels))
 
 
-def settled_conventions(
+def target_conventions(
     vocabulary: Sequence[str],
     shares: Mapping[str, Floats],
     known: Mapping[str, Mapping[str, int]],
     *,
     language: str | None = None,
 ) -> dict[str, Annotation]:
-    """Return the annotation that the words of each convention have in the target, with V types.
+    """Return the annotation that the words of each convention have in a target with V types.
 
     ``shares``: for each convention by name, its share of the votes of each type, float64[V].
     ``known``: tag counts of each word of the tagged sentences. ``language``: code of the target; other
     languages decide where neither tagged sentences nor the target's own treebanks do.
     """
-    settled = {}
+    found = {}
     for one in CONVENTIONS:
         if one.name not in shares:
             continue
@@ -170,8 +170,8 @@ def settled_conventions(
         for form, share in zip(vocabulary, shares[one.name].tolist(), strict=True):
             for annotation in counts if share else ():
                 counts[annotation] += share * known.get(form, {}).get(annotation[0], 0)
-        settled[one.name] = max(counts, key=lambda annotation: counts[annotation])
-    return settled
+        found[one.name] = max(counts, key=lambda annotation: counts[annotation])
+    return found
 
 
 def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]:
@@ -192,7 +192,7 @@ def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]
 
 
 @dataclass(frozen=True, slots=True)
-class Conventional:
+class ReannotatedPairs:
     """Sentence pairs with sources re-annotated by the conventions of the target."""
 
     pairs: Iterable[SentencePair]
@@ -200,15 +200,15 @@ class Conventional:
 
     def __iter__(self) -> Iterator[SentencePair]:
         for pair in self.pairs:
-            yield replace(pair, source=conventional(pair.source, self.unshared, alignment=pair.alignment))
+            yield replace(pair, source=reannotated(pair.source, self.unshared, alignment=pair.alignment))
 
 
-def conventional(
+def reannotated(
     sentence: Sentence, unshared: Mapping[str, Annotation], *, alignment: Alignment | None = None
 ) -> Sentence:
     """Replace tags and relations of conventions by those in ``unshared``.
 
-    With an ``alignment`` only linked words take the place of heads: a verb may be translated without a modal.
+    With an ``alignment`` only linked modals become heads: a translation may have the verb alone.
     """
     names = names_of(sentence)
     if unshared.keys().isdisjoint(names):
@@ -231,7 +231,7 @@ def conventional(
 
 
 def _raise(word: int, heads: list[int], deprels: list[str], upos: Sequence[str]) -> None:
-    """Put a modal in the place of its verb, with the subject and all that precedes or negates the modal."""
+    """Make a modal the head of its verb, of the subject, and of words that precede or negate the modal."""
     verb = heads[word]
     heads[word], deprels[word] = heads[verb], deprels[verb]
     heads[verb], deprels[verb] = word, "xcomp"

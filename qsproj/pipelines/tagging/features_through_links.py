@@ -1,8 +1,8 @@
-"""Features projected through links and checked against the word forms of the target.
+"""Project features through links, and check them against the word forms of the target.
 
 All links of a type vote for its values, smoothed over types with the same suffix. An attribute that form and
-tag predict no better than the tag alone is not marked in the target and is not written. Of the remaining
-attributes each word gets its likeliest combination; a model is then trained as on a treebank.
+tag predict no better than the tag alone is not marked in the target and is not written. Each word gets the
+likeliest combination of the other attributes; a model is then trained as on a treebank.
 """
 
 from collections import defaultdict
@@ -37,14 +37,14 @@ ALIKE = {"AUX": "VERB", "PROPN": "NOUN", "DET": "PRON", "PART": "ADV"}
 # the same gender, whatever its form. Other tags have few types, each tested on half of its occurrences.
 OPEN = frozenset({"ADJ", "NOUN", "NUM", "VERB"})
 # Tested tags. PROPN is left out: its forms do not show whether treebanks mark its number.
-TELLING = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
-FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}  # the first shares attributes only if words of the second show them
+TESTED_TAGS = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
+FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}  # the first agrees in an attribute only if the second marks it
 FEWEST_VOTES = 20.0  # minimum number of votes to test an attribute
 BLOCK_WORDS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class AttributeTest:
     """Test of an attribute under a tag: share of uncertainty removed by forms, and precision of values."""
 
     tag: str
@@ -129,7 +129,7 @@ def smoothed(counts: Floats, groups: Sequence[Numbers], leaning: float, *, other
     return chances
 
 
-def judged_attributes(words: MarkedWords) -> Iterator[Judged]:
+def tested_attributes(words: MarkedWords) -> Iterator[AttributeTest]:
     """Test whether forms show an attribute, for each attribute and tag with enough votes."""
     groups = words.groups[:-1]
     tags = np.array([tag for tag, _ in words.names])
@@ -146,17 +146,17 @@ def judged_attributes(words: MarkedWords) -> Iterator[Judged]:
         # Values that are written: the likeliest of each type, except NONE.
         best = own[1].argmax(axis=1)
         is_written = best >= (name not in SHARED)
-        for tag in sorted(TELLING.intersection(tags.tolist())):
+        for tag in sorted(TESTED_TAGS.intersection(tags.tolist())):
             of_tag = np.flatnonzero((tags == tag) & is_written)
             right, said = float(own[0][of_tag, best[of_tag]].sum()), float(own[0][of_tag].sum())
             if said >= FEWEST_VOTES:
                 tested, *chances = (array[tags == tag] for array in (others if tag in OPEN else own))
                 left, doubt = (-float((tested * np.log(one)).sum()) for one in chances)
                 shown = (doubt - left) / (doubt + BARELY * float(tested.sum()))
-                yield Judged(tag, name, shown, right / said)
+                yield AttributeTest(tag, name, shown, right / said)
 
 
-def written_attributes(judged: Sequence[Judged]) -> dict[str, list[str]]:
+def written_attributes(judged: Sequence[AttributeTest]) -> dict[str, list[str]]:
     """Return the attributes to write for each tag.
 
     Inflectional ones must show in words of open classes: *he* is third person, but Swedish verbs do not mark
@@ -210,8 +210,8 @@ def _cell(names: Sequence[str], values: Sequence[str]) -> str:
 def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[Inflection]) -> list[Sentence]:
     """Restrict the features of listed words to the values of a lexicon.
 
-    Of several readings the one with most links in agreement counts; of several such readings, the values
-    they share. Attributes that links never give to words of a tag are left out.
+    Of several readings, the one with most projected values is chosen; of several such readings, the values
+    they share. Attributes that are never projected to words of a tag are left out.
     """
     linked = {
         (tag, name)
@@ -265,7 +265,7 @@ def learn_features(
     made = [Sentence.from_words(text.sentences[at], upos=upos) for at, upos in zip(drawn, tags, strict=True)]
     if links:
         words = marked_words(text, links, drawn, tags)
-        judged = list(judged_attributes(words))
+        judged = list(tested_attributes(words))
         written = written_attributes(judged)
         lines += _report(judged, written)
         cells = iter(likeliest_features(words, written))
@@ -287,7 +287,7 @@ def learn_features(
     return morphology, lines
 
 
-def _report(judged: Sequence[Judged], written: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _report(judged: Sequence[AttributeTest], written: Mapping[str, Sequence[str]]) -> Iterator[str]:
     if not written:
         yield "no features: what the source marks does not show in forms of the target"
         return

@@ -1,4 +1,4 @@
-"""A few tagged sentences beside the bitext: training data, and a test whether links help.
+"""Use a few tagged sentences beside the bitext: as training data, and to test whether links help.
 
 Their tags and contractions correct those of links; their features correct projected ones.
 """
@@ -24,7 +24,7 @@ from qsproj.pipelines.tagging.linked_text import LinkedText, Words
 from qsproj.pipelines.tagging.options import HALF
 
 FEWEST = 50  # minimum number of tagged sentences to set some aside for testing
-SURELY = 1.64  # significance threshold in standard deviations: one difference in twenty exceeds it by chance
+SIGNIFICANT = 1.64  # threshold of the sign test in standard deviations, one-sided p = .05
 FEWEST_WORDS = 5  # tagged words needed to learn the features of a tag
 
 
@@ -56,7 +56,7 @@ class FewTagged:
         return cls(tuple(sentences), counts, learn_contractions(sentences))
 
     def split(self) -> "tuple[FewTagged, tuple[Sentence, ...]]":
-        """Return four fifths of the sentences, and every fifth; all and none below FEWEST sentences."""
+        """Split into training and test sentences, 4 : 1; no test sentences if there are fewer than FEWEST."""
         if len(self.sentences) < FEWEST:
             return self, ()
         rest = [sentence for number, sentence in enumerate(self.sentences) if number % 5 != 4]
@@ -74,7 +74,7 @@ class FewTagged:
         return [inflection for inflection, _ in found.most_common()]
 
     def examples(self, tags: Words, *, strength: float) -> list[SetExample]:
-        """Return training examples; multiword tokens give a split and an unsplit one, of half weight each."""
+        """Return training examples; with multiword tokens a split and an unsplit one, of half weight each."""
         examples = []
         for sentence in self.sentences:
             merged = [merge_contractions(sentence)] if sentence.multiword_tokens else []
@@ -91,9 +91,9 @@ def with_tagged_features(
 ) -> list[Sentence]:
     """Correct projected features with a model of a few tagged sentences.
 
-    Features of words that are tagged, or certain under the model, come from the model. Other words combine
-    both: projected values that tagged words of the tag have take precedence. Tags of fewer tagged words than
-    FEWEST_WORDS keep projected features. F1 on dev files with 20 and 100 sentences (in brackets: alone):
+    Tagged words, and those with probable predictions, get the features of the model. For other words,
+    projected values take precedence if some tagged word of the same UPOS has them. A UPOS with fewer than
+    FEWEST_WORDS tagged words keeps projected features. F1 on dev files with 20 and 100 sentences (alone):
     Talbanken 80.1, 83.6 (78.2, 83.5), German 66.9, 79.3 (63.1, 78.6), Spanish 85.2, 90.4 (82.8, 89.9).
     """
     learned = train_morphology(tagged, rng=rng, columns=["feats"])
@@ -133,16 +133,16 @@ def compare_with_tagged_alone(
 ) -> tuple[bool, list[str]]:
     """Test whether training without links gives the better tagger; return the answer and report lines.
 
-    Both taggers learn from the same tagged sentences and are tested on those set ``aside``, the one without
-    links with word classes of the text. Links win if there are none aside, or if the difference may be chance
-    (sign test), because later rounds improve the tagger further by using links as evidence of each word.
+    Both taggers are trained on the same tagged sentences and tested on those set ``aside``; the one without
+    links uses word classes of the text. Links win if no sentences are aside, or if the difference is not
+    significant (sign test), because later rounds improve their tagger further.
     """
     if not aside:
         return False, []
     without_links = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, self_training=0)
     forms, upos = [one.forms for one in aside], np.concatenate([one.upos for one in aside])
     linked, alone = (np.concatenate([*one.tag_block(forms)]) == upos for one in (tagger, without_links))
-    wins = bool(alone.sum() - linked.sum() > SURELY * np.sqrt(np.count_nonzero(alone != linked)))
+    wins = bool(alone.sum() - linked.sum() > SIGNIFICANT * np.sqrt(np.count_nonzero(alone != linked)))
     line = (
         f"{pluralise(len(aside), 'tagged sentence')} set aside: {100.0 * linked.mean():.1f}% of words "
         f"right with links, {100.0 * alone.mean():.1f}% without"

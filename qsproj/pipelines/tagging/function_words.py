@@ -1,6 +1,6 @@
-"""Frequent words that links hardly reach, or contradict.
+"""Tag frequent words that are rarely linked; list those tagged against their links.
 
-Function words without a translation are linked to whatever is left: Wolof *di*, an auxiliary, to *and*.
+Function words without a translation get spurious links: Wolof *di*, an auxiliary, is linked to *and*.
 """
 
 from collections import Counter, defaultdict
@@ -20,21 +20,21 @@ from qsproj.pipelines.tagging.options import BARELY, ENOUGH, FEW, HALF, TagProje
 from qsproj.pipelines.tagging.type_dictionary import type_shares
 
 UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})  # most untranslated words have one of these tags
-# Conjunctions are translated: a rarely linked word with links to *and* is no conjunction (Wolof *di*), unless
-# they have this share of its votes (German *aber*).
+# Conjunctions are translated: a rarely linked word is no conjunction, even if linked to *and* (Wolof *di*),
+# unless conjunctions have this share of its votes (German *aber*).
 TRANSLATED = "CCONJ"
 SURELY_TRANSLATED = 0.75
-# Well-linked words of these tags have none of UNTRANSLATED: in 22 treebanks 7 of 367 do. Gothic *jah*, *and*,
-# is also linked to *he*, since verbs show the person.
+# Well-linked words with one of these tags have none of UNTRANSLATED: in 22 treebanks 7 of 367 do. Gothic
+# *jah*, *and*, is also linked to *he*, since verbs mark the person.
 NEVER_BOTH = frozenset({"ADP", "CCONJ"})
 RARER = 10  # words with similar neighbours may be this many times rarer than frequent ones
 
 
-class Voted(NamedTuple):
-    """A text with votes of all translations or the first, and its words.
+class VotedText(NamedTuple):
+    """A text with votes of all translations or the first, and its W words.
 
-    Which of these are rarely linked, which are frequent auxiliaries by their forms and votes, and which are
-    none, since UD registers other auxiliaries in the language: bool[W].
+    ``rare``, ``auxiliary``, ``unregistered`` bool[W]: rarely linked words; frequent auxiliaries, by forms and
+    votes; rarely linked words that are no AUX, because UD registers other auxiliaries of the language.
     """
 
     text: LinkedText
@@ -44,20 +44,20 @@ class Voted(NamedTuple):
     unregistered: Mask
 
     @classmethod
-    def of(cls, text: LinkedText, auxiliaries: frozenset[str], options: TagProjectionOptions) -> "Voted":
+    def of(cls, text: LinkedText, auxiliaries: frozenset[str], options: TagProjectionOptions) -> "VotedText":
         words = word_votes(text, options.frequent)
         rare = rarely_linked(text, words, options)
         registered = np.zeros_like(rare)
         registered[words.of_types] = [lower_form(form) in auxiliaries for form in text.vocabulary]
         votes = normalised(words.votes)[:, np.isin(text.tags, ["AUX"])].sum(axis=1)
-        # Links of 1,000 pairs are too few to show which words are rarely linked: Chinese *了* has .02 votes.
+        # 1,000 pairs are too few to show which words are rarely linked: Chinese *了* has .02 votes per word.
         unlinked = words.votes.sum(axis=1) < FEW * words.counts
         auxiliary = registered & words.frequent & (rare | unlinked | (votes >= options.least))
         unregistered = rare & ~registered & (votes < HALF) & bool(auxiliaries)
         return cls(text, words, rare, auxiliary, unregistered)
 
-    def with_types(self, types: NDArray[np.int32], old: NDArray[np.int64]) -> "Voted":
-        """Return the text with other types; ``old``: the types of which those after the last are copies."""
+    def with_types(self, types: NDArray[np.int32], old: NDArray[np.int64]) -> "VotedText":
+        """Return the text with additional types, which are copies of the types ``old``, in this order."""
         vocabulary = (*self.text.vocabulary, *(self.text.vocabulary[one] for one in old.tolist()))
         of_types = np.concatenate([self.words.of_types, self.words.of_types[old]])
         text = replace(self.text, types=types, vocabulary=vocabulary)
@@ -65,7 +65,7 @@ class Voted(NamedTuple):
 
 
 class WeighedVotes(NamedTuple):
-    """Votes of a text, the shares of tags in those of each type, and which are weights: of function words."""
+    """Votes of a text, the shares of tags of each type, and the types whose shares are weights of tags."""
 
     text: LinkedText
     shares: Floats  # float64[V, T]
@@ -76,19 +76,19 @@ class WeighedVotes(NamedTuple):
 class Positions:
     """A text with a type of its own for each rarely linked word before each tag."""
 
-    every: Voted
-    first: Voted | None  # with several translations
+    every: VotedText
+    first: VotedText | None  # with several translations
     after: NDArray[np.int64]  # int64[N], the tag after each word, T at the end of a sentence
 
     @classmethod
     def of(
         cls, text: LinkedText, options: TagProjectionOptions, *, auxiliaries: frozenset[str] = frozenset()
     ) -> "Positions":
-        """``auxiliaries``: the words that may be AUX, lower-cased, where this is known of the language."""
-        every = Voted.of(text, auxiliaries, options)
+        """Number the types; ``auxiliaries``: words that may be AUX, lower-cased, if known."""
+        every = VotedText.of(text, auxiliaries, options)
         first = None
         if text.first is not None:
-            first = Voted.of(replace(text, votes=text.first, first=None), auxiliaries, options)
+            first = VotedText.of(replace(text, votes=text.first, first=None), auxiliaries, options)
         rare = every.rare if first is None else np.where(_decided(first), first.rare, every.rare)
         after = _next_tags(text, every.words)
         at = rare[every.words.of_types[text.types]]
@@ -101,10 +101,10 @@ class Positions:
         return cls(every.with_types(types, old), first and first.with_types(types, old), after)
 
     def readings(self, allowed: Mask, classes: Classes, options: TagProjectionOptions) -> list[WeighedVotes]:
-        """Return a reading of all votes and, with several translations, one of the first alone.
+        """Return the weighed votes of all translations and, if there are several, those of the first alone.
 
-        ``classes``: those of lower-cased words. Treebanks differ in the tags of function words, so that words
-        would get tags of several conventions: the first translation decides for frequent words in both.
+        ``classes``: those of lower-cased words. In both, the first translation decides for frequent words:
+        treebanks differ in the tags of function words, and words should not get tags of several conventions.
         """
         shares, weighted = with_function_tags(self.every, allowed, self.after, classes, options)
         if self.first is None:
@@ -117,22 +117,22 @@ class Positions:
         return [WeighedVotes(self.every.text, shares, weighted), of_first]
 
 
-def _decided(first: Voted) -> Mask:
-    """Return the words that the votes of the first translation decide, bool[W]."""
+def _decided(first: VotedText) -> Mask:
+    """Return the words for which the votes of the first translation decide, bool[W]."""
     return first.words.frequent & first.words.votes.any(axis=1)
 
 
 def with_function_tags(
-    voted: Voted, allowed: Mask, after: NDArray[np.int64], classes: Classes, options: TagProjectionOptions
+    voted: VotedText, allowed: Mask, after: NDArray[np.int64], classes: Classes, options: TagProjectionOptions
 ) -> tuple[Floats, Mask]:
-    """Return the shares of types, and which of them are weights: those of rarely linked words.
+    """Return the shares of tags of each type, and the types whose shares are weights: rarely linked words.
 
-    ``after``: the tag after each word. Rarely linked words may be AUX, DET and PRON, beside the tags that
-    their links bring; not AUX if UD registers other auxiliaries and less than half of their votes are AUX.
-    Each counts as much as among the votes of the well linked words before the same tag, else anywhere, that
-    have the most similar neighbours: most links of Spanish *se* are to auxiliaries, but it stands where *me*,
-    *nos* and *te* do. Words whose links agree on a tag keep their shares. Adpositions and conjunctions are
-    not AUX, DET or PRON. AUX is the likeliest tag of auxiliaries. Tags not ``allowed`` bool[V, T] get 0.
+    ``after``: the tag after each word. Rarely linked words may be AUX, DET and PRON, besides the tags of
+    links; not AUX if UD registers other auxiliaries and less than half of their votes are AUX. The weight of
+    a tag is its share of the votes of well-linked words with the most similar neighbours, before the same
+    tag, else anywhere: most links of Spanish *se* are to auxiliaries, but it occurs like *me* and *nos*.
+    Words whose links agree on a tag keep their shares. Adpositions and conjunctions are not AUX, DET or PRON.
+    AUX is the likeliest tag of auxiliaries. Tags not ``allowed`` bool[V, T] get 0.
     """
     text, words, rare, auxiliary, unregistered = voted
     own = normalised(words.votes)
@@ -142,7 +142,7 @@ def with_function_tags(
     tags[np.ix_(unregistered, named)] = 0.0
     weights = np.zeros((len(allowed), len(text.tags)))
     for place, enough in ((after, ENOUGH), (np.zeros_like(after), 1)):
-        company = _of_company(voted, tags, place, enough, classes, options)
+        company = _neighbour_weights(voted, tags, place, enough, classes, options)
         weights = np.where(weights.any(axis=1, keepdims=True), weights, company)
     weights = np.where(weights.any(axis=1, keepdims=True), weights, tags[words.of_types])
     agreed = own[:, np.isin(text.tags, list(NEVER_BOTH))] >= options.agreeing
@@ -156,18 +156,18 @@ def with_function_tags(
     return shares, weighted | registered
 
 
-def _of_company(
-    voted: Voted,
+def _neighbour_weights(
+    voted: VotedText,
     tags: Floats,
     place: NDArray[np.int64],
     enough: int,
     classes: Classes,
     options: TagProjectionOptions,
 ) -> Floats:
-    """Return the weights of tags of rarely linked types, by similar words in a place: float64[V, T].
+    """Return the weights of tags of rarely linked types by words with similar neighbours, float64[V, T].
 
-    0 without company. ``tags`` float64[W, T]: 1 for those that a word may have. ``place``: of each word of
-    the text. ``enough``: how often words that vote occur there.
+    0 without such words. ``tags`` float64[W, T]: 1 for those that a word may have. ``place``: of each word of
+    the text; only words in the same place are compared. ``enough``: least count of such words there.
     """
     text, words, rare, *_ = voted
     n_places = len(text.tags) + 1
@@ -220,9 +220,9 @@ def _next_tags(text: LinkedText, words: WordVotes) -> NDArray[np.int64]:
 
 
 def _contexts(text: LinkedText, rows: NDArray[np.int64], classes: Classes) -> Floats:
-    """Return the roots of the chances of the classes of previous and next words, by row, float64[R, C].
+    """Return the root frequencies of the classes of previous and next words, by row, float64[R, C].
 
-    ``rows``: the row that each word of the text counts for; none if negative.
+    ``rows``: the row of each word of the text; negative: none.
     """
     of_types = np.array([classes.get(lower_form(form), RARE_CLASS) for form in text.vocabulary])
     place = of_types[text.types]
@@ -241,13 +241,13 @@ class Contradiction(NamedTuple):
     word: str
     occurrences: int
     linked: str
-    believed: float
-    given: str
+    linked_share: float
+    tagged: str
     share: float
 
     def __str__(self) -> str:
-        word, _, linked, believed, given, share = self
-        return f"{word} {linked} {100 * believed:.0f}%, tagged {given} {100 * share:.0f}%"
+        word, _, linked, linked_share, tagged, share = self
+        return f"{word} {linked} {100 * linked_share:.0f}%, tagged {tagged} {100 * share:.0f}%"
 
 
 def contradictions(
@@ -265,9 +265,11 @@ def contradictions(
     shares = normalised(words.votes)
     found = []
     for word, counts in given.items():
-        linked, believed = text.tags[shares[word].argmax()], float(shares[word].max())
+        linked, linked_share = text.tags[shares[word].argmax()], float(shares[word].max())
         tag, count = min(counts.items(), key=lambda one: (-one[1], one[0]))
         share = count / counts.total()
-        if tag != linked and believed >= HALF and share > HALF:
-            found.append(Contradiction(names[word], int(words.counts[word]), linked, believed, tag, share))
+        if tag != linked and linked_share >= HALF and share > HALF:
+            found.append(
+                Contradiction(names[word], int(words.counts[word]), linked, linked_share, tag, share)
+            )
     return sorted(found, key=lambda one: (-one.occurrences, one.word))

@@ -45,7 +45,7 @@ class LinkedText:
     starts: NDArray[np.int64]  # int64[S+1]: sentence s holds words ``starts[s]:starts[s + 1]`` of the N words
     vocabulary: Words  # the V types
     types: NDArray[np.int32]  # int32[N], type of each word
-    # float32[N, T]: sum of the probabilities, to the power ``sureness``, of links to source words of each tag
+    # float32[N, T]: sum of the probabilities, to ``link_power``, of links to source words of each tag
     votes: NDArray[np.float32]
     first: NDArray[np.float32] | None  # with several translations, the votes of the first of each alone
     links: int
@@ -76,21 +76,21 @@ def read_linked_text(
     most: int | None = None,
     rng: np.random.Generator | None = None,
     marked: bool = False,
-    sureness: float | None = None,
+    link_power: float | None = None,
 ) -> LinkedText:
     """Read target words and tag votes of translations whose source has UPOS; links without weights count 1.
 
     ``contractions``: target tokens to split into words, whose parts have no votes: links of *zum* cannot be
     divided between *zu* and *dem*. ``known``: tag counts of words of tagged sentences, for ``language`` and
     :mod:`qsproj.pipelines.tagging.conventions`. ``most``: maximum number of target sentences, drawn by
-    ``rng``. ``marked``: keep the features of the source. ``sureness``: power of a link's probability in its
+    ``rng``. ``marked``: keep the features of the source. ``link_power``: power of a link's probability in its
     vote; None: as in TagProjectionOptions.
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
     """
     sources: dict[tuple[str, ...], int] = {}  # form, tag, relation and inflection, in order of appearance
     marks: dict[Mark, int] | None = {} if marked else None
-    power = TagProjectionOptions().sureness if sureness is None else sureness
+    power = TagProjectionOptions().link_power if link_power is None else link_power
     of_pairs = partial(_linked, sources=sources, marks=marks, contractions=contractions or {})
     read, n_read = sampled(corpus, of_pairs, most=most, rng=rng)
     linked = [(words, links) for words, links in read if words]
@@ -134,8 +134,8 @@ def read_linked_text(
         for one in conventions.CONVENTIONS
         if one.name in tags
     }
-    settled = conventions.settled_conventions(vocabulary, shares, known or {}, language=language)
-    of_source = [settled[tag][0] if tag in settled else tag.partition(" ")[0] for tag in tags]
+    annotations = conventions.target_conventions(vocabulary, shares, known or {}, language=language)
+    of_source = [annotations[tag][0] if tag in annotations else tag.partition(" ")[0] for tag in tags]
     names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
     column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
 
@@ -163,15 +163,15 @@ def read_linked_text(
         links=int((column >= 0).sum()),
         left_out=n_read - len(read),
         unshared={
-            one.name: settled[one.name]
+            one.name: annotations[one.name]
             for one in conventions.CONVENTIONS
-            if one.in_trees and settled.get(one.name, one.own) != one.own
+            if one.in_trees and annotations.get(one.name, one.own) != one.own
         },
         marked=None if marks is None else MarkedLinks(at, of_marks, weights, tuple(marks)),
     )
 
 
-SEEN = 1.0  # number of votes that all words of a tag count in the agreement of one
+SEEN = 1.0  # number of votes of the prior: the agreement of all words of the tag
 
 
 def agreement(
@@ -181,10 +181,10 @@ def agreement(
     translations: NDArray[np.int64],
     votes: Floats,
 ) -> Floats:
-    """Return how far other translations agree with the tagged source word of each link, float64[L] in 0..1.
+    """Return how far other translations agree with the tag of each link's source word, float64[L] in 0..1.
 
-    It is the mean share of their votes that are for its tag, relative to that of all words of the tag; 1
-    without other translations. A small treebank without pronouns of the first person makes them nouns.
+    The mean share of their votes for the tag, relative to that of all words of the tag; 1 without other
+    translations. It detects tagging errors: pronouns missing from a small treebank may be tagged NOUN.
     """
     if not translations.any():
         return np.ones(len(votes))

@@ -1,9 +1,9 @@
-"""Tags that treebanks of related languages suggest: one more voter on the target's words, beside links.
+"""Predict tags with treebanks of related languages: a voter on the target's words, beside links.
 
-A classifier learns the tags of a relative's words from their endings and the tags around them. Both carry
-over where whole words do not: Czech and Ukrainian share endings, Italian and Spanish also word order. It
-reads the target with the tags that a tagger gives the neighbours. How often it agrees with that tagger
-decides its weight, without any gold tag: a language that is no relative gets none.
+A classifier learns the tags of a relative's words from their suffixes and the tags around them. Both carry
+over where whole words do not: Czech and Ukrainian share suffixes, Italian and Spanish also word order. In
+the target, it uses the tags that a tagger gives the neighbours. Its weight depends on how often it agrees
+with this tagger, without any gold tag: unrelated languages get no weight.
 """
 
 import unicodedata
@@ -39,9 +39,9 @@ TEMPLATES = pair_templates(
     ATTRIBUTES,
 )
 EPOCHS, RATE = 4, 0.3
-# Share of words on which tagger and voter must agree for any weight, and for the largest, MOST; words without
-# letters do not count. On New Testaments, Italian and Spanish agree on 44 to 57%, Russian, Czech and
-# Slovenian with Ukrainian on 48, 40 and 37%; languages that are no relatives on 20 to 32%.
+# Share of words on which tagger and voter must agree for any weight, and for the largest weight, MOST; words
+# without letters do not count. On New Testaments, Italian and Spanish agree on 44 to 57%, Russian, Czech and
+# Slovenian with Ukrainian on 48, 40 and 37%; unrelated languages on 20 to 32%.
 UNRELATED, RELATED, MOST = 0.33, 0.45, 0.3
 # Power of the frequency of a tag by which its probability is divided; least probability of a tag.
 DISCOUNT, LEAST = 0.5, 1e-4
@@ -184,7 +184,7 @@ def _attributes(form: str, tag: str, latin: bool) -> bytes:
 
 @lru_cache(maxsize=1 << 16)
 def in_latin(form: str) -> str:
-    """Return a word in basic Latin letters, the first sounds of its letters' Unicode names; no accents.
+    """Transliterate a word by the Unicode names of its letters, without accents.
 
     Cyrillic *ES* is s, *ZHE* z: Ukrainian *-ого* and Czech *-ého* become *-ogo* and *-eho*.
     """

@@ -1,4 +1,4 @@
-"""Rounds of training: from the type dictionary, from links, then from the taggers' own probabilities.
+"""Train taggers in rounds: on the type dictionary, on links, then on the taggers' own probabilities.
 
 A New Testament lacks most modern words; raw text has them in context, so each tagger labels it for the next.
 
@@ -33,10 +33,15 @@ from qsproj.pipelines.tagging.function_words import WeighedVotes
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, normalised, sampled
 from qsproj.pipelines.tagging.options import FEW, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected, type_evidence, type_weights
+from qsproj.pipelines.tagging.type_dictionary import (
+    allowed_tags,
+    corrected_shares,
+    type_evidence,
+    type_weights,
+)
 
 # float64[T, T]: p(tag of a link | tag of its word), axes [tag of the word, tag of the link]. The first tagger
-# has not seen the links of a word itself: two witnesses, whose agreement shows how far to believe a link.
+# was not trained on the links of single words, so its agreement with them measures their reliability.
 Channel = Floats
 
 
@@ -57,7 +62,7 @@ def channel_evidence(
 ) -> LogEvidence:
     """Return the link evidence of the words of sentences, float32[M, T], natural log.
 
-    ``weights`` [V, T]: of the tags of types. The best tag has 0. Votes below 1 leave doubt of any link.
+    ``weights`` [V, T]: of the tags of types. The best tag has 0. Votes below 1 weaken the evidence.
     """
     places = text.places(sentences)
     votes = text.votes[places].astype(np.float64)
@@ -137,7 +142,7 @@ class SelfTraining:
     def weights(self, few: FewTagged) -> Floats:
         """Return the weights of the type dictionary, corrected by tagged sentences."""
         text, shares, weighted = self.reading
-        shares = corrected(shares, text, few.counts)
+        shares = corrected_shares(shares, text, few.counts)
         return type_weights(shares, self.allowed, weighted, least=self.options.least)
 
     def from_types(self, few: FewTagged) -> Tagger:
@@ -179,7 +184,7 @@ class SelfTraining:
             taggers.append(tagger)
         return mean_tagger(taggers)
 
-    def again(
+    def self_train(
         self,
         tagger: Tagger,
         channel: Channel,
@@ -189,12 +194,12 @@ class SelfTraining:
         voter: RelativeVoter | None,
         adapted: Callable[[Tagger, Iterable[str]], Tagger],
     ) -> Tagger:
-        """Self-train once on the bitext, or in several rounds with sentences ``drawn`` from raw text too.
+        """Self-train once on the bitext, or in several rounds also on sentences ``drawn`` from raw text.
 
-        Each round reads raw text as the one before has learned to. UPOS on dev files with three rounds, not
-        one: Armenian +.8, Ukrainian +.7, Wolof +.2; with one pass, not two, in all but the last: Wolof +.7,
-        Armenian +.6, Italian +.4, Ukrainian 0. ``adapted``: adapts a tagger to unknown words, given words to
-        count as known; frequent words of raw text may be of any class.
+        In each round the last tagger labels the raw text. UPOS on dev files with three rounds, not one:
+        Armenian +.8, Ukrainian +.7, Wolof +.2; with one pass, not two, in all but the last: Wolof +.7,
+        Armenian +.6, Italian +.4, Ukrainian 0. ``adapted``: adapts a tagger to unknown words, given more
+        known words; frequent words of raw text may be of any class.
         """
         text, options = self.reading.text, self.options
 
@@ -209,7 +214,7 @@ class SelfTraining:
         for later_rounds in reversed(range(options.rounds_of_raw if drawn else 1)):
             reader = adapted(tagger, raw.frequent(options.frequent)) if drawn else tagger
             how = {"strength": options.raw_strength, "balance": options.balance}
-            more = as_tagged(reader, raw, drawn, **how, voter=voter)
+            more = self_tagged(reader, raw, drawn, **how, voter=voter)
             learner = once if later_rounds else self
             tagger = learner.fit(partial(read, tagger), few, "learning again", more)
         return tagger
@@ -232,7 +237,7 @@ def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int)
 def balanced(probabilities: NDArray[np.floating], power: float) -> LogEvidence:
     """Return a tagger's probabilities of words' tags, [N, T], as training evidence, natural log.
 
-    Self-training favours frequent tags: NOUN takes from ADJ. So they are divided by a ``power`` of frequency.
+    Self-training favours frequent tags, NOUN over ADJ, so they are divided by a ``power`` of their frequency.
     Source: Xie, Girshick and Farhadi (2016), "Unsupervised deep embedding for clustering analysis", equation
     3; the power is ours.
     """
@@ -248,21 +253,7 @@ def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
     return replace(tagger, weights=weights, transitions=tagger.transitions / temperature)
 
 
-def deal_out(
-    chosen: Sequence[int], *, rng: np.random.Generator, options: TagProjectionOptions
-) -> list[list[int]]:
-    """Return the sentences of each tagger in text order: a part each, or random halves of few sentences.
-
-    Averaging removes errors due to the sample (Breiman 1996, "Bagging predictors").
-    """
-    if len(chosen) >= options.taggers * options.fewest:
-        parts = np.array_split(rng.permutation(chosen), options.taggers)
-    else:
-        parts = [rng.permutation(chosen)[: (len(chosen) + 1) // 2] for _ in range(options.taggers)]
-    return [np.sort(part).tolist() for part in parts]
-
-
-def as_tagged(
+def self_tagged(
     tagger: Tagger,
     raw: RawText,
     sentences: Sequence[Words],

@@ -1,8 +1,8 @@
-"""Features of source words that links carry, extended by the agreement that other languages mark.
+"""Features of source words to be projected, with those that other languages mark by agreement.
 
 English *these old houses* marks plural twice, Spanish three times. So a word without number takes that of its
-noun, a noun the definiteness of its article, a finite verb person and number of its subject. Word forms show
-later which features the target marks.
+noun, a noun the definiteness of its article, a finite verb person and number of its subject. The word forms
+of the target show later which features it marks.
 """
 
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ _features = lru_cache(maxsize=1 << 12)(features_of)  # few distinct cells; copy 
 
 
 def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
-    """Make a verb finite whose auxiliary has no translation: *did not go* is one verb in other languages.
+    """Make a verb finite if its auxiliary has no translation: *did not go* is one verb in other languages.
 
     The tense of *has gone* stays unknown.
     """

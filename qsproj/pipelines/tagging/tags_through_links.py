@@ -23,38 +23,25 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
-from qsproj.pipelines.tagging import function_words
+from qsproj.pipelines.tagging import function_words, type_dictionary
 from qsproj.pipelines.tagging.conventions import registered_auxiliaries
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import relative_voter
-from qsproj.pipelines.tagging.self_training import (
-    RawText,
-    SelfTraining,
-    deal_out,
-    share_unknown,
-    with_temperature,
-)
-from qsproj.pipelines.tagging.type_dictionary import (
-    allowed_tags,
-    link_features,
-    prior_of_unknown,
-    with_prior_of_unknown,
-    with_seen_tags,
-)
+from qsproj.pipelines.tagging.self_training import RawText, SelfTraining, share_unknown, with_temperature
 from qsproj.pipelines.treebanks import Treebank, tagged_alone
 from qsproj.progress import track
 
 PROJECTED_COLUMNS = ("feats", "lemma")  # columns learned beside UPOS by default
 HELD_OUT = 100  # one sentence in HELD_OUT is held out to measure the agreement of tagger and links
-# Held-out words whose links are for another tag count as UNDOUBTED errors each, since arcs of neighbours
-# suffer as well, beyond those that the tagger itself expects and beyond the usual share of wrong links,
-# LINK_ERRORS. ENOUGH_WORDS with that share are assumed; at most HALF of all words are such errors. Only the
-# second measure left Arabic, whose tagger doubts much, too unsure (calibration error of arcs on dev files
-# 5.8), only the first news of German and Spanish (5.9 and 8.0). Words on which sources disagree show none
-# (Wolof with five: 9, not 2.3). Sources agree on easy words only, so the words of the first count as much.
+# Errors that a tagger does not expect: held-out words tagged unlike their links, in excess of both the errors
+# that it expects and the usual share of wrong links, LINK_ERRORS. Each counts UNDOUBTED times, since it also
+# harms the arcs of neighbours; ENOUGH_WORDS with the usual share are added; the result is at most HALF. With
+# link errors alone, calibration errors of arcs were 5.8 on dev files of Arabic, whose tagger is uncertain;
+# with expected errors alone, 5.9 and 8.0 on news in German and Spanish. Words on which sources disagree are
+# not evidence (Wolof with five: 9, not 2.3); as sources agree on easy words, those of the first count, too.
 LINK_ERRORS = 0.125
 ENOUGH_WORDS = 20
 UNDOUBTED = 4.0
@@ -85,13 +72,13 @@ def project_tags(
 ) -> ProjectedTagger:
     """Train a tagger of the target language on words and links of translations whose sources have UPOS.
 
-    ``corpus``: of several sources the first should be that with the largest treebank: taggers also learn from
-    its votes alone. ``tagged``: target sentences with UPOS; their multiword tokens show how to split those of
-    the corpus. ``raw``: tokenised sentences, best with the text to be tagged among them; most useful where
+    ``corpus``: of several sources, the one with the largest treebank should come first: taggers are also
+    trained on its votes alone. ``tagged``: target sentences with UPOS; their multiword tokens show how to
+    split those of the corpus. ``raw``: tokenised sentences, best with the text to be tagged; most useful if
     the pairs lack modern words. ``lexicon``: allowed tags of words, or lemmas of forms. ``relatives``:
-    treebanks of other languages. ``language``: kept in the model for tokenising plain text, and used to
-    decide which conventions of the source hold. ``columns``: some of PROJECTED_COLUMNS: FEATS are learned
-    where the sources have them, lemmas where lexicon or tagged sentences do.
+    treebanks of other languages. ``language``: stored in the model for tokenising plain text, and used to
+    decide which conventions of the source hold. ``columns``: some of PROJECTED_COLUMNS: FEATS are learned if
+    the sources have them, lemmas if lexicon or tagged sentences do.
 
     Raises UsageError when the target is empty, the source or a relative has no UPOS, or no word has a link.
     Memory: about 800 bytes for each target word of the ``sentences`` read. Time: O(epochs words).
@@ -109,19 +96,20 @@ def project_tags(
         most=options.sentences,
         rng=rng,
         marked="feats" in columns,
-        sureness=options.sureness,
+        link_power=options.link_power,
     )
     positions = function_words.Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
     text = positions.every.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(raw, text.tags, lexicon.tags, few.contractions, most=options.sentences, rng=rng)
-    allowed = with_seen_tags(allowed_tags(text.vocabulary, text.tags, lexicon.tags), text, few.counts)
+    allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags)
+    allowed = type_dictionary.with_seen_tags(allowed, text, few.counts)
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
-    extractor = link_features(read, classes=options.classes)
+    extractor = type_dictionary.link_features(read, classes=options.classes)
     classes = extractor.class_sets.get("lowerclass", {})
-    parts = deal_out(chosen, rng=rng, options=options)
+    parts = split_sentences(chosen, rng=rng, options=options)
     learners = [
         SelfTraining(reading, allowed=allowed, parts=parts, extractor=extractor, rng=rng, options=options)
         for reading in positions.readings(allowed, classes, options)
@@ -148,22 +136,22 @@ def project_tags(
     drawn = raw_text.drawn(options.raw_sentences, rng) if learns_raw else []
     forms = [text.sentences[number] for number in chosen]
     voter, of_relatives = relative_voter(relatives, first, forms, rng=rng)
-    prior = prior_of_unknown(text)
+    prior = type_dictionary.prior_of_unknown(text)
 
     def adapted(tagger: Tagger, more: Iterable[str]) -> Tagger:
         known = chain(text.vocabulary, few.counts, lexicon.tags, more)
-        return with_prior_of_unknown(tagger, known, prior)
+        return type_dictionary.with_prior_of_unknown(tagger, known, prior)
 
-    def again(drawn: Sequence[Words]) -> Tagger:
+    def self_trained(drawn: Sequence[Words]) -> Tagger:
         both = zip(learners, linked, strict=True)
-        return mean_tagger([one.again(*own, few, raw_text, drawn, voter, adapted) for one, own in both])
+        return mean_tagger([one.self_train(*own, few, raw_text, drawn, voter, adapted) for one, own in both])
 
-    tagger = again(drawn)
+    tagger = self_trained(drawn)
     on_raw = decision_on_raw(raw_text, unknown, drawn, options.learn_raw)
     if drawn and options.learn_raw is None:
         (before, _, words), (after, *_) = (disagreement(one, text, held_out) for one in (first, tagger))
         if after - before > FEW * words:
-            drawn, tagger = [], again([])
+            drawn, tagger = [], self_trained([])
             on_raw = (
                 f", raw text not learned from: fewer held-out words would be tagged as linked, "
                 f"{100 - 100 * after / words:.1f}% instead of {100 - 100 * before / words:.1f}%"
@@ -200,13 +188,27 @@ def project_tags(
 def choose_sentences(
     text: LinkedText, *, rng: np.random.Generator, options: TagProjectionOptions
 ) -> tuple[list[int], list[int]]:
-    """Return the training sentences (any, if links cover none) and covered held-out ones, in text order."""
+    """Return training sentences that links cover (if none, any) and covered held-out ones, in text order."""
     linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
     covered = np.diff(linked[text.starts]) >= HALF * np.diff(text.starts)
     held_out = np.arange(len(covered)) % HELD_OUT == HELD_OUT - 1
     usable = np.nonzero(covered & ~held_out if (covered & ~held_out).any() else ~held_out)[0]
     chosen = np.sort(rng.permutation(usable)[: options.sentences])
     return chosen.tolist(), np.nonzero(covered & held_out)[0].tolist()
+
+
+def split_sentences(
+    chosen: Sequence[int], *, rng: np.random.Generator, options: TagProjectionOptions
+) -> list[list[int]]:
+    """Assign sentences to the averaged taggers, in text order: disjoint parts, or random halves of few ones.
+
+    Averaging removes errors due to the sample (Breiman 1996, "Bagging predictors").
+    """
+    if len(chosen) >= options.taggers * options.fewest:
+        parts = np.array_split(rng.permutation(chosen), options.taggers)
+    else:
+        parts = [rng.permutation(chosen)[: (len(chosen) + 1) // 2] for _ in range(options.taggers)]
+    return [np.sort(part).tolist() for part in parts]
 
 
 def summary(text: LinkedText) -> str:
@@ -225,7 +227,7 @@ def count_absent(lexicon: WordTags, words: Iterable[str]) -> int:
 
 
 def decision_on_raw(raw: RawText, unknown: float, drawn: Sequence[Words], learn_raw: bool | None) -> str:
-    """Return a clause on whether raw text is learned from, and why; empty without raw text."""
+    """Return a clause that says whether raw text is used, and why; empty without raw text."""
     if not raw.sentences:
         return ""
     lacking = f"{100 * unknown:.0f}% of its words are not in the bitext"
@@ -234,7 +236,7 @@ def decision_on_raw(raw: RawText, unknown: float, drawn: Sequence[Words], learn_
 
 
 def disagreement(tagger: Tagger, text: LinkedText, sentences: Sequence[int]) -> tuple[int, float, int]:
-    """Return how many words with evidence for a tag have another one, how many it expects to, of how many."""
+    """Return the number of words tagged against clear links, its expectation, and that of all with links."""
     wrong, expected, total = 0, 0.0, 0
     for sentence in sentences:
         forms, votes = text.sentences[sentence], text.votes[text.words_of(sentence)]

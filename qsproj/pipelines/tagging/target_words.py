@@ -1,4 +1,4 @@
-"""The words of the target language: text cut as tagged sentences show, or by rules."""
+"""Tokenize the target language like tagged sentences, or by rules."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -21,30 +21,30 @@ from qsproj.models.tokens.tokenizer import Tokenizer
 from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
 from qsproj.progress import track
 
-SENTENCES_TO_CUT = 200  # minimum to learn a tokenizer; with fewer, rules and contractions are better
-SENTENCES_OF_WORDS = 2000  # sentences cut at spaces to learn to segment a script without spaces
+FEWEST_TO_TOKENIZE = 200  # minimum to learn a tokenizer; with fewer, rules and contractions are better
+MOST_SEGMENTED = 2000  # most sentences split at spaces to learn to segment a script without spaces
 
 
-def learns_to_cut(tagged: Sequence[Sentence], language: str | None) -> bool:
-    return (len(tagged) >= SENTENCES_TO_CUT or language in UNSPACED_LANGUAGES) and shows_tokens(tagged)
+def learns_tokenizer(tagged: Sequence[Sentence], language: str | None) -> bool:
+    return (len(tagged) >= FEWEST_TO_TOKENIZE or language in UNSPACED_LANGUAGES) and shows_tokens(tagged)
 
 
 def target_tokenizer(tagged: Sequence[Sentence], *, language: str | None, seed: int) -> Tokenizer | None:
-    if not learns_to_cut(tagged, language):
+    if not learns_tokenizer(tagged, language):
         return None
     return train_tokenizer(tagged, rng=np.random.default_rng(seed), language=language)
 
 
-def showing_words(
+def segmented_sentences(
     tagged: Sequence[Sentence], words: Iterable[Sentence], *, language: str | None
 ) -> Sequence[Sentence]:
-    """Return sentences that show word boundaries: the tagged ones, else those of a text cut by spaces.
+    """Return sentences that show word boundaries: the tagged ones or, in scripts without spaces, ``words``.
 
-    The latter only for scripts without spaces; their spaces are removed, as in the text to be parsed.
+    Spaces between these are removed, as in the text to be parsed.
     """
     if tagged or language not in UNSPACED_LANGUAGES:
         return tagged
-    first = enumerate(islice(words, SENTENCES_OF_WORDS), start=1)
+    first = enumerate(islice(words, MOST_SEGMENTED), start=1)
     return [without_spaces(one.forms, sent_id=str(number)) for number, one in first]
 
 
@@ -59,7 +59,7 @@ def target_reader(
 def raw_sentences(
     paths: Sequence[str], *, paragraphs: bool, tagged: Sequence[Sentence], language: str | None, seed: int
 ) -> list[Sentence]:
-    """Read the distinct sentences of raw text, one a line or, with ``paragraphs``, found in running text."""
+    """Read the distinct sentences of raw text: one per line or, with ``paragraphs``, running text."""
     found: dict[tuple[str, ...], Sentence] = {}
     splitter = train_splitter(tagged, language=language) if paragraphs and shows_tokens(tagged) else None
     starts = partial(rule_starts, language=language) if splitter is None else splitter.starts
@@ -81,20 +81,20 @@ def raw_sentences(
 def with_target_words(
     tagger: Tagger, tagged: Sequence[Sentence], *, shown: Sequence[Sentence], language: str | None, seed: int
 ) -> Tagger:
-    """Return the tagger with the words of its language: a trained tokenizer, or contractions for the rules.
+    """Add to a tagger a trained tokenizer, or the contractions that the rules need.
 
-    ``shown``: sentences that show word boundaries (:func:`showing_words`).
+    ``shown``: sentences that show word boundaries (:func:`segmented_sentences`).
     """
-    parts = _learned_parts(shown, tagged, language, seed) if learns_to_cut(shown, language) else {}
+    parts = _learned_parts(shown, tagged, language, seed) if learns_tokenizer(shown, language) else {}
     return replace(tagger, contractions=known_contractions(language, tagged), **parts)
 
 
 def treebank_tokens(
     sentences: Sequence[Sentence], *, language: str | None, seed: int, rules: bool = False
 ) -> dict[str, Any]:
-    """Return the parts of a tagger that tokenize as a treebank does.
+    """Return the parts of a tagger that tokenize like a treebank.
 
-    Contractions alone if the treebank does not show tokens, or with ``rules``, those of the language.
+    Only contractions if the treebank does not show tokens, or with ``rules``.
     """
     if rules or not shows_tokens(sentences):
         return {"contractions": known_contractions(language, sentences)}
@@ -105,7 +105,7 @@ def _learned_parts(
     shown: Sequence[Sentence], tagged: Sequence[Sentence], language: str | None, seed: int
 ) -> dict[str, Any]:
     """Learn tokens and words from ``shown``, ends of sentences from ``tagged``."""
-    # Separate generators: learning tokens must not change the tags.
+    # Separate generators: training a tokenizer must not change the tags.
     tokenizer = train_tokenizer(shown, rng=np.random.default_rng(seed), language=language)
     judge = None
     if tokenizer.known:

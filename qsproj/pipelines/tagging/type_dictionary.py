@@ -2,9 +2,8 @@
 
 A single link is weak evidence: it may be wrong, and translations change the part of speech. All links of a
 type together determine its possible tags. The chain model learns from context which of these a word has.
-Words that occur once show how rarely unknown ones are of a closed class: suffixes of frequent function words
-otherwise make determiners of adjectives that only raw text has. Where neighbours begin alike, beginnings show
-which words agree.
+Words that occur once show how rarely unknown ones are of a closed class; without this prior, adjectives with
+the suffixes of determiners are tagged DET. Prefix features are used if neighbours often share prefixes.
 
 Sources: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersect token and type constraints;
 Baayen and Sproat (1996), "Estimating lexical priors for low-frequency morphologically ambiguous forms".
@@ -34,7 +33,7 @@ from qsproj.pipelines.tagging.options import ENDING, FEW, HALF, PRIOR_VOTES
 LATIN = "LATIN"
 WITH_LATIN = ("HIRAGANA", "KATAKANA")  # scripts of texts in which words in Latin letters are not foreign
 DROPPED = 3  # letters that a stem drops; it keeps at least ENDING
-LEAST_WEIGHT = 0.03  # least share of a tag where shares are weights
+LEAST_WEIGHT = 0.03  # least share of a tag if shares are weights
 CLOSED = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ"})
 KNOWN = "known"  # name of the feature of known words
 SPELLED = ("a", "A", "AA")  # a word of each kind that has letters
@@ -66,7 +65,7 @@ def allowed_tags(
 
 
 def has_foreign_latin(vocabulary: Iterable[str]) -> bool:
-    """Return whether words in Latin letters are foreign in a text of these types: if they are the fewer ones.
+    """Return whether words in Latin letters are foreign in a text of these types: if they are a minority.
 
     In treebanks of Chinese, Greek, Russian and Ukrainian 97% of them are X, in Japanese ones none.
     """
@@ -123,7 +122,7 @@ def type_shares(text: LinkedText, allowed: Mask) -> Floats:
     return normalised(counts + PRIOR_VOTES * alike * allowed)
 
 
-def corrected(shares: Floats, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Floats:
+def corrected_shares(shares: Floats, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Floats:
     """Return the shares corrected by ``known``, the tag counts of each word in tagged sentences.
 
     The shares of links count as one occurrence, so tagged words overrule them.
@@ -137,8 +136,8 @@ def corrected(shares: Floats, text: LinkedText, known: Mapping[str, Mapping[str,
 
 
 def with_seen_tags(allowed: Mask, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Mask:
-    """Return the allowed tags, and those that words have in tagged sentences; see :func:`corrected`."""
-    return allowed | (corrected(np.zeros(allowed.shape), text, known) > 0.0)
+    """Return the allowed tags, and those of words in tagged sentences; see :func:`corrected_shares`."""
+    return allowed | (corrected_shares(np.zeros(allowed.shape), text, known) > 0.0)
 
 
 def type_weights(shares: Floats, allowed: Mask, weighted: Mask, *, least: float) -> Floats:
@@ -167,11 +166,13 @@ def link_features(sentences: Sequence[Sequence[str]], *, classes: int) -> Featur
     """Return the features of taggers learned through links, with this many word classes of the sentences."""
     sets = class_sets_of(sentences, lower=classes)
     templates = templates_with(tuple(sets))
-    return FeatureExtractor((*templates, *AGREEMENT) if alike(sentences) >= FEW else templates, sets)
+    return FeatureExtractor(
+        (*templates, *AGREEMENT) if prefix_agreement(sentences) >= FEW else templates, sets
+    )
 
 
-def alike(sentences: Iterable[Sequence[str]]) -> float:
-    """Return the share of different neighbours of three letters or more that begin with the same two.
+def prefix_agreement(sentences: Iterable[Sequence[str]]) -> float:
+    """Return the share of different neighbours of three letters or more with the same first two letters.
 
     6.3% in Arabic; .8 to 2.0% in the other New Testaments at hand, where such features lose .1 UPOS.
     """
@@ -198,7 +199,7 @@ def prior_of_unknown(text: LinkedText) -> Floats:
 def with_prior_of_unknown(tagger: Tagger, known: Iterable[str], prior: Floats) -> Tagger:
     """Return a tagger that adds ``prior`` float64[T] to the potentials of words not in ``known`` in any case.
 
-    No feature fires where a word is in no list: all words of letters get the prior, and known ones lose it.
+    As no feature fires for unknown words alone, all words with letters get the prior, and known ones lose it.
     """
     kinds_of_words = set(map(word_kind, SPELLED))
     words = {lower_form(form): 0 for form in known if word_kind(plain_form(form)) in kinds_of_words}

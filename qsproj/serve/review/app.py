@@ -43,7 +43,7 @@ from qsproj.serve.requests import (
 from qsproj.serve.review.content import overview, page, progress, report, shown_sentence
 from qsproj.serve.review.correction import Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
-from qsproj.serve.review.inference import Fixed, Question
+from qsproj.serve.review.inference import FixedCells, InferenceJob
 from qsproj.serve.review.loop import Loop
 from qsproj.serve.review.retraining import Retrained, Reviewed
 from qsproj.serve.review.search import correct_hits, search
@@ -351,11 +351,11 @@ class _Answers:
         }
 
     async def rest(self, given: Content, request: Request) -> Content:
-        fixed = Fixed(**{name: tuple(given[name]) for name in ("heads", "relations", "upos", "tags")})
+        fixed = FixedCells(**{name: tuple(given[name]) for name in ("heads", "relations", "upos", "tags")})
         pool = self._review.inference
         if pool is None:
             raise RequestError(409, f"there is no model for inference; {_START}")
-        question = Question(self._session.draft.sentences[given["index"]], fixed, self._session.model)
+        question = InferenceJob(self._session.draft.sentences[given["index"]], fixed, self._session.model)
         try:
             return asdict(await outcome_of(question, pool=pool, limits=self._limits, request=request))
         except QsprojError as error:

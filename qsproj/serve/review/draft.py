@@ -57,7 +57,7 @@ class Draft:
         with reporting_failure(self.path, "read"):
             self._check_file()
             seen, content = _identity(self.path.stat()), self.path.read_bytes()
-        sentences = list(read_sentences(Named(content, str(self.path))))
+        sentences = list(read_sentences(NamedBytes(content, str(self.path))))
         blocks = [self._text_of(sentence) for sentence in sentences]
         if b"".join(blocks) != content:
             raise UsageError(f"{self.path}: found a compressed file, expected plain CoNLL-U; unpack it first")
@@ -84,14 +84,13 @@ class Draft:
         version: str,
         columns: Mapping[str, Sequence[str]] | None = None,
         decided: Decided | None = None,
-        judged: Judged | None = None,
+        judged: Judgement | None = None,
     ) -> None:
         """Replace the tree, and other cells, of a sentence, mark it as reviewed, and save.
 
-        ``decided``: the certain cells of a sentence that stays a draft. ``judged``: what the person thought
-        of the words of the draft seen for the first time. Raises StaleError for another ``version``,
-        FileChangedError for a file that another program has written, UsageError for an invalid tree; then
-        neither draft nor file change.
+        ``decided``: the certain cells of a sentence that stays a draft. ``judged``: counts for the history.
+        Raises StaleError for another ``version``, FileChangedError for a file that another program has
+        written, UsageError for an invalid tree; then neither draft nor file change.
         """
         changed = with_tree(with_cells(self.sentences[index], columns or {}), tree, decided=decided)
         if self._who is not None and decided is None:
@@ -103,7 +102,7 @@ class Draft:
         places: Iterable[tuple[int, int, Sequence[Sentence]]],
         *,
         version: str | None = None,
-        judged: Judged | None = None,
+        judged: Judgement | None = None,
     ) -> None:
         """Replace sentences, and save: index and number of old ones, and the new ones, of each place.
 
@@ -125,7 +124,7 @@ class Draft:
         self._check_version(index, version)
         undoing = self.history.undoing(index, self._blocks)
         # A block is restored as read, also at the end of the file or after a byte order mark.
-        texts = ((change, Named(b"".join(change.after), str(self.path))) for change in undoing.values())
+        texts = ((change, NamedBytes(b"".join(change.after), str(self.path))) for change in undoing.values())
         changes = [(change, list(read_sentences(text))) for change, text in texts]
         self._save(changes, note=lambda: self.history.take_back(undoing))
         return list(undoing.values())
@@ -160,7 +159,7 @@ class Draft:
             self.sentences[change.place] = sentences
 
     def _text_of(self, sentence: Sentence) -> bytes:
-        handle = Named(b"", str(self.path))
+        handle = NamedBytes(b"", str(self.path))
         write_sentences([sentence], handle)
         return handle.getvalue()
 
@@ -175,7 +174,7 @@ def version_of(block: bytes) -> str:
     return hashlib.blake2b(block, digest_size=12).hexdigest()
 
 
-class Named(io.BytesIO):
+class NamedBytes(io.BytesIO):
     """An in-memory binary file with a name for error messages."""
 
     def __init__(self, content: bytes, name: str) -> None:
@@ -191,8 +190,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-class Judged(NamedTuple):
-    """Words of a draft that a person has seen for the first time, those left as shown, and changed cells."""
+class Judgement(NamedTuple):
+    """Numbers of words of a draft judged for the first time, of those left unchanged, of changed cells."""
 
     words: int
     kept: int
@@ -209,7 +208,7 @@ class Change:
     when: str = ""
     who: str | None = None
     batch: int = -1  # the number of the first change in the same save
-    judged: Judged | None = None
+    judged: Judgement | None = None
 
     def record(self) -> dict[str, Any]:
         texts = {key: [block.decode() for block in getattr(self, key)] for key in ("before", "after")}
@@ -251,7 +250,7 @@ class History:
         self._next = 0
 
     def load(self, blocks: Sequence[bytes]) -> None:
-        """Read the changes that led to these sentences, without a last one that a crash kept from them."""
+        """Read the changes that led to these sentences, except a last one that a crash kept from the file."""
         with reporting_failure(self.path, "read"):
             content = self.path.read_bytes() if self.path.exists() else b""
         self._size, steps = len(content), _steps(content)
@@ -280,8 +279,8 @@ class History:
     def corrections(self) -> list[tuple[str, int, int]]:
         """Return (time, number of words, number of changed cells) of each confirmation, in order.
 
-        Changes of UPOS, HEAD and DEPREL count, also earlier ones that were not confirmed, against the draft
-        that was shown if it was a newer one than the file's, in sentences whose tokenization is unchanged.
+        Counted are changes of UPOS, HEAD and DEPREL to the draft that the page showed, with earlier ones that
+        were not confirmed, in sentences whose tokenization is unchanged.
         """
         found, unconfirmed = [], 0
         for change in self.changes.values():
@@ -298,7 +297,7 @@ class History:
                 unconfirmed += cells
         return found
 
-    def judged(self) -> list[tuple[str, Judged]]:
+    def judged(self) -> list[tuple[str, Judgement]]:
         return [(one.when, one.judged) for one in self.changes.values() if one.judged is not None]
 
     def undoing(self, index: int, blocks: Sequence[bytes]) -> dict[int, Change]:
@@ -387,7 +386,7 @@ def _steps(content: bytes) -> list[_Step]:
                 continue
             number, batch = int(record["number"]), int(record["batch"])
             before, made = ([text.encode() for text in record[key]] for key in ("before", "after"))
-            judged = Judged(*map(int, record["judged"])) if "judged" in record else None
+            judged = Judgement(*map(int, record["judged"])) if "judged" in record else None
             at, when, who = int(record["at"]), record["when"], record.get("who")
             change = Change(at, before, made, when, who, batch, judged)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

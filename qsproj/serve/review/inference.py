@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedCells:
     """Fixed cells of words 1..n: -1 and ``_`` are to be inferred. Every word has a tag."""
 
     heads: tuple[int, ...]
@@ -29,7 +29,7 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
+class InferredTree:
     """A constrained tree with arc probabilities, and each word's second-best head with its probability."""
 
     heads: tuple[int, ...]
@@ -46,7 +46,7 @@ def features_of(parser: Parser) -> set[str]:
     return {analysis.feats for analysis in tagger.morphology.table.analyses}
 
 
-def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
+def infer_rest(parser: Parser, sentence: Sentence, fixed: FixedCells) -> InferredTree:
     """Return the best tree under fixed cells, and conditional posteriors of its arcs.
 
     Where fixed arcs cross, crossing arcs are allowed in this sentence, also for a projective model. Raises
@@ -66,7 +66,7 @@ def infer_rest(parser: Parser, sentence: Sentence, fixed: Fixed) -> Inferred:
     np.fill_diagonal(others, -1.0)
     second = others[:, 1:].argmax(axis=0)
     seconds = zip(second.tolist(), map(_probability, others[second, words].tolist()), strict=True)
-    return Inferred(tuple(heads.tolist()), tree.deprels, tree.upos, tuple(chances), tuple(seconds))
+    return InferredTree(tuple(heads.tolist()), tree.deprels, tree.upos, tuple(chances), tuple(seconds))
 
 
 def completed(parser: Parser, sentence: Sentence) -> Sentence:
@@ -85,7 +85,7 @@ def _with_crossings(parser: Parser, infer: Callable[[Parser], Result]) -> Result
         return infer(free)
 
 
-def _with_fixed(sentence: Sentence, fixed: Fixed) -> tuple[Sentence, Constraints]:
+def _with_fixed(sentence: Sentence, fixed: FixedCells) -> tuple[Sentence, Constraints]:
     n = len(sentence)
     if any(len(cells) != n for cells in (fixed.heads, fixed.relations, fixed.upos, fixed.tags)):
         raise UsageError(f"found other than {n} cells in a column, expected one for each word")
@@ -104,11 +104,11 @@ def _probability(value: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class InferenceJob:
     """A sentence with fixed cells; ``model``: file and training count of a retrained model, or None."""
 
     sentence: Sentence
-    fixed: Fixed
+    fixed: FixedCells
     model: tuple[str, int] | None
 
 
@@ -118,7 +118,7 @@ class Inference:
     def __init__(self, parser: Parser) -> None:
         self._parser, self._read = parser, cast(tuple[str, int] | None, None)
 
-    def __call__(self, question: Question) -> Inferred:
+    def __call__(self, question: InferenceJob) -> InferredTree:
         if question.model is not None and question.model != self._read:
             self._parser, self._read = load_parser(question.model[0]), question.model
         return infer_rest(self._parser, question.sentence, question.fixed)

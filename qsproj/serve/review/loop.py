@@ -1,7 +1,7 @@
-"""The loop of annotation: when the model learns, where it stands, what to do next, when to stop.
+"""The loop of annotation: when to retrain, estimated accuracy and gains, what to annotate next, when to stop.
 
-All estimates come from the corrections themselves. The drafts corrected are those that the model was unsure
-of, so the text as a whole is better than their accuracy.
+All estimates come from the corrections themselves. As the least certain drafts are corrected first, accuracy
+on the whole text is higher.
 """
 
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from qsproj.corpus.editing import misc_values
 from qsproj.errors import pluralise
 from qsproj.pipelines.bootstrap.suggestions import AHEAD, WORDS, DraftScore, design_effect, gain_per_minute
 from qsproj.serve.review.correction import DECIDED, certain
-from qsproj.serve.review.draft import Judged
+from qsproj.serve.review.draft import Judgement
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
 
-# Seconds for a word or a question of the list; longest time that a sentence counts, with the pause before it.
+# Seconds for a word or a question of the list; longest time counted for a sentence, with the pause before it.
 WORD_SECONDS, LONGEST = 6.0, 180.0
-WORDS_A_BATCH = 20  # words decided after which the model learns
-JUDGED = 150  # least number of corrected words, from the last sentences, for the accuracy of drafts
-WORTHWHILE = 1.0  # expected points of the next AHEAD minutes below which stopping is advised
+WORDS_A_BATCH = 20  # number of decided words after which the model learns
+JUDGED = 150  # least number of words, from the last corrected sentences, to measure the accuracy of drafts
+WORTHWHILE = 1.0  # expected gain of the next AHEAD minutes, in points, below which stopping is advised
 _Z = 1.96
 
 Answers = tuple[frozenset[str], frozenset[Any]]
@@ -30,10 +30,10 @@ Answers = tuple[frozenset[str], frozenset[Any]]
 
 @dataclass(slots=True, kw_only=True)
 class Loop:
-    """The answers of a person to a session and a list of words. Mutable; final.
+    """The annotation of sentences and of a list of words. Mutable; final.
 
-    ``tokens``: number of words of the text that the list was made from. ``batch``: sentences after which the
-    model learns. ``learned``: the answers of the last training.
+    ``tokens``: number of words of the text that the list is from. ``batch``: number of sentences after which
+    the model learns. ``learned``: the answers of the last training.
     """
 
     session: Session
@@ -63,7 +63,7 @@ class Loop:
 
     @property
     def fresh(self) -> tuple[int, int]:
-        """Return how many sentences and words are answered, changed or taken back since the last training."""
+        """Return the numbers of sentences and words added, changed or withdrawn since the last training."""
         pairs = zip(self.answers, self.learned, strict=True)
         sentences, words = (max(len(now - then), len(then - now)) for now, then in pairs)
         return sentences, words
@@ -99,12 +99,12 @@ class Loop:
         return found | {"text": in_words(found)}
 
 
-def _passed(judged: Sequence[tuple[str, Judged]]) -> list[DraftScore]:
-    """Return corrections in order, with the minutes spent until then."""
+def _passed(judged: Sequence[tuple[str, Judgement]]) -> list[DraftScore]:
+    """Return the scores of corrected drafts in order, with the minutes spent so far."""
     found, minutes, last = list[DraftScore](), 0.0, None
     for when, (words, kept, _) in judged:
         now = datetime.fromisoformat(when).timestamp()
-        # Of the first sentence the beginning is unknown: two seconds a word.
+        # The start of the first sentence is unknown: assume two seconds per word.
         seconds = 2.0 * words if last is None else max(now - last, 0.0)
         minutes, last = minutes + min(seconds, LONGEST) / 60.0, now
         found.append(DraftScore(minutes, words, kept))
@@ -114,7 +114,7 @@ def _passed(judged: Sequence[tuple[str, Judged]]) -> list[DraftScore]:
 def accuracy_of(passed: Sequence[DraftScore]) -> dict[str, Any] | None:
     """Return the accuracy of the last drafts, its interval at 95%, and the words judged; None without any.
 
-    The words of a sentence are right or wrong together, so that they count as fewer independent ones.
+    Errors within a sentence are correlated; the effective number of words accounts for this.
 
     *Source*: Wilson (1927); effective sample sizes: Kish (1965).
     """

@@ -27,7 +27,7 @@ from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_le
 from qsproj.pipelines.bootstrap.workspace import ANNOTATION, Workspace
 from qsproj.pipelines.projection.hard_projection import through_links
 from qsproj.serve.review.correction import DECIDED, Belief, belief_of, certain
-from qsproj.serve.review.draft import Named
+from qsproj.serve.review.draft import NamedBytes
 from qsproj.serve.review.inference import completed
 from qsproj.training.cross_fitting import cross_fit, in_order
 
@@ -134,7 +134,7 @@ class Retraining:
 
     def __call__(self, given: Reviewed) -> Retrained:
         """Train, measure the gain, and parse the remaining sentences; a worse parser is rejected."""
-        sentences = list(read_sentences(Named(given.content, given.name)))
+        sentences = list(read_sentences(NamedBytes(given.content, given.name)))
         trees = [given.pairs.get(index, sentences[index]) for index in given.reviewed]
         self.progress[:] = 0, min(_MOST_FOLDS, len(trees)) + 2
         gain = gain_of(self.parser, trees, seed=self.seed, done=self._done)
@@ -216,7 +216,7 @@ class Relearning:
     def __call__(self, given: Reviewed) -> Retrained:
         """Learn from the reviewed sentences, parse the rest, and list words anew; the page comes first."""
         os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
-        sentences = list(read_sentences(Named(given.content, given.name)))
+        sentences = list(read_sentences(NamedBytes(given.content, given.name)))
         self.progress[:] = 0, 2  # learned, parsed
         partial = [index for index in given.left if any(misc_values(sentences[index], DECIDED))]
         partly = {index: certain(sentences[index]) for index in partial}

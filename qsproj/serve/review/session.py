@@ -19,7 +19,7 @@ from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review import correction
 from qsproj.serve.review.correction import Belief, Decided, Tree, belief_of
-from qsproj.serve.review.draft import Draft, Judged, StaleError, version_of
+from qsproj.serve.review.draft import Draft, Judgement, StaleError, version_of
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.tokens import Edit, edited
 
@@ -182,7 +182,13 @@ class Session:
         self._keep(index, shown.tree, cells, self.draft.version(index), {"upos": upos}, None)
 
     def _keep(
-        self, index: int, tree: Tree, decided: Decided, version: str, columns: Columns, judged: Judged | None
+        self,
+        index: int,
+        tree: Tree,
+        decided: Decided,
+        version: str,
+        columns: Columns,
+        judged: Judgement | None,
     ) -> None:
         shown = self.belief(index)
         self.draft.confirm(index, tree, version=version, columns=columns, decided=decided, judged=judged)
@@ -191,8 +197,8 @@ class Session:
         upos = tuple(columns.get("upos", shown.upos))
         self.proposed[self.draft.version(index)] = Belief(tree, chances, upos)
 
-    def _judged(self, index: int, tree: Tree, columns: Columns, decided: Decided | None) -> Judged | None:
-        """Return how many words of the draft were right; each counts once, when a cell is first decided."""
+    def _judged(self, index: int, tree: Tree, columns: Columns, decided: Decided | None) -> Judgement | None:
+        """Count the words of the draft that were right; each counts once, when a cell is first decided."""
         if self.is_reviewed[index]:
             return None
         shown = self.belief(index)
@@ -201,7 +207,7 @@ class Session:
         before = map(any, zip(*correction.decided_cells(self.draft.sentences[index]).values(), strict=True))
         now = [True] * len(shown.upos) if decided is None else map(any, zip(*decided.values(), strict=False))
         words = [cells for cells, old, new in zip(differing, before, now, strict=False) if new and not old]
-        return Judged(len(words), words.count(0), sum(differing))
+        return Judgement(len(words), words.count(0), sum(differing))
 
     def undo(self, index: int, *, version: str) -> tuple[int, int]:
         """Undo as :meth:`Draft.undo`; return the index of the restored sentence, and the count of changes."""

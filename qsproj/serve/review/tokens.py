@@ -13,7 +13,7 @@ from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
 from qsproj.serve.review.correction import is_text
-from qsproj.serve.review.draft import Named
+from qsproj.serve.review.draft import NamedBytes
 
 NO_SPACE = "SpaceAfter=No"
 _TEXT, _NAME = re.compile(r"#\s*text\s*="), re.compile(r"#\s*sent_id\s*=")
@@ -346,7 +346,7 @@ def edited(sentence: Sentence, edit: Edit, following: Sentence | None, *, name: 
     texts = [newline.join(part.lines()) for part in parts]
     content = tokens.layout.start + (newline * 2).join(texts) + end
     try:
-        return list(read_sentences(Named(content.encode(), name)))
+        return list(read_sentences(NamedBytes(content.encode(), name)))
     except DataError as error:
         raise UsageError(f"this is no sentence: {error}") from None
 

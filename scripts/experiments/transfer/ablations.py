@@ -68,7 +68,7 @@ ABLATIONS = {
     "registered auxiliaries": _tags(
         (tags_through_links, "registered_auxiliaries", lambda language: frozenset[str]())
     ),
-    "conventions": _tags((conventions, "settled_conventions", lambda *_, **known: conventions.OWN)),
+    "conventions": _tags((conventions, "target_conventions", lambda *_, **known: conventions.OWN)),
     "prior of unknown words": _tags(
         (tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
     ),
@@ -79,14 +79,14 @@ ABLATIONS = {
     "words of either tag": _tags((conventions, "EITHER", {})),
     "second tags": _tags((conventions, "second_tags", lambda language: conventions.EITHER)),
     "spelling": Ablation(tokenize_bitext, ((bitext, "spelling_of", lambda raw, texts: Spelling((), {})),)),
-    "sureness of links": _tag_options(sureness=1.0),
+    "sureness of links": _tag_options(link_power=1.0),
     "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
     "noise of links by tag": _tags((self_training, "learn_channel", _same_noise)),
     "several taggers": _tag_options(taggers=1),
     "self-training": _tags((SelfTraining, "again", lambda _, tagger, *more, **others: tagger)),
     "rounds of raw text": _tag_options(rounds_of_raw=1),
     "translated words": Ablation(
-        train_priors, ((priors, "way_to_translate", lambda pairs: lambda trees, rng, complete: trees),)
+        train_priors, ((priors, "make_translator", lambda pairs: lambda trees, rng, complete: trees),)
     ),
     "reordered trees": Ablation(train_priors, ((WordOrder, "reordered", lambda _, tree, rng: tree),)),
     "missing words": Ablation(train_priors, ((MissingWords, "left_out", lambda _, tree, rng: tree),)),

@@ -57,7 +57,7 @@ from qsproj.pipelines.bootstrap.training import TAG_READINGS
 from qsproj.pipelines.bootstrap.workspace import Workspace
 from qsproj.pipelines.suggest import Costs
 from qsproj.pipelines.tagging.self_training import share_unknown
-from qsproj.serve.review.inference import Fixed, infer_rest
+from qsproj.serve.review.inference import FixedCells, infer_rest
 from scripts.experiments.harness.cache import Source
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
@@ -205,7 +205,7 @@ def corrections(model: TextParser | None, draft: Sentence, gold: Sentence) -> in
         kept = [NO_HEAD if word >= read else heads[word] for word in range(n)]
         named = [UNSPECIFIED if word >= read else relations[word] for word in range(n)]
         try:
-            found = infer_rest(model, draft, Fixed(tuple(kept), tuple(named), tuple(tags), (True,) * n))
+            found = infer_rest(model, draft, FixedCells(tuple(kept), tuple(named), tuple(tags), (True,) * n))
         except SentenceError:
             return
         heads = [*heads[:read], *found.heads[read:]]

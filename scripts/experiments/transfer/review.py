@@ -36,7 +36,7 @@ from qsproj.models.storage import load_model_of
 from qsproj.models.text.text_parser import TextParser
 from qsproj.pipelines.suggest import Candidate, Costs, rank
 from qsproj.serve.review.correction import belief_of
-from qsproj.serve.review.inference import Fixed, Inferred, infer_rest
+from qsproj.serve.review.inference import FixedCells, InferredTree, infer_rest
 from qsproj.serve.review.retraining import parsed_as_used
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
@@ -128,7 +128,7 @@ class State:
         """Infer the rest of the tree; leave it unchanged if the model has no such tree."""
         n = len(self.sentence)
         words = range(1, n + 1)
-        fixed = Fixed(
+        fixed = FixedCells(
             tuple(self.gold[word, HEAD] if (word, HEAD) in self.fixed else NO_HEAD for word in words),
             tuple(
                 self.gold[word, RELATION] if (word, RELATION) in self.fixed else UNSPECIFIED for word in words
@@ -137,7 +137,7 @@ class State:
             (True,) * n,
         )
         try:
-            found: Inferred = infer_rest(self.parser, self.sentence, fixed)
+            found: InferredTree = infer_rest(self.parser, self.sentence, fixed)
         except SentenceError:
             return
         self.heads, self.relations, self.chances = list(found.heads), list(found.relations), found.chances
@@ -309,7 +309,7 @@ def _milliseconds(model: TextParser, sentences: list[Sentence]) -> float:
     for one in [one for one in sentences if LONG - 2 <= len(one) <= LONG + 2][:TIMED]:
         n = len(one)
         heads = tuple(head if word < n // 4 else NO_HEAD for word, head in enumerate(one.heads.tolist()[1:]))
-        fixed = Fixed(heads, (UNSPECIFIED,) * n, one.upos, (True,) * n)
+        fixed = FixedCells(heads, (UNSPECIFIED,) * n, one.upos, (True,) * n)
         for _ in range(2):
             start = perf_counter()
             infer_rest(model, one, fixed)

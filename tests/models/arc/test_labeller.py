@@ -12,7 +12,7 @@ from qsproj.features.atoms import encode_block
 from qsproj.kernels.features.label_features import step_label_evidence, step_labels
 from qsproj.models.arc.labeller import (
     label_trainer,
-    start_above,
+    start_residual,
     train_labeller,
     train_on_evidence,
     untrained,
@@ -79,12 +79,12 @@ def test_only_determiners_and_pronouns_are_det_and_only_auxiliaries_are_aux(rela
 
 def test_a_labeller_that_reads_tags_starts_one_that_reads_words(german):
     prior = train_labeller(german[:20], rng=rng(), template_set="delexicalised-in-tree", epochs=3)
-    start = start_above(prior, "words", {"obj:new"})
+    start = start_residual(prior, "words", {"obj:new"})
     assert set(start.relations) == {*prior.relations, "obj:new"}
     assert abs(right(start, german[20:]) - right(prior, german[20:])) < 0.03
     flat = replace(prior, template_set="delexicalised")
-    assert start_above(flat, "words", ()).template_set == "words"
-    assert start_above(None, "words", {"a", "b"}).relations == ("a", "b")
+    assert start_residual(flat, "words", ()).template_set == "words"
+    assert start_residual(None, "words", {"a", "b"}).relations == ("a", "b")
 
 
 def test_sure_evidence_teaches_what_labels_do(german):

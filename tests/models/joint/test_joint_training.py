@@ -9,7 +9,7 @@ import pytest
 
 from qsproj.bp.run import Status
 from qsproj.features.joint_templates import FERTILITY_BINS
-from qsproj.models.joint.joint_graph import JointBeliefs, PreparedPair, mixed
+from qsproj.models.joint.joint_graph import JointBeliefs, PreparedPair, interpolated
 from qsproj.models.joint.joint_options import JointTrainingOptions
 from qsproj.models.joint.joint_structure import FALSE_STATE, TRUE_STATE, UNKNOWN, free_side, joint_structure
 from qsproj.models.joint.joint_training import JointExample, JointTrainer
@@ -167,8 +167,8 @@ def test_a_mean_of_beliefs_contradicts_where_its_second_part_does():
         return JointBeliefs(**same, status=status)
 
     first = beliefs(0.0, Status.CONVERGED)
-    mean = mixed(first, beliefs(1.0, Status.LIMIT), 0.25)
+    mean = interpolated(first, beliefs(1.0, Status.LIMIT), 0.25)
     assert mean.status is Status.CONVERGED
     for name in ("source", "target", "links", "fertility", "factors", "jumps"):
         np.testing.assert_array_equal(getattr(mean, name), 0.25)
-    assert mixed(first, beliefs(1.0, Status.CONTRADICTION), 0.25).status is Status.CONTRADICTION
+    assert interpolated(first, beliefs(1.0, Status.CONTRADICTION), 0.25).status is Status.CONTRADICTION

@@ -13,7 +13,13 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.arc.arc_scorer import ArcScorer
-from qsproj.models.joint.joint_graph import JointScores, PreparedPair, joint_graph, mixed, pass_messages
+from qsproj.models.joint.joint_graph import (
+    JointScores,
+    PreparedPair,
+    interpolated,
+    joint_graph,
+    pass_messages,
+)
 from qsproj.models.joint.joint_options import JointTrainingOptions, Propagation
 from qsproj.models.joint.joint_structure import (
     NO_VARIABLE,
@@ -212,7 +218,7 @@ def test_clamped_beliefs_are_those_given_what_is_known(clamped):
 def test_beliefs_of_two_graphs_are_mixed():
     pair = Tagged(np.random.default_rng(8), tags={2: 3}, arcs=[(1, 2)], links=[(1, 2)])
     free, clamped = pair.infer(), pair.infer(target_tags=np.array([1], dtype=np.int8))
-    half = mixed(free, clamped, 0.25)
+    half = interpolated(free, clamped, 0.25)
     for name in ("words", "arcs", "links"):
         parts = getattr(free.tags, name), getattr(clamped.tags, name)
         np.testing.assert_allclose(getattr(half.tags, name), 0.75 * parts[0] + 0.25 * parts[1])

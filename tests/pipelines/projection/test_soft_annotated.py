@@ -10,7 +10,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from qsproj.pipelines.projection.priors import translated_prior
 from qsproj.pipelines.projection.soft_projection import (
-    about_annotated,
+    annotated_report,
     different_style,
     project_soft,
 )
@@ -55,11 +55,11 @@ def test_chains_of_conjuncts_that_are_errors_of_a_parser_are_no_style():
 
 def test_sentences_of_the_bitext_are_named(sample, german):
     new = make_sentence("Neue Wörter", "ADJ NOUN", [2, 0], relations="amod root")
-    assert about_annotated([*german[:9], new], sample)[1:] == (
+    assert annotated_report([*german[:9], new], sample)[1:] == (
         "9 annotated sentences are in the training bitext: do not use them for testing",
     )
-    assert about_annotated([new, new], sample) == ("fine-tuned on 2 annotated sentences",)
-    assert "give at least 2" in about_annotated([new], sample)[0]
+    assert annotated_report([new, new], sample) == ("fine-tuned on 2 annotated sentences",)
+    assert "give at least 2" in annotated_report([new], sample)[0]
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ from qsproj.pipelines.projection.soft_evidence import (
 )
 from qsproj.pipelines.projection.soft_projection import (
     USUAL_TEMPERATURE,
-    joined,
+    checked_translations,
     overconfidence,
     project_soft,
 )
@@ -237,9 +237,9 @@ def test_relations_follow_the_evidence_and_else_the_prior(sample, english):
 
 def test_corpora_without_trees_or_tags_are_refused():
     one = pair(2, [(1, 1)])
-    assert list(joined([[one], [one]])) == [(one, one)]
+    assert list(checked_translations([[one], [one]])) == [(one, one)]
     with pytest.raises(UsageError, match="tag the target first"):
-        list(joined([[one], [replace(one, target=make_sentence("w w", "_ _"))]]))
+        list(checked_translations([[one], [replace(one, target=make_sentence("w w", "_ _"))]]))
 
 
 def densest(corpus, **most):
@@ -522,7 +522,7 @@ def test_pairs_without_links_are_refused(english):
     for words, message in (
         (7, "1 for links that project no arc; more pairs"),
         (2, "1 for fewer than 3 words; give whole sentences"),
-        (61, "1 for more than 60 words; cut the text"),
+        (61, "1 for more than 60 words; split the text"),
     ):
         with pytest.raises(UsageError, match=f"all pairs are left out: {message}"):
             refused([[pair(words, [])]])

@@ -13,10 +13,10 @@ from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
     INFLECTED,
     OWN,
-    Conventional,
-    conventional,
+    ReannotatedPairs,
     names_of,
-    settled_conventions,
+    reannotated,
+    target_conventions,
 )
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
@@ -69,7 +69,7 @@ def test_not_is_an_auxiliary_in_estonian():
     corpus = [linked("not come", "PART VERB", "advmod root", "ei tule")]
     text = read_linked_text(corpus, language="et")
     assert tags_of(text) == {"ei": "AUX", "tule": "VERB"}
-    source = conventional(corpus[0][0].source, text.unshared)
+    source = reannotated(corpus[0][0].source, text.unshared)
     assert (source.upos, source.deprels) == (("AUX", "VERB"), ("aux", "root"))
 
 
@@ -85,7 +85,7 @@ def test_adjectives_are_verbs_in_languages_without_adjectives():
     assert list(tags_of(read_linked_text(corpus)).values()) == ["ADJ", "NOUN", "AUX", "ADJ"]
     text = read_linked_text(corpus, language="wo")
     assert list(tags_of(text).values()) == ["VERB", "NOUN", "AUX", "VERB"]
-    changed = conventional(source, text.unshared)
+    changed = reannotated(source, text.unshared)
     assert (changed.upos, changed.heads.tolist()) == (("VERB", "NOUN", "AUX", "VERB"), source.heads.tolist())
     assert changed.deprels == ("acl", "nsubj", "aux", "root"), "no verb has a copula"
 
@@ -106,7 +106,7 @@ def test_modals_are_verbs_in_the_place_of_their_verbs_where_the_language_has_no_
     assert tags_of(read_linked_text(corpus))["može"] == "AUX"
     text = read_linked_text(corpus, language="uk")
     assert tags_of(text)["može"] == "VERB"
-    (pair,) = Conventional([corpus[0][0]], text.unshared)
+    (pair,) = ReannotatedPairs([corpus[0][0]], text.unshared)
     assert pair.source.upos[2] == "VERB"
     assert pair.source.heads.tolist() == [-1, 3, 3, 0, 3, 3, 5, 5, 3]
     assert pair.source.deprels == ("cc", "nsubj", "root", "advmod", "xcomp", "obj", "obl", "punct")
@@ -115,7 +115,7 @@ def test_modals_are_verbs_in_the_place_of_their_verbs_where_the_language_has_no_
 def test_a_modal_without_a_translation_keeps_its_head():
     links = make_alignment(8, 8, [(i, i) for i in range(1, 9) if i != 3])
     pairs = [SentencePair(MODAL, MODAL, links)]
-    (pair,) = Conventional(pairs, {"AUX aux can could must": ("VERB", "head")})
+    (pair,) = ReannotatedPairs(pairs, {"AUX aux can could must": ("VERB", "head")})
     assert pair.source.heads.tolist() == MODAL.heads.tolist()
     assert (pair.source.upos[2], pair.source.deprels) == ("VERB", MODAL.deprels)
 
@@ -127,7 +127,7 @@ def test_a_subject_after_its_modal_depends_on_it():
         heads=[-1, 3, 3, 0, 3],
         deprels=["aux", "nsubj", "root", "punct"],
     )
-    raised = conventional(asked, {"AUX aux can could must": ("VERB", "head")})
+    raised = reannotated(asked, {"AUX aux can could must": ("VERB", "head")})
     assert raised.heads.tolist() == [-1, 0, 1, 1, 1]
     assert raised.deprels == ("root", "nsubj", "xcomp", "punct")
 
@@ -135,7 +135,7 @@ def test_a_subject_after_its_modal_depends_on_it():
 def test_possessives_of_estonian_are_pronouns_and_modifiers():
     text = read_linked_text([(pair("minu koer näeb teda"),)], language="et")
     assert tags_of(text)["minu"] == "PRON"
-    assert conventional(SOURCE, text.unshared).deprels[0] == "nmod"
+    assert reannotated(SOURCE, text.unshared).deprels[0] == "nmod"
 
 
 def test_a_tag_by_a_loose_relation_yields_to_others():
@@ -255,7 +255,7 @@ def test_a_mark_of_infinitives_is_a_preposition_where_its_type_mostly_is():
 
 def decided(known, language):
     shares = {POSSESSIVE: np.array([1.0, 0.0, 0.5])}
-    return settled_conventions(["mij", "hund", "sin"], shares, known, language=language)[POSSESSIVE][0]
+    return target_conventions(["mij", "hund", "sin"], shares, known, language=language)[POSSESSIVE][0]
 
 
 @pytest.mark.parametrize(
@@ -296,9 +296,9 @@ def test_words_have_the_tags_of_most_languages_unless_the_target_has_others():
 
 
 def test_sources_are_annotated_as_the_target_is():
-    (kept,) = Conventional([pair()], {})
+    (kept,) = ReannotatedPairs([pair()], {})
     assert kept.source is SOURCE
-    (changed,) = Conventional([pair()], {POSSESSIVE: ("DET", "det")})
+    (changed,) = ReannotatedPairs([pair()], {POSSESSIVE: ("DET", "det")})
     assert changed.source.upos == ("DET", "NOUN", "VERB", "PRON")
     assert changed.source.deprels == ("det", "nsubj", "root", "obj")
     np.testing.assert_array_equal(changed.source.heads, SOURCE.heads)

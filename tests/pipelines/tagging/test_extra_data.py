@@ -6,7 +6,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import FIGURES, SetExample, accuracy
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.self_training import RawText, as_tagged, balanced, in_digits, share_unknown
+from qsproj.pipelines.tagging.self_training import RawText, balanced, in_digits, self_tagged, share_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
@@ -106,7 +106,7 @@ def test_sentences_are_evidence_as_the_tagger_reads_them_frequent_tags_for_less(
     ]
     words = [row for rows in read for row in rows]
     often = [max(sum(column) / len(words), 0.03) for column in zip(*words, strict=True)]
-    examples = as_tagged(tagger, raw, sentences, strength=3.0, balance=0.4)
+    examples = self_tagged(tagger, raw, sentences, strength=3.0, balance=0.4)
     assert [one.forms for one in examples] == sentences
     for one, rows in zip(examples, read, strict=True):
         assert one.strength == 3.0
@@ -115,7 +115,7 @@ def test_sentences_are_evidence_as_the_tagger_reads_them_frequent_tags_for_less(
             expected = [value / max(less) for value in less]
             np.testing.assert_allclose(np.exp(found), expected, rtol=1e-4, atol=1e-12)
     assert examples[0].log_evidence[1, tagger.tags.index("ADJ")] == -np.inf
-    assert as_tagged(tagger, raw, [], strength=3.0, balance=0.4) == []
+    assert self_tagged(tagger, raw, [], strength=3.0, balance=0.4) == []
 
 
 # A word that the bitext lacks, where nouns stand.

@@ -10,7 +10,7 @@ from qsproj.corpus.language.lexicon import Inflection
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging import few_tagged
 from qsproj.pipelines.tagging.features_through_links import (
-    Judged,
+    AttributeTest,
     MarkedWords,
     likeliest_features,
     smoothed,
@@ -279,7 +279,7 @@ def test_chances_lean_as_plain_loops_say(others):
 
 
 def written(*judged):
-    return written_attributes([Judged(*one) for one in judged])
+    return written_attributes([AttributeTest(*one) for one in judged])
 
 
 def test_what_inflects_must_show_where_words_inflect():

@@ -8,7 +8,7 @@ from qsproj.pipelines.tagging.function_words import Positions, contradictions
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected, type_weights
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected_shares, type_weights
 
 OPTIONS = TagProjectionOptions()
 
@@ -33,7 +33,7 @@ def weights_of(text, word, *, position=0, lexicon=(), tagged=(), auxiliaries=())
     text = positions.every.text
     allowed = allowed_tags(text.vocabulary, text.tags, dict(lexicon))
     _, shares, weighted = positions.readings(allowed, classes, OPTIONS)[0]
-    shares = corrected(shares, text, dict(tagged))
+    shares = corrected_shares(shares, text, dict(tagged))
     weights = type_weights(shares, allowed, weighted, least=OPTIONS.least)[text.types[places[position]]]
     return {tag: weight for tag, weight in zip(text.tags, weights.tolist(), strict=True) if weight}
 

@@ -17,8 +17,8 @@ from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.self_training import deal_out, with_temperature
-from qsproj.pipelines.tagging.tags_through_links import project_tags, undoubted_errors
+from qsproj.pipelines.tagging.self_training import with_temperature
+from qsproj.pipelines.tagging.tags_through_links import project_tags, split_sentences, undoubted_errors
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 
@@ -78,7 +78,7 @@ def test_options_hold_for_the_bitext():
 @pytest.mark.parametrize(("count", "sizes"), [(24, [8, 8, 8]), (41, [14, 14, 13])])
 def test_sentences_are_dealt_out_where_there_are_enough(count, sizes):
     options = TagProjectionOptions(fewest=8)
-    parts = deal_out(range(100, 100 + count), rng=np.random.default_rng(1), options=options)
+    parts = split_sentences(range(100, 100 + count), rng=np.random.default_rng(1), options=options)
     assert [len(part) for part in parts] == sizes
     assert sorted(itertools.chain(*parts)) == list(range(100, 100 + count))
     assert all(part == sorted(part) for part in parts)
@@ -87,7 +87,7 @@ def test_sentences_are_dealt_out_where_there_are_enough(count, sizes):
 @pytest.mark.parametrize(("count", "half"), [(23, 12), (15, 8), (2, 1), (1, 1), (0, 0)])
 def test_halves_are_drawn_where_there_are_few_sentences(count, half):
     options = TagProjectionOptions(fewest=8, taggers=4)
-    draws = deal_out(range(count), rng=np.random.default_rng(1), options=options)
+    draws = split_sentences(range(count), rng=np.random.default_rng(1), options=options)
     assert [len(set(draw)) for draw in draws] == [half] * 4
     assert len({frozenset(draw) for draw in draws}) == 4 or count < 15
 

@@ -8,7 +8,7 @@ from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
 from qsproj.pipelines.tagging.type_dictionary import (
     allowed_by_script,
     allowed_tags,
-    corrected,
+    corrected_shares,
     type_evidence,
     type_shares,
     type_weights,
@@ -160,8 +160,8 @@ def test_the_lexicon_has_the_last_word(text):
 def test_tagged_words_overrule_links(text):
     shares = type_shares(text, allowed_tags(text.vocabulary, text.tags, {}))
     word, adjective = text.vocabulary.index("Hund"), text.tags.index("ADJ")
-    assert corrected(shares, text, {"hund": {"ADJ": 9}})[word, adjective] >= 0.9
-    assert np.allclose(corrected(shares, text, {}), shares)
+    assert corrected_shares(shares, text, {"hund": {"ADJ": 9}})[word, adjective] >= 0.9
+    assert np.allclose(corrected_shares(shares, text, {}), shares)
 
 
 def test_a_type_without_a_tag_may_have_all_that_are_allowed():

@@ -7,10 +7,10 @@ import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import train_tagger
-from qsproj.pipelines.tagging import tags_through_links
+from qsproj.pipelines.tagging import type_dictionary
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.type_dictionary import alike, prior_of_unknown, with_prior_of_unknown
+from qsproj.pipelines.tagging.type_dictionary import prefix_agreement, prior_of_unknown, with_prior_of_unknown
 
 
 def test_words_that_occur_once_show_how_rare_closed_classes_are():
@@ -72,7 +72,7 @@ def test_projected_taggers_doubt_that_unknown_words_are_determiners(monkeypatch)
         return [probabilities[0, tagger.tags.index("DET")] for probabilities in found]
 
     unknown, known = determiners()
-    monkeypatch.setattr(tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
+    monkeypatch.setattr(type_dictionary, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
     before, known_before = determiners()
     assert unknown < 0.7 * before
     assert known == pytest.approx(known_before, abs=0.01) and known > 0.9
@@ -87,8 +87,8 @@ def _pair(words, tags):
 def test_neighbours_are_alike_if_they_begin_alike():
     sentences = [["Albaytu", "alkabir", "al", "alkabir", ".", "alkabir", "Alkabir", "kabir"], ["albaytu"]]
     # Of Albaytu-alkabir and Alkabir-kabir one; signs, short words and the same word do not count.
-    assert alike(sentences) == 0.5
-    assert alike([["a", "b"], []]) == 0.0
+    assert prefix_agreement(sentences) == 0.5
+    assert prefix_agreement([["a", "b"], []]) == 0.0
 
 
 def test_the_beginning_of_the_word_before_tells_the_tag_of_an_unknown_word():
