@@ -315,7 +315,7 @@ def run(
 
 
 def _oscillate(residuals: Sequence[float], recent: Sequence[NDArray[np.float64]]) -> bool:
-    """Return whether the last steps of the beliefs reverse each other and hardly become smaller."""
+    """Return whether the last steps of the beliefs reverse each other and barely become smaller."""
     steps = [after - before for before, after in pairwise(recent)]
     reversals = sum(step @ before < 0.0 for before, step in pairwise(steps))
     return reversals == REVERSALS and residuals[-1] > STANDSTILL * residuals[-1 - REVERSALS]

@@ -70,7 +70,7 @@ def _get(options: argparse.Namespace) -> None:
     if options.offline:
         here = {data.name: list(_found_here(data, store, options.part)) for data in wanted}
         print_lines(str(path) for paths in here.values() for path in paths if path is not None)
-        # A part that may not exist is missed where nothing else of its treebank is here.
+        # A part that may not exist counts as missing only if the cache has no other part of the treebank.
         if missing := [name for name, paths in here.items() if None in paths or not paths]:
             raise UsageError(f"missing files of {', '.join(missing)}; without --offline they are downloaded")
         return

@@ -319,7 +319,7 @@ def _opened(stream: TextIO | None, name: str) -> TextIO:
 
 @contextmanager
 def reporting_failure(path: str | os.PathLike[str], done: str) -> Iterator[None]:
-    """Raise UsageError where the system refuses what is ``done`` in the block: ``read``, ``written``."""
+    """Raise UsageError for an OSError in the block: the file cannot be ``done``: ``read``, ``written``."""
     try:
         yield
     except OSError as error:

@@ -33,7 +33,7 @@ TEMPLATES = (
 COMPILED_TEMPLATES = pair_templates(TEMPLATES, CHARACTER_ATTRIBUTES)
 _RUN = re.compile(r"[^\W_]+")
 _MIX, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
-# Maximum length of what is read between spaces, and of words looked up in those of the treebank.
+# Maximum length of text between spaces, and of words looked up in the vocabulary of the treebank.
 LONGEST_CHUNK, LONGEST_KNOWN = 30, 8
 
 

@@ -508,7 +508,7 @@ def test_trees_without_use_are_refused_before_anything_is_learned(tmp_path, run_
         (("--also", headless), "headless: found no head"),
         (("--parsed-source", headless), "headless: found no tree"),
         (("--parsed-source", CORPORA / "en.conllu", again), "again: found 90 sentences of 90 that "),
-        (("--also", CORPORA / "es.conllu", again), "en.conllu has as well, expected each tree in one file"),
+        (("--also", CORPORA / "es.conllu", again), "en.conllu, expected each tree in one file"),
     ):
         outcome = run_cli("bootstrap", "--verbose", *options(tmp_path), *given)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome.err

@@ -149,7 +149,7 @@ Stepper = TypeVar("Stepper", bound=SparseOptimiser)
 # Without slots: the alias sets an attribute, and only a frozen class without slots refuses it as expected.
 @dataclass(frozen=True, eq=False)
 class LossExample(Generic[LossCo]):
-    """A training sentence: its encoded words, and what is learned of its arc scores."""
+    """A training sentence: its encoded words, and the objective of its arc scores."""
 
     encoded: EncodedSentence
     objective: LossCo

@@ -252,10 +252,10 @@ class AdaptedParser(Parser):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConverterOptions:
-    """Training of a converter; what is None follows from the data.
+    """Training of a converter; options that are None are derived from the data.
 
-    ``kept_templates``: each step keeps every template with this probability, so that the general ones learn
-    to do without the special ones, which are rarely seen again.
+    ``kept_templates``: probability that a step keeps a template (dropout), so that general templates do not
+    rely on specific ones, which rarely recur.
     """
 
     epochs: int | None = None

@@ -93,7 +93,7 @@ class Tagger(Stored):
     splitter: Splitter | None = None
     morphology: Morphology | None = None
     judge: "Tagger | None" = None
-    # Cache by form: what is subtracted from the potentials of its tags, float64[T], or None.
+    # Cache by form: the amounts subtracted from the potentials of its tags, float64[T], or None.
     _penalties: dict[str, Floats | None] = field(default_factory=dict, init=False, repr=False)
 
     def read(
@@ -256,7 +256,7 @@ class Tagger(Stored):
         return emissions
 
     def _penalty(self, form: str, rows: NDArray[np.int32]) -> Floats | None:
-        """Return what is subtracted from the potentials of a word with features ``rows``, None for 0."""
+        """Return the amounts subtracted from the potentials of a word with features ``rows``; None: 0."""
         likely, of_spelling = likely_tags(form), rows[self.extractor.of_spelling]
         if likely and likely[0] in SIGNS:
             of_form = rows[self.extractor.of_form]

@@ -98,7 +98,7 @@ def learn_answers(
     tagged = [with_known_tags(tagger, one, lexicon) for one in trees.values()]
     parser = model.base
     if not parser.refuses_training:
-        # Trees none of which the parser can build teach it nothing.
+        # If the parser can build none of the trees, it stays unchanged.
         with suppress(NothingToLearnError):
             parser = tuned_parser(parser, tagged, list(map(own.get, trees)), rng=rng)
     return replace(model, tagger=tagger, base=parser)

@@ -240,7 +240,7 @@ def learn_trees(
     """
     base = load_text_parser(model, remedy="bootstrap again")
     trees = list(filter(has_tree, read_all(annotated)))
-    # Trees none of which the parser can build teach it nothing.
+    # If the parser can build none of the trees, it stays unchanged.
     with suppress(NothingToLearnError):
         base = replace(base, base=base.base.fine_tuned(trees, rng=np.random.default_rng(seed)))
     base.save(paths[0], made=made)
