@@ -16,6 +16,7 @@ Heads = NDArray[np.int32]
 Scores = NDArray[np.float64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Rng = np.random.Generator  # what random draws come from
 
 
 def frozen_heads(heads: ArrayLike) -> Heads:

@@ -14,17 +14,17 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qsproj.alignment.encoding import LinkedPair, Posteriors, Words, alignable
 from qsproj.alignment.unspaced import SIDES, carry_to_words, cut_pair, known_words
+from qsproj.conventions import Floats, Mask
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import Alignment, make_alignment
 from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.parallel import THIS_PROCESS, Workers
 
-Links = NDArray[np.bool_]
+Links = Mask
 
 DEFAULT_THRESHOLD = 0.5  # chosen on development data, see docs/notes/word-alignment.md
 _PROGRAM = "eflomal-align"
@@ -66,7 +66,7 @@ def directed_links(posteriors: Posteriors) -> Links:
     return links
 
 
-def link_weights(forward: Posteriors, backward: Posteriors) -> NDArray[np.float64]:
+def link_weights(forward: Posteriors, backward: Posteriors) -> Floats:
     return np.clip(0.5 * (forward.astype(np.float64) + backward), 0.0, 1.0)
 
 

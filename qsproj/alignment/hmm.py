@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from qsproj.alignment import encoding
 from qsproj.alignment.encoding import LinkedPair, Words
+from qsproj.conventions import Floats
 from qsproj.corpus.files import temporary_folder
 from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares
 from qsproj.kernels.align.hmm import sweep as sweep_sentences
@@ -68,8 +69,8 @@ class Shards:
     files: tuple[encoding.ShardFiles, ...]
     vocabularies: encoding.Vocabularies
     pairs: int  # distinct word pairs of the bitext
-    sources: NDArray[np.float64]  # their pseudo-counts by source word
-    targets: NDArray[np.float64]  # their pseudo-counts by target word
+    sources: Floats  # their pseudo-counts by source word
+    targets: Floats  # their pseudo-counts by target word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,7 +83,7 @@ class Sweep:
 
     counts: LexicalCounts
     prior: LexicalCounts
-    jumps: NDArray[np.float64]
+    jumps: Floats
     null_probability: float
     use_jumps: bool
 
@@ -187,7 +188,7 @@ def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
     return counts._replace(pairs=counts.pairs[pairs], **copies)
 
 
-def _no_jumps(weights: NDArray[np.float64]) -> Jumps:
+def _no_jumps(weights: Floats) -> Jumps:
     return Jumps(weights, np.zeros_like(weights), np.zeros_like(weights))
 
 

@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
+from qsproj.conventions import Rng
 from qsproj.corpus.messages import described, shown, words_of
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError, WrongTypeError, pluralise
@@ -72,7 +73,7 @@ def check_same_number(**lists: Sequence[object]) -> None:
             raise UsageError(f"found {found}, expected equally many")
 
 
-def generator_of(seed: object) -> np.random.Generator:
+def generator_of(seed: object) -> Rng:
     """Return a random generator; the seed is an integer of at least 0."""
     return np.random.default_rng(whole_number(seed, "seed", least=0))
 

@@ -8,14 +8,16 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Messages = NDArray[np.float64]
+from qsproj.conventions import Floats
+
+Messages = Floats
 Variables = NDArray[np.int32]
 
 
 class Scored:
     """Declares the parameters of factors, which each group has at its own place among its fields."""
 
-    scores: NDArray[np.float64]
+    scores: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +68,7 @@ class FactorGroup(Scored):
         """
         return float(self.beliefs(*self.given(incoming))[0])
 
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+    def expected(self, incoming: Messages) -> Floats:
         """Return the gradient of :meth:`log_partition` by ``scores``, of their shape; 0 at -inf.
 
         It is the probability, under the factor's belief, that each score is counted.
@@ -83,18 +85,16 @@ def _tables_of(kind: Any) -> tuple[str, ...]:
 class HardGroup(FactorGroup):
     """A family of factors without parameters, whose values are 0 or 1; ``beliefs`` is the log partition."""
 
-    scores: NDArray[np.float64] = field(init=False, repr=False, default_factory=lambda: np.zeros(0))
+    scores: Floats = field(init=False, repr=False, default_factory=lambda: np.zeros(0))
 
     def log_partition(self, incoming: Messages) -> float:
         return float(self.beliefs(*self.given(incoming)))
 
-    def expected(self, incoming: Messages) -> NDArray[np.float64]:
+    def expected(self, incoming: Messages) -> Floats:
         return self.scores
 
 
-def rescored(
-    group: FactorGroup, scores: NDArray[np.float64], places: NDArray[np.int64] | None = None
-) -> FactorGroup:
+def rescored(group: FactorGroup, scores: Floats, places: NDArray[np.int64] | None = None) -> FactorGroup:
     """Return the group with other natural-log scores: all, or float64[F] at flat ``places`` int64[F]."""
     if places is not None:
         laid_out = np.zeros(group.scores.shape)
@@ -107,7 +107,7 @@ def starts_of(sizes: ArrayLike) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
-def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> NDArray[np.float64]:
+def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
     """Return scores as C-contiguous float64 of this shape; ValueError with the position of NaN or +inf."""
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.shape != shape:
@@ -130,7 +130,7 @@ def checked_edges(variables: ArrayLike, name: str, *, degree: int | None = None)
     return array.reshape(-1)
 
 
-def check_empty_families(starts: NDArray[np.int64], scores_of_none: NDArray[np.float64], name: str) -> None:
+def check_empty_families(starts: NDArray[np.int64], scores_of_none: Floats, name: str) -> None:
     """Raise ValueError when a family without booleans, which sends nothing, scores -inf for none."""
     impossible = np.flatnonzero((starts[1:] == starts[:-1]) & (scores_of_none == -np.inf))
     if impossible.size:

@@ -82,7 +82,7 @@ class MessageState:
         for index in indices:
             bp_messages.publish(self.outgoing[index], self._slots[index], index, *sums)
 
-    def log_ratios(self) -> NDArray[np.float64]:
+    def log_ratios(self) -> Floats:
         """Return the beliefs, float64[S]: log-ratios against state 0 (thesis eq. 2.9)."""
         beliefs = self.finite.copy()
         beliefs[self._infinite > 0] = np.inf
@@ -189,8 +189,8 @@ class Beliefs:
 
     graph: FactorGraph
     status: Status
-    residuals: NDArray[np.float64]
-    log_ratios: NDArray[np.float64]
+    residuals: Floats
+    log_ratios: Floats
     incoming: tuple[Messages, ...]
     outgoing: tuple[Messages, ...]
     maximised: bool
@@ -200,13 +200,13 @@ class Beliefs:
             array.flags.writeable = False
 
 
-def log_odds(beliefs: Beliefs, variables: ArrayLike) -> NDArray[np.float64]:
+def log_odds(beliefs: Beliefs, variables: ArrayLike) -> Floats:
     """Return the log-odds that each of these booleans is true, in the shape of ``variables``."""
     ids = np.asarray(variables, dtype=np.int64)
     return beliefs.log_ratios[beliefs.graph.starts[ids]]
 
 
-def probabilities(beliefs: Beliefs, variable: int) -> NDArray[np.float64]:
+def probabilities(beliefs: Beliefs, variable: int) -> Floats:
     """Return the belief about one variable, float64[K]; after max-product, of max-marginals."""
     starts = beliefs.graph.starts[variable : variable + 2]
     ratios = beliefs.log_ratios[starts[0] : starts[1]]
@@ -221,7 +221,7 @@ def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
     return np.array([np.argmax(chances[a : a + k]) for a, k in zip(begins, graph.states)], dtype=np.int32)
 
 
-def factor_expectations(beliefs: Beliefs) -> tuple[NDArray[np.float64], ...]:
+def factor_expectations(beliefs: Beliefs) -> tuple[Floats, ...]:
     """Return the gradient of Bethe log Z by the scores of every group, in their shapes (thesis eq. 2.18)."""
     _require_sums(beliefs, "expectations")
     return tuple(group.expected(incoming) for group, incoming in zip(beliefs.graph.groups, beliefs.incoming))
@@ -288,7 +288,7 @@ def run(
     state = MessageState(graph, damping=passing.damping, maximise=maximise, start=start)
     sweep = SCHEDULES[passing.schedule]
     tempered, residuals, settled = graph, list[float](), False
-    recent = deque[NDArray[np.float64]](maxlen=REVERSALS + 2)
+    recent = deque[Floats](maxlen=REVERSALS + 2)
     for iteration in range(passing.max_iterations):
         if iteration < len(passing.temperatures):
             temperature = passing.temperatures[iteration]
@@ -314,7 +314,7 @@ def run(
     )
 
 
-def _oscillate(residuals: Sequence[float], recent: Sequence[NDArray[np.float64]]) -> bool:
+def _oscillate(residuals: Sequence[float], recent: Sequence[Floats]) -> bool:
     """Return whether the last steps of the beliefs reverse each other and barely become smaller."""
     steps = [after - before for before, after in pairwise(recent)]
     reversals = sum(step @ before < 0.0 for before, step in pairwise(steps))

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Heads, frozen_heads
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Heads, Mask, frozen_heads
 from qsproj.corpus.cells import DEPS, FEATS, FORM, MISC, UNSPECIFIED, cell_from, comment_in, items_of
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.messages import check_type, described, shown, words_of
@@ -271,11 +271,11 @@ class Alignment:
     n_source: int
     n_target: int
     links: NDArray[np.int32]
-    sure: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None = None
+    sure: Mask
+    weights: Floats | None = None
 
     @property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Floats:
         """Return the weights of the links, float64[k]; 1 without weights."""
         return np.ones(len(self.links)) if self.weights is None else self.weights
 
@@ -343,7 +343,7 @@ class SentencePair:
         return f"<SentencePair {self.source!r} {self.target!r} {links}>"
 
 
-def likely_links(candidates: Alignment, chances: NDArray[np.float64], threshold: float) -> Alignment:
+def likely_links(candidates: Alignment, chances: Floats, threshold: float) -> Alignment:
     """Return the candidate links of probability, float64[k], at least ``threshold``, with it as weight."""
     likely = chances >= threshold
     weights = np.clip(chances[likely], 0.0, 1.0)

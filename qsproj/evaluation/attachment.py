@@ -20,7 +20,7 @@ from operator import eq
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT
+from qsproj.conventions import NO_HEAD, ROOT, Mask
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import lines_in
 from qsproj.corpus.messages import first_difference
@@ -111,7 +111,7 @@ class AttachmentScores:
         """Return the sum over sentences of the field ``name`` of `COUNTS`."""
         return int(self.counts[name].sum(dtype=np.int64))
 
-    def complete(self, name: str) -> NDArray[np.bool_]:
+    def complete(self, name: str) -> Mask:
         """Return bool[number of sentences]: whether words are scored, and all are right in field ``name``."""
         return np.asarray((self.counts[name] == self.counts["tokens"]) & (self.counts["tokens"] > 0))
 
@@ -208,7 +208,7 @@ def _by_group(totals: Mapping[str, Counter[str]]) -> dict[str, AttachmentScores]
     return scores
 
 
-def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> dict[str, NDArray[np.bool_]]:
+def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> dict[str, Mask]:
     n = len(gold)
     gold_heads, system_heads = gold.heads[1:], system.heads[1:]
     wanted = np.ones(n, np.bool_) if punctuation else ~_equal(gold.upos, repeat(PUNCTUATION_TAG), n)
@@ -232,7 +232,7 @@ def _marks(gold: Sentence, system: Sentence, *, punctuation: bool) -> dict[str, 
     }
 
 
-def _equal(first: Iterable[str], second: Iterable[str], n: int) -> NDArray[np.bool_]:
+def _equal(first: Iterable[str], second: Iterable[str], n: int) -> Mask:
     return np.fromiter(map(eq, first, second), dtype=np.bool_, count=n)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from qsproj.conventions import NO_HEAD
+from qsproj.conventions import NO_HEAD, Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, at_lines, lines_before, misc_values
 from qsproj.corpus.messages import probability_in
@@ -17,7 +17,7 @@ from qsproj.evaluation.attachment import PUNCTUATION_TAG
 BINS = 10
 
 # Confidence of each prediction, float64[k], and whether it was right, bool[k].
-Outcomes = tuple[NDArray[np.float64], NDArray[np.bool_]]
+Outcomes = tuple[Floats, Mask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ def confidences_of(
     name: str = "system",
 ) -> Outcomes:
     """Return the stated probability of each arc, float64[k], and whether it is right, bool[k]."""
-    confidences: list[NDArray[np.float64]] = []
-    right: list[NDArray[np.bool_]] = []
+    confidences: list[Floats] = []
+    right: list[Mask] = []
     for truth, (line, parsed) in zip(gold, at_lines(system), strict=True):
         stated = stated_confidences(parsed, key=key, name=name, line=line)
         counts = ~np.isnan(stated) & (truth.heads != NO_HEAD)
@@ -95,7 +95,7 @@ def confidences_of(
 
 def stated_confidences(
     sentence: Sentence, *, key: str = ARC_PROBABILITY, name: str, line: int | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0."""
     confidences = np.full(len(sentence) + 1, np.nan)
     for word, text in enumerate(misc_values(sentence, key), start=1):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads
+from qsproj.conventions import Heads, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_case, lower_form, plain_form
 from qsproj.corpus.editing import with_columns
@@ -60,7 +60,7 @@ class EncodedBlock:
     sizes: NDArray[np.int64]
 
     @property
-    def inside(self) -> NDArray[np.bool_]:
+    def inside(self) -> Mask:
         inside = np.zeros(len(self.words) + 1, dtype=np.bool_)
         for start, size in zip(self.starts.tolist(), self.sizes.tolist(), strict=True):
             inside[start : start + size] = True
@@ -207,7 +207,7 @@ def reads_tree(attribute: str) -> bool:
 
 
 def with_tree_atoms(
-    encoded: EncodedSentence, heads: Heads, attributes: Sequence[str], inside: NDArray[np.bool_] | None = None
+    encoded: EncodedSentence, heads: Heads, attributes: Sequence[str], inside: Mask | None = None
 ) -> EncodedSentence:
     """Return the sentence with a column for each attribute from its tree, ``heads`` int32[n+1] or -1.
 

@@ -12,6 +12,7 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.features.hashing import Template, hashes_of, stable_hash, templates_of
@@ -138,10 +139,7 @@ def link_buckets(
 
 
 def tag_buckets(
-    tags: Sequence[Sequence[str]],
-    source_tags: NDArray[np.uint64],
-    posteriors: NDArray[np.float64],
-    n_tags: int,
+    tags: Sequence[Sequence[str]], source_tags: NDArray[np.uint64], posteriors: Floats, n_tags: int
 ) -> Buckets:
     """Return int32[L * n_tags, T], features of L links with each candidate tag of their target words.
 
@@ -155,7 +153,7 @@ def tag_buckets(
     return _hashed(TAG_TEMPLATES, _seeds(("TAG",), TAG_TEMPLATES), columns)
 
 
-def link_posteriors(alignment: Alignment) -> NDArray[np.float64]:
+def link_posteriors(alignment: Alignment) -> Floats:
     """Return the aligner's probabilities float64[k]; if missing, 0.9 for a sure link, else 0.5."""
     if alignment.weights is None:
         return np.where(alignment.sure, 0.9, 0.5)

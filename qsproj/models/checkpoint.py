@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Rng
 from qsproj.corpus.files import reporting_failure
 from qsproj.errors import DataError, pluralise
 from qsproj.models.schema import Archive, Arrays, checked, number, optional, shaped, whole
@@ -57,16 +58,14 @@ class Checkpoint:
             self.folder.mkdir(parents=True, exist_ok=True)
         return replace(self, fingerprint=fingerprint)
 
-    def write(
-        self, stage: str, header: Mapping[str, Any], arrays: Arrays, rng: np.random.Generator | None = None
-    ) -> None:
+    def write(self, stage: str, header: Mapping[str, Any], arrays: Arrays, rng: Rng | None = None) -> None:
         """Save JSON, finite numbers and the generator's state; the file is replaced atomically."""
         header = {"fingerprint": self.fingerprint, **header}
         if rng is not None:
             header["generator"] = rng.bit_generator.state
         save_model(self.path(stage), KIND.format(stage), header, arrays)
 
-    def read(self, stage: str, rng: np.random.Generator | None = None) -> Archive | None:
+    def read(self, stage: str, rng: Rng | None = None) -> Archive | None:
         """Return header and arrays, and set the generator; None without a state, DataError for a bad one."""
         path = self.path(stage)
         if not (self.resume and path.exists()):
@@ -92,7 +91,7 @@ def learn_kept(
     examples: Sequence[Example],
     *,
     epochs: int,
-    rng: np.random.Generator,
+    rng: Rng,
     description: str,
     stages: Checkpoint | None,
     notify: Callable[[EpochRecord], None],

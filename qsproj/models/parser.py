@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-import numpy as np
-
-from qsproj.conventions import Scores
+from qsproj.conventions import Rng, Scores
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.errors import DataError, UsageError
@@ -154,7 +152,7 @@ class Parser(Stored):
     def check_input(self, sentence: Sentence) -> None:
         """Raise UntaggedError for a single sentence without the tags that the model reads."""
 
-    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "Parser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "Parser":
         """Return a parser trained further on trees, whole or partial; UsageError where it cannot be."""
         raise UsageError(self.refuses_training or f"a model of kind {kind_of(self)} is not trained again")
 
@@ -210,7 +208,7 @@ class Wrapper(Parser, Generic[Base]):
     def arc_probabilities(self, sentence: Sentence) -> Scores:
         return self.base.arc_probabilities(self.prepared(sentence))
 
-    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> Self:
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> Self:
         return self.over(self.base.fine_tuned(trees, rng=rng))
 
     def allowing_crossings(self) -> Parser | None:

@@ -4,9 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from qsproj.conventions import MAX_WORDS
+from qsproj.conventions import MAX_WORDS, Rng
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import at_lines, with_comment
 from qsproj.corpus.pairs.aligned import check_same_words
@@ -63,10 +61,7 @@ def pair_styles(
 
 
 def train_adaptation(
-    pairs: Sequence[tuple[Sentence, Sentence]],
-    *,
-    rng: np.random.Generator,
-    options: ConverterOptions | None = None,
+    pairs: Sequence[tuple[Sentence, Sentence]], *, rng: Rng, options: ConverterOptions | None = None
 ) -> tuple[Converter, ConverterReport]:
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):

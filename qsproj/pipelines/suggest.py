@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT
+from qsproj.conventions import ROOT, Floats
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.messages import check_type
@@ -48,7 +47,7 @@ class Costs:
         return self.read_word * words + self.correction * corrections + self.confirmation
 
 
-def word_uncertainties(parser: Parser, sentence: Sentence) -> NDArray[np.float64]:
+def word_uncertainties(parser: Parser, sentence: Sentence) -> Floats:
     """Return the probability that the likeliest head of each word is wrong, float64[n].
 
     *Source*: Settles 2009, Active Learning Literature Survey, 3.1. Others: docs/results/without-gain.md.
@@ -82,7 +81,7 @@ class Candidate:
     """A sentence without a trusted tree, and the uncertainty float64[n] of its words, or of its m kinds."""
 
     sentence: Sentence
-    uncertainties: NDArray[np.float64]
+    uncertainties: Floats
 
     @property
     def uncertainty(self) -> float:

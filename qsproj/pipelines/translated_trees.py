@@ -19,9 +19,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Rng, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.pairs.translations import link_strengths
@@ -83,7 +82,7 @@ class MissingWords:
     def share(self, sentence: Sentence, word: int) -> float:
         return self._missing[_word_kind(sentence, word)]
 
-    def left_out(self, sentence: Sentence, rng: np.random.Generator) -> Sentence:
+    def left_out(self, sentence: Sentence, rng: Rng) -> Sentence:
         """Return a tree without function words drawn by ``rng``, as often as they have no translation."""
         heads = sentence.heads.tolist()
         if NO_HEAD in heads[1:]:
@@ -121,7 +120,7 @@ class WordOrder:
     def crossing(self, sentence: Sentence, word: int, head: int) -> float:
         return self._crossed[_arc_kind(sentence, word, head)]
 
-    def reordered(self, sentence: Sentence, rng: np.random.Generator) -> Sentence:
+    def reordered(self, sentence: Sentence, rng: Rng) -> Sentence:
         """Return a tree with dependents on sides drawn by ``rng``, at the same distance from their heads."""
         heads = sentence.heads.tolist()
         if NO_HEAD in heads[1:]:
@@ -181,9 +180,9 @@ class WordTranslations:
     """Lower-cased translations of a source word with UPOS, the commonest first."""
 
     words: tuple[TaggedWord, ...]
-    shares: NDArray[np.float64]  # float64[k], relative frequency of each translation; sums to one
+    shares: Floats  # float64[k], relative frequency of each translation; sums to one
 
-    def draw(self, rng: np.random.Generator) -> TaggedWord:
+    def draw(self, rng: Rng) -> TaggedWord:
         return self.words[bisect_right(self._sums, rng.random())]
 
     @cached_property
@@ -202,9 +201,7 @@ class Translate:
     order: WordOrder
     missing: MissingWords
 
-    def __call__(
-        self, sentences: Iterable[Sentence], rng: np.random.Generator, *, complete: bool
-    ) -> Iterator[Sentence]:
+    def __call__(self, sentences: Iterable[Sentence], rng: Rng, *, complete: bool) -> Iterator[Sentence]:
         if not complete:
             sentences = (self.missing.left_out(sentence, rng) for sentence in sentences)
         return (
@@ -249,9 +246,7 @@ def lexicon_of(counts: LinkedWords) -> Lexicon:
     return found
 
 
-def translated_trees(
-    sentences: Iterable[Sentence], lexicon: Lexicon, *, rng: np.random.Generator
-) -> Iterator[Sentence]:
+def translated_trees(sentences: Iterable[Sentence], lexicon: Lexicon, *, rng: Rng) -> Iterator[Sentence]:
     """Yield sentences with translations drawn from a lexicon, ``_`` for missing words; trees stay."""
     for sentence in sentences:
         words = list(zip(sentence.forms, sentence.upos, strict=True))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import at_lines, lines_before
 from qsproj.corpus.files import name_of
@@ -145,7 +146,7 @@ def divergence(target: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     return float((p * np.log(p / q)).sum())
 
 
-def similarity_weights(divergences: NDArray[np.float64]) -> NDArray[np.float64]:
+def similarity_weights(divergences: Floats) -> Floats:
     """Return (least / each) ** 2 of divergences, bounded below by 1e-6: 1 for the most similar."""
     bounded = np.maximum(divergences, 1e-6)
     return (bounded.min() / bounded) ** 2.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Rng
 from qsproj.kernels.features.sense_mixture import step_mixture, sum_senses, weigh_senses
 from qsproj.kernels.tagging.analyses import learn_script
 from qsproj.training.loop import Steps, Trainer, learn
@@ -80,7 +80,7 @@ class SenseExample:
 
 
 def train_senses(
-    start: SenseWeights, examples: Sequence[SenseExample], *, rng: np.random.Generator, description: str
+    start: SenseWeights, examples: Sequence[SenseExample], *, rng: Rng, description: str
 ) -> SenseWeights:
     """Maximise the likelihood; ``rng`` orders the sentences."""
     descent = RowAdaGrad(start.weights.copy(), rate=RATE)

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from qsproj.conventions import Floats, Scores
+from qsproj.conventions import Floats, Rng, Scores
 from qsproj.training.objectives import Objective
 
 Model = TypeVar("Model")
@@ -22,7 +22,7 @@ def cross_fit(
     predict: Callable[[Model, int], Result],
     *,
     folds: int,
-    rng: np.random.Generator | None = None,
+    rng: Rng | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield each item's number with the prediction of a model fitted to the other folds.
 

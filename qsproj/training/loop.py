@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from time import process_time
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Rng
 from qsproj.progress import track
 from qsproj.training.optimiser import SparseOptimiser
 
@@ -81,7 +81,7 @@ def learn(
     examples: Sequence[Example],
     *,
     epochs: int,
-    rng: np.random.Generator,
+    rng: Rng,
     score: Callable[[Model], float] | None = None,
     patience: int | None = 3,
     earlier: Sequence[EpochRecord] = (),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import NO_HEAD, Heads, Scores
+from qsproj.conventions import NO_HEAD, Floats, Heads, Mask, Scores
 from qsproj.kernels.features.hildreth import hildreth
 from qsproj.training.objectives import Infer
 from qsproj.training.optimiser import PlainSteps, Weights
@@ -40,20 +40,20 @@ class Constraints:
     dependents: NDArray[np.int32]
     starts: NDArray[np.int64]
     members: NDArray[np.int32]
-    signs: NDArray[np.float64]
-    bounds: NDArray[np.float64]
+    signs: Floats
+    bounds: Floats
 
     def __len__(self) -> int:
         return len(self.bounds)
 
-    def slacks(self, scores: Scores) -> NDArray[np.float64]:
+    def slacks(self, scores: Scores) -> Floats:
         """Return the violation of each constraint under some scores, float64[C]; negative where it holds."""
         if not len(self):
             return np.zeros(0)
         of_members = self.signs * scores[self.heads, self.dependents][self.members]
         return self.bounds - np.add.reduceat(of_members, self.starts[:-1])
 
-    def chosen(self, which: NDArray[np.bool_]) -> "Constraints":
+    def chosen(self, which: Mask) -> "Constraints":
         """Return the constraints selected by ``which`` bool[C], with their arcs."""
         lengths = np.diff(self.starts)
         kept = np.repeat(which, lengths)
@@ -144,12 +144,8 @@ class LeastChange(PlainSteps):
         self.limit = limit
 
     def meet(
-        self,
-        constraints: Constraints,
-        rows: FeatureRows,
-        slacks: NDArray[np.float64],
-        multipliers: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, constraints: Constraints, rows: FeatureRows, slacks: Floats, multipliers: Floats
+    ) -> Floats:
         """Move the weights until they satisfy constraints on ``rows``; return the multipliers.
 
         ``slacks`` float64[C]: violation of each constraint under the current weights. ``multipliers``

@@ -68,7 +68,7 @@ class EvidenceLikelihood:
         return log_z - seen_log_z, marginals - seen_marginals
 
 
-def partial_tree_likelihood(allowed: NDArray[np.bool_], infer: Infer) -> EvidenceLikelihood:
+def partial_tree_likelihood(allowed: Mask, infer: Infer) -> EvidenceLikelihood:
     """Return the likelihood of the set of all trees within ``allowed`` bool[n+1, n+1], at least one.
 
     *Source*: thesis 3.2.5 (hidden variables), 4.6.3.3.
@@ -216,9 +216,9 @@ class LabelledScores:
     arcs: Scores
     heads: NDArray[np.int32]
     dependents: NDArray[np.int32]
-    relations: NDArray[np.float64]
+    relations: Floats
 
-    def summed(self) -> tuple[Scores, NDArray[np.float64]]:
+    def summed(self) -> tuple[Scores, Floats]:
         """Return float64[n+1, n+1] with relations summed out, and their probabilities float64[k, L]."""
         summed, chances = np.empty_like(self.arcs), np.empty_like(self.relations)
         sum_relations(self.arcs, self.heads, self.dependents, self.relations, summed, chances)
@@ -251,7 +251,7 @@ class LabelledTree:
     relations: NDArray[np.int64]
     margin: float = 0.0
 
-    def value_and_gradient(self, scores: LabelledScores) -> tuple[float, Scores, NDArray[np.float64]]:
+    def value_and_gradient(self, scores: LabelledScores) -> tuple[float, Scores, Floats]:
         """Return the loss, its derivatives by ``arcs`` and ``relations``, which must allow the tree."""
         heads, dependents = scores.heads, scores.dependents
         known = (self.heads[dependents] == heads) & (self.relations[dependents] != UNKNOWN)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.kernels.features.sparse_gradient import DONE, adagrad, plain_step
 
 Weights = NDArray[Any]
@@ -172,12 +173,12 @@ class RowAdaGrad(Optimiser):
 class DenseAdaGrad(Optimiser):
     """AdaGrad over a dense vector of weights, float64[k]. Mutable; final."""
 
-    def __init__(self, weights: NDArray[np.float64], *, rate: float) -> None:
+    def __init__(self, weights: Floats, *, rate: float) -> None:
         super().__init__(weights, np.zeros_like(weights))
         self.rate = rate
         self._squares = np.zeros_like(weights)
 
-    def step(self, gradient: NDArray[np.float64]) -> None:
+    def step(self, gradient: Floats) -> None:
         self._squares += gradient * gradient
         change = self.rate * gradient / np.sqrt(self._squares + TINY)
         self.weights -= change

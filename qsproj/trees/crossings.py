@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Heads, is_whole
+from qsproj.conventions import NO_HEAD, Heads, Mask, is_whole
 
 
-def crossing_arcs(heads: Heads) -> NDArray[np.bool_]:
+def crossing_arcs(heads: Heads) -> Mask:
     """Return whether the arc into each word, the root's too, crosses another: bool[n+1]; O(n^2)."""
     return _crossing_counts(heads) > 0
 

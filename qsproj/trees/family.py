@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import ROOT, Heads, Scores, check_scores
+from qsproj.conventions import ROOT, Floats, Heads, Rng, Scores, check_scores
 from qsproj.errors import QsprojError, UsageError
 from qsproj.kernels.trees.semirings import log_marginals
 
@@ -58,8 +58,8 @@ class TreePosterior:
     """
 
     log_z: float
-    marginals: NDArray[np.float64]
-    log_marginals: NDArray[np.float64]
+    marginals: Floats
+    log_marginals: Floats
 
     def __post_init__(self) -> None:
         self.marginals.flags.writeable = False
@@ -69,7 +69,7 @@ class TreePosterior:
 STEP = 1e-30  # the step of complex scores: its square is nothing beside 1
 
 
-def tree_shifts(scores: Scores, heads: Heads) -> NDArray[np.float64]:
+def tree_shifts(scores: Scores, heads: Heads) -> Floats:
     """Return float64[n+1], the score of the arc into each word of a tree; 0 for the root."""
     shifts = scores[heads, np.arange(heads.size)]
     shifts[ROOT] = 0.0
@@ -81,7 +81,7 @@ def allowed_arcs(scores: Scores) -> Scores:
     return np.where(scores > -np.inf, 0.0, -np.inf)
 
 
-def checked_values(values: ArrayLike, arcs: Scores) -> NDArray[np.float64]:
+def checked_values(values: ArrayLike, arcs: Scores) -> Floats:
     """Return arc values as float64[n+1, n+1], 0 (unread) where ``arcs`` forbids the arc."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != arcs.shape:
@@ -115,11 +115,11 @@ class TreeFamily:
     # (scores, single_root) -> log Z, marginals, derivatives, shifts, in range: sums over trees in probability
     # space, as in kernels.trees.matrix_tree; not in range: precision may be lost, or there is no tree. This
     # and the next also take complex scores.
-    sum_up: Callable[[Scores, bool], tuple[float, Scores, Scores, NDArray[np.float64], bool]]
+    sum_up: Callable[[Scores, bool], tuple[float, Scores, Scores, Floats, bool]]
     # (scores, single_root, maximise) -> log Z, and the log of the sum over all trees with each arc; or maxima
     sum_in_logs: Callable[[Scores, bool, bool], tuple[float, Scores]]
     # (scores, best heads, size, rng, single_root) -> int32[size, n+1]: independent trees
-    draw: Callable[[Scores, Heads, int, np.random.Generator, bool], NDArray[np.int32]]
+    draw: Callable[[Scores, Heads, int, Rng, bool], NDArray[np.int32]]
 
     def best(self, scores: ArrayLike, *, single_root: bool = False) -> tuple[Heads, float]:
         """Return the heads of the best tree, int32[n+1], ``heads[0] == -1``, and the sum of its arc scores.
@@ -177,12 +177,12 @@ class TreeFamily:
         return ranked
 
     def sample(
-        self, scores: ArrayLike, size: int, rng: np.random.Generator, *, single_root: bool = False
+        self, scores: ArrayLike, size: int, rng: Rng, *, single_root: bool = False
     ) -> NDArray[np.int32]:
         """Draw independent trees exactly: heads int32[size, n+1], column 0 is -1; ``rng`` is advanced."""
         arcs = check_scores(scores)
         check_count("size", size, 0)
-        if not isinstance(rng, np.random.Generator):
+        if not isinstance(rng, Rng):
             raise UsageError(f"rng is {rng!r}, expected a generator: numpy.random.default_rng(1)")
         heads, _ = self._best(arcs, single_root)
         return self.draw(arcs, heads, size, rng, single_root)
@@ -223,7 +223,7 @@ class TreeFamily:
 
     def expectation(
         self, scores: ArrayLike, values: ArrayLike, *, single_root: bool = False
-    ) -> tuple[float, NDArray[np.float64]]:
+    ) -> tuple[float, Floats]:
         """Return the expected sum of the values of a tree's arcs, and its gradient, for minimum risk.
 
         ``values`` float64[n+1, n+1]: of each arc (loss, or gain); finite where the arc is allowed, not read

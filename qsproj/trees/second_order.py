@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Scores, check_scores, frozen_heads
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores, check_scores, frozen_heads
 from qsproj.kernels.trees.second_order import Parts, best_tree, inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 from qsproj.trees.family import NoTreeError
@@ -95,7 +95,7 @@ def ends_of_sequences(stops: Floats, childless: Floats, outermost: NDArray[np.in
     return ends
 
 
-def _checked(name: str, scores: ArrayLike | None, is_read: NDArray[np.bool_]) -> Floats:
+def _checked(name: str, scores: ArrayLike | None, is_read: Mask) -> Floats:
     if scores is None:
         return np.zeros(is_read.shape)
     array = np.asarray(scores, dtype=np.float64)

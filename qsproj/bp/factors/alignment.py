@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.factors.chains import Valence, valence
+from qsproj.conventions import Floats
 from qsproj.kernels.bp import bp_alignment
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 
@@ -43,7 +44,7 @@ class AlignHmm(graph.FactorGroup):
 
     starts: NDArray[np.int64]
     positions: NDArray[np.int32]
-    scores: NDArray[np.float64]
+    scores: Floats
     n_source: int
     messages = staticmethod(bp_alignment.align_hmm_messages)
     beliefs = staticmethod(bp_alignment.align_hmm_beliefs)
@@ -107,7 +108,7 @@ class AlignItg(graph.HardGroup):
 
     def _charted(
         self, incoming: graph.Messages, *, maximise: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], int, bool]:
+    ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64], int, bool]:
         """Return weights float64[m, n], how many words before each must be linked, semiring, feasibility."""
         links = np.full(self.shape, -np.inf)
         links[self.of_source, self.of_target] = incoming

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.links import rival_heads, two_cycles
+from qsproj.conventions import Floats
 from qsproj.kernels.bp import bp_booleans
 
 
@@ -16,7 +17,7 @@ from qsproj.kernels.bp import bp_booleans
 class AllTrue(graph.FactorGroup):
     """Factors that fire if all of their booleans are true; O(d) each."""
 
-    scores: NDArray[np.float64]
+    scores: Floats
     degree: int
     messages = staticmethod(bp_booleans.all_true_messages)
     beliefs = staticmethod(bp_booleans.all_true_beliefs)
@@ -57,7 +58,7 @@ def no2cycle(links: NDArray[np.int32]) -> AllTrue:
 class Link(graph.FactorGroup):
     """Unary soft factors; each fires if its boolean is true (thesis 2.2.5, LINK). O(1) each."""
 
-    scores: NDArray[np.float64]
+    scores: Floats
     needs_incoming: ClassVar[bool] = False
     beliefs = staticmethod(bp_booleans.link_beliefs)
 

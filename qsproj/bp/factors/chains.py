@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
+from qsproj.conventions import Floats
 from qsproj.kernels.bp import bp_chains
 
 
@@ -14,7 +15,7 @@ class ChildSequence(graph.FactorGroup):
     """Chains of booleans with bigram scores of the true ones (thesis 2.2.5); O(m^2) a chain."""
 
     starts: NDArray[np.int64]
-    scores: NDArray[np.float64]
+    scores: Floats
     score_starts: NDArray[np.int64]
     messages = staticmethod(bp_chains.child_sequence_messages)
     beliefs = staticmethod(bp_chains.child_sequence_beliefs)
@@ -57,7 +58,7 @@ class Valence(graph.FactorGroup):
     """Families of booleans, scored by the number of true ones (thesis 2.2.5). O(m B) for m booleans."""
 
     starts: NDArray[np.int64]
-    scores: NDArray[np.float64]
+    scores: Floats
     messages = staticmethod(bp_chains.valence_messages)
     beliefs = staticmethod(bp_chains.valence_beliefs)
 

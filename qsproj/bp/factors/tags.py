@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.graph import FactorGroup, Messages, checked_edges, checked_scores
+from qsproj.conventions import Floats
 from qsproj.kernels.bp import bp_tags
 
 
@@ -14,7 +15,7 @@ from qsproj.kernels.bp import bp_tags
 class Tag(FactorGroup):
     """Unary soft factors on variables of K states each (thesis 2.2.5, TAG). O(K) each."""
 
-    scores: NDArray[np.float64]
+    scores: Floats
     beliefs = staticmethod(bp_tags.tag_beliefs)
 
     def given(self, incoming: Messages) -> tuple[Any, ...]:
@@ -43,7 +44,7 @@ def tag(variables: ArrayLike, scores: ArrayLike) -> Tag:
 class TagLink(FactorGroup):
     """Ternary soft factors, which fire with an arc by both tags (thesis 2.2.5); O(H D) each."""
 
-    scores: NDArray[np.float64]
+    scores: Floats
     beliefs = staticmethod(bp_tags.tag_link_beliefs)
 
     def given(self, incoming: Messages) -> tuple[Any, ...]:
@@ -81,7 +82,7 @@ def tag_link(arcs: ArrayLike, head_tags: ArrayLike, dependent_tags: ArrayLike, s
 class Trigram(FactorGroup):
     """One soft factor over the tags of a sentence (thesis 2.2.5, TRIGRAM). O(n K^3) for K tags."""
 
-    scores: NDArray[np.float64]
+    scores: Floats
     messages = staticmethod(bp_tags.trigram_messages)
     beliefs = staticmethod(bp_tags.trigram_beliefs)
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.links import arcs_of
+from qsproj.conventions import Floats
 from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
@@ -112,7 +113,7 @@ class NoCross(graph.FactorGroup):
     heads: NDArray[np.int32]
     starts: NDArray[np.int64]
     dependents: NDArray[np.int32]
-    scores: NDArray[np.float64]
+    scores: Floats
     size: int
     messages = staticmethod(bp_trees.no_cross_messages)
     beliefs = staticmethod(bp_trees.no_cross_beliefs)

@@ -12,6 +12,7 @@ import numpy as np
 
 from qsproj import __version__
 from qsproj.cli.options.declare import Heading, Option
+from qsproj.conventions import Rng
 from qsproj.corpus.files import PACKED
 from qsproj.corpus.language.recognition import recognise
 from qsproj.corpus.pairs.pairing import PAIRINGS
@@ -91,7 +92,7 @@ def values_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
 
 
-def rng_of(options: argparse.Namespace) -> np.random.Generator:
+def rng_of(options: argparse.Namespace) -> Rng:
     return np.random.default_rng(options.seed)
 
 

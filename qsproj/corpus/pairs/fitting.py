@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qsproj.conventions import Floats
 from qsproj.parallel import blocks_of
 
 BLOCK_PAIRS = 1000
@@ -46,7 +46,7 @@ def fit_of(pairs: Sequence[tuple[str, str]], *, clear: float = CLEAR) -> Fit:
     return Fit(None, by_chance=here < CHANCE and len(pairs) >= 4 * CHANCE**2)
 
 
-def _evidence(lengths: NDArray[np.float64], marks: Sequence[tuple[set[str], ...]], shift: int) -> float:
+def _evidence(lengths: Floats, marks: Sequence[tuple[set[str], ...]], shift: int) -> float:
     """Return the evidence for a match with one side shifted, in standard errors."""
     first, last = max(-shift, 0), len(lengths) - max(shift, 0)
     source, target = lengths[first:last, 0], lengths[first + shift : last + shift, 1]

@@ -6,9 +6,8 @@ from dataclasses import replace
 from itertools import accumulate, chain, count, groupby, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
+from qsproj.conventions import NO_HEAD, ROOT, Floats, frozen_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, make_alignment
 
 # One target sentence with its translations, one pair for each; never empty.
@@ -16,7 +15,7 @@ Translations = tuple[SentencePair, ...]
 _TINY = float(np.finfo(np.float64).tiny)  # avoids division by zero for words without links
 
 
-def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
+def link_strengths(alignment: Alignment) -> Floats:
     """Return the link strength of each source and target word, float64[m+1, n+1] in 0..1.
 
     The weight of a link times its share in the weights of all links of either word: each link of a word with
@@ -27,7 +26,7 @@ def link_strengths(alignment: Alignment) -> NDArray[np.float64]:
     weights[links[:, 0], links[:, 1]] = alignment.shares
     of_source = weights / np.maximum(weights.sum(axis=1, keepdims=True), _TINY)
     of_target = weights / np.maximum(weights.sum(axis=0, keepdims=True), _TINY)
-    strengths: NDArray[np.float64] = weights * of_source * of_target
+    strengths: Floats = weights * of_source * of_target
     strengths[ROOT, ROOT] = 1.0
     return strengths
 

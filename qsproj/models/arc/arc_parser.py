@@ -6,7 +6,7 @@ from typing import Any, Generic, Self
 
 import numpy as np
 
-from qsproj.conventions import Heads, Scores
+from qsproj.conventions import Heads, Rng, Scores
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities, with_tree
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.features.atoms import EncodedSentence, columns_read
@@ -181,7 +181,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
                 parsed = with_probabilities(parsed, ARC_PROBABILITY, own.tolist())
             yield parsed
 
-    def fine_tuned(self, trees: Sequence[parser.TrainingTree], *, rng: np.random.Generator) -> "ArcParser":
+    def fine_tuned(self, trees: Sequence[parser.TrainingTree], *, rng: Rng) -> "ArcParser":
         from qsproj.models.arc.arc_training import tuned_and_judged
 
         return tuned_and_judged(self, parser.trees_of(trees), rng=rng)[0]

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Scores
+from qsproj.conventions import ROOT, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name, pluralise
@@ -61,7 +61,7 @@ class Prepared:
 def train_arc_parser(
     sentences: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     dev: Sequence[Sentence] = (),
     options: TrainingOptions | None = None,
     weights: Sequence[float] | None = None,
@@ -102,7 +102,7 @@ def train_on_passes(
     passes: Iterable[Sequence[Sentence]],
     *,
     labelled: Callable[[], Sequence[Sentence]],
-    rng: np.random.Generator,
+    rng: Rng,
     options: TrainingOptions,
     label_epochs: int,
 ) -> ArcParser:
@@ -123,7 +123,7 @@ def finished(
     prepared: Prepared,
     records: Sequence[EpochRecord],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     remarks: tuple[str, ...] = (),
     label_epochs: int = LABEL_EPOCHS,
 ) -> tuple[Trained, TrainingReport]:
@@ -193,7 +193,7 @@ def train_scorer(
     examples: Sequence[arc_learners.Example],
     start: ArcScorer,
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     inference: TreeDecoder,
     options: TrainingOptions,
     support: NDArray[np.uint64] | None = None,
@@ -279,7 +279,7 @@ def cross_fitted_parsers(
     sentences: Sequence[Item],
     *,
     folds: int,
-    rng: np.random.Generator | None = None,
+    rng: Rng | None = None,
     again: Sequence[Item] = (),
 ) -> Iterator[tuple[int, Trained]]:
     """Train a parser for each fold on the other folds; yield it with the index of each sentence of the fold.
@@ -296,7 +296,7 @@ def cross_fitted_parsers(
 
 
 def training_like(
-    parser: ArcParser, options: TrainingOptions, rng: np.random.Generator
+    parser: ArcParser, options: TrainingOptions, rng: Rng
 ) -> Callable[[Sequence[Sentence]], ArcParser]:
     """Return a function that trains parsers with the features and decoder of another, without relations."""
     shape = options.with_shape(parser.scorer.template_set, parser.inference)
@@ -304,7 +304,7 @@ def training_like(
 
 
 def cross_fitted_relations(
-    sentences: Sequence[Sentence], labeller: Labeller, *, rng: np.random.Generator, folds: int = 5
+    sentences: Sequence[Sentence], labeller: Labeller, *, rng: Rng, folds: int = 5
 ) -> list[Scores]:
     """Score the relations of each tree by a labeller of others, float64[n+1, L]; unseen ones lowest."""
 
@@ -327,12 +327,7 @@ def cross_fitted_relations(
 
 
 def train_residual(
-    base: ArcParser,
-    examples: Iterable[ArcExample],
-    *,
-    rng: np.random.Generator,
-    options: TrainingOptions,
-    repeats: int = 1,
+    base: ArcParser, examples: Iterable[ArcExample], *, rng: Rng, options: TrainingOptions, repeats: int = 1
 ) -> ArcParser:
     """Learn weights to add to those of a parser; return the parser with the sums.
 
@@ -361,7 +356,7 @@ def tuned_and_judged(
     parser: ArcParser,
     trees: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     seen: Callable[[Sentence], Sentence] = lambda tree: tree,
 ) -> tuple[ArcParser, list[tuple[Sentence, Scores]]]:
     """Fine-tune a parser on more trees, whole or partial, as far as held-out trees gain from it.
@@ -441,7 +436,7 @@ def annotated_examples(
 
 
 def fine_tuned_labeller(
-    parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: np.random.Generator
+    parser: FirstOrderParser[Any], trees: Sequence[Sentence], *, rng: Rng
 ) -> Labeller | None:
     templates, start = f"{parser.scorer.template_set}{IN_TREE}", parser.labeller
     learned = train_labeller(trees, rng=rng, template_set=templates, start=start, ignored=parser.ignored)

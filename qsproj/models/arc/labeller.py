@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features import arc_templates, atoms
@@ -185,7 +185,7 @@ def relations_in(sentences: Iterable[Sentence]) -> set[str]:
 def train_labeller(
     sentences: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     template_set: str,
     epochs: int = LABEL_EPOCHS,
     start: Labeller | None = None,
@@ -256,9 +256,7 @@ def start_residual(prior: Labeller | None, template_set: str, relations: Iterabl
     return replace(with_relations(prior, relations), template_set=f"{template_set}{in_tree}")
 
 
-def train_on_evidence(
-    start: Labeller, examples: Sequence[LabelExample], *, rng: np.random.Generator
-) -> Labeller:
+def train_on_evidence(start: Labeller, examples: Sequence[LabelExample], *, rng: Rng) -> Labeller:
     """Train on encoded trees, their heads, and log-likelihood ratios of their relations float64[n+1, L]."""
     trainer = label_trainer(start, label_features.step_label_evidence)
     return learn(trainer, examples, epochs=EVIDENCE_EPOCHS, rng=rng, description="training labels")[0]

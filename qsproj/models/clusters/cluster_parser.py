@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Heads, Scores
+from qsproj.conventions import Floats, Heads, Rng, Scores
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, gather_clusters, score_clusters
@@ -60,12 +60,7 @@ class ClusterScorer(arc_scorer.ArcWeights):
 
 
 def random_start(
-    template_set: str,
-    clusters: int,
-    support: NDArray[np.uint64],
-    rng: np.random.Generator,
-    *,
-    deviation: float = DEVIATION,
+    template_set: str, clusters: int, support: NDArray[np.uint64], rng: Rng, *, deviation: float = DEVIATION
 ) -> ClusterScorer:
     """Return random weights for the features in ``support`` uint64[buckets / 64], else zero."""
     weights = arc_scorer.zero_weights(64 * len(support), clusters)
@@ -128,7 +123,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
         heads = self.heads(scores, decode=decode, inference=inference)
         return self.attached(sentence, heads, probabilities=marginals, given=given)
 
-    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "ClusterParser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "ClusterParser":
         usable, made = annotated_examples(self, trees_of(trees))
         examples = [example for example in made if example]
         encoded = ((self.scorer.encode(one), one.heads) for one in usable)
@@ -149,7 +144,7 @@ class ClusterParser(FirstOrderParser[ClusterScorer]):
 def train_cluster_parser(
     sentences: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     dev: Sequence[Sentence] = (),
     options: TrainingOptions,
     weights: Sequence[float] | None = None,

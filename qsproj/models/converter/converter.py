@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Heads, Scores, frozen_heads
+from qsproj.conventions import Floats, Heads, Rng, Scores, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
@@ -284,7 +284,7 @@ def train_converter(
     sources: Sequence[Sentence],
     targets: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     source_posteriors: Sequence[Scores] | None = None,
     options: ConverterOptions | None = None,
 ) -> tuple[Converter, ConverterReport]:
@@ -323,7 +323,7 @@ def train_converter(
 _Example = tuple[list[WeightedSource], Objective]
 
 
-def _arc_trainer(options: ConverterOptions, rng: np.random.Generator) -> Steps[_Example, NDArray[np.float32]]:
+def _arc_trainer(options: ConverterOptions, rng: Rng) -> Steps[_Example, NDArray[np.float32]]:
     operations, seeds, shift = compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
     weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
     # Capacity for the features of all arcs of all trees, which are one step.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Floats, Heads, Mask
+from qsproj.conventions import ROOT, Floats, Heads, Mask, Rng
 from qsproj.corpus.sentence import Sentence
 from qsproj.features import adaptation_templates as templates
 from qsproj.kernels.adaptation import adaptation_features as kernels
@@ -86,7 +86,7 @@ def turned_arcs(source: Heads, target: Heads) -> Mask:
 
 
 def train_turns(
-    nodes: Sequence[SourceNodes], targets: Sequence[Heads], *, rng: np.random.Generator, epochs: int
+    nodes: Sequence[SourceNodes], targets: Sequence[Heads], *, rng: Rng, epochs: int
 ) -> TurnModel:
     """Train on source trees and the target trees int32[n+1] of the same words, whole or partial."""
     live = TurnModel.untrained()
@@ -183,7 +183,7 @@ def branches(nodes: SourceNodes, heads: Heads) -> NDArray[np.int32]:
 
 
 def train_relations(
-    trees: Sequence[tuple[Sentence, SourceNodes, Sentence]], *, rng: np.random.Generator, epochs: int
+    trees: Sequence[tuple[Sentence, SourceNodes, Sentence]], *, rng: Rng, epochs: int
 ) -> RelationAdapter:
     """Train on source trees, their nodes with turned trees, and target trees."""
     known = sorted({relation for *_, target in trees for relation in target.deprels} - {"_"})

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Scores, is_whole
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Rng, Scores, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_misc, with_predicted_heads
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -360,7 +360,7 @@ class Dmv(Parser):
         evidence = np.maximum(evidence[np.ix_(places, places)], LEAST_EVIDENCE)
         return words, replace(inference, evidence=evidence)
 
-    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "Dmv":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "Dmv":
         from qsproj.models.dmv.dmv_training import fine_tuned_dmv
 
         return fine_tuned_dmv(self, trees_of(trees), rng=rng)

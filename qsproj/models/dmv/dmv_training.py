@@ -7,7 +7,7 @@ from functools import partial, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Heads, Mask, is_whole
+from qsproj.conventions import NO_HEAD, Heads, Mask, Rng, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, listed_reasons
@@ -196,7 +196,7 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
     return reduce(dmv.added, found).estimate(options.smoothing)
 
 
-def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: np.random.Generator) -> dmv.Dmv:
+def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: Rng) -> dmv.Dmv:
     whole = [one for one in trees if len(one) and is_whole(one.heads)]
     if not whole:
         raise NothingToLearnError("no annotated sentence has all its heads; is the HEAD column empty?")

@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Scores
+from qsproj.conventions import ROOT, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import graph_of, has_graph, with_graph, with_misc
 from qsproj.corpus.sentence import Sentence
@@ -266,7 +266,7 @@ class EnhancedParser(Wrapper[Parser]):
         return EnhancedParser(cast(Parser, parser), Enhancer.from_archive(header["enhancer"], arrays))
 
 
-def train_enhancer(sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Enhancer:
+def train_enhancer(sentences: Sequence[Sentence], *, rng: Rng) -> Enhancer:
     """Train on sentences with DEPS, edges from empty nodes left out; else NothingToLearnError."""
     check_enhanced(sentences)
     trees = [Tree(one) for one in sentences if has_graph(one)]

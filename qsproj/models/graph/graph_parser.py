@@ -13,7 +13,7 @@ import numpy as np
 
 from qsproj.bp.factors.trees import Tree
 from qsproj.bp.run import Status, probability
-from qsproj.conventions import Floats, Heads, Mask, Scores, is_whole
+from qsproj.conventions import Floats, Heads, Mask, Rng, Scores, is_whole
 from qsproj.corpus.editing import with_misc, with_tree
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
@@ -281,7 +281,7 @@ def sentences_with_trees(sentences: Sequence[Sentence], base: ArcParser) -> list
 
 
 def train_pruners(
-    sentences: Sequence[Sentence], base: ArcParser, *, rng: np.random.Generator, options: TrainingOptions
+    sentences: Sequence[Sentence], base: ArcParser, *, rng: Rng, options: TrainingOptions
 ) -> list[ArcParser]:
     """Return the pruner of each sentence, trained on the other folds; of few sentences, ``base``."""
     if len(sentences) < 2 * FOLDS:
@@ -306,7 +306,7 @@ INITIAL_SQUARES = 1.0
 def train_graph_parser(
     sentences: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     dev: Sequence[Sentence] = (),
     options: TrainingOptions | None = None,
     graph_options: GraphOptions | None = None,
@@ -331,7 +331,7 @@ def train_factors(
     base: ArcParser,
     pruners: Sequence[ArcParser],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     options: TrainingOptions,
     graph_options: GraphOptions,
     dev: Sequence[Sentence] = (),

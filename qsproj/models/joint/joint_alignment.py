@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from qsproj.conventions import Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import UsageError
@@ -82,7 +83,7 @@ def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> PreparedPa
 
 
 def train_link_chooser(
-    pairs: Sequence[SentencePair], *, rng: np.random.Generator, families: tuple[str, ...] = ()
+    pairs: Sequence[SentencePair], *, rng: Rng, families: tuple[str, ...] = ()
 ) -> LinkChooser:
     """Train a link chooser on hand alignments; possible links stay hidden (``observed_links``)."""
     options = JointTrainingOptions(rate=0.1, l2=5.0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.bp.run import Status, probability
-from qsproj.conventions import Heads
+from qsproj.conventions import Heads, Rng
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.models.arc.arc_parser import ArcParser
@@ -194,7 +194,7 @@ class JointParser(Wrapper[TreeParser]):
             own = own.with_relations(of_target.relations)
         return replace(self, target=base, labeller=own)
 
-    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "JointParser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "JointParser":
         from qsproj.models.joint.joint_training import train_on_more_pairs
 
         pairs = [tree for tree in trees if isinstance(tree, SentencePair)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.bp.run import Status
-from qsproj.conventions import MAX_WORDS, Floats, Heads, is_whole
+from qsproj.conventions import MAX_WORDS, Floats, Heads, Rng, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, SentencePair, make_alignment
 from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, pluralise
@@ -216,7 +216,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
 def train_joint_weights(
     examples: Sequence[JointExample],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     options: JointTrainingOptions,
     start: JointWeights | None = None,
     stages: Checkpoint | None = None,
@@ -255,7 +255,7 @@ def prepare(
     pairs: Iterable[SentencePair],
     source: joint_trees.TreeParser,
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     options: BiparseOptions,
     target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
@@ -292,9 +292,7 @@ def prepare(
     )
 
 
-def fit(
-    data: JointData, *, rng: np.random.Generator
-) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
+def fit(data: JointData, *, rng: Rng) -> tuple[JointParser, list[EpochRecord], list[Counter[Status]]]:
     """Train joint weights, and relations as chosen; also return the records and statuses of each epoch."""
     tags, alike = data.tags, [None] * len(data.pairs)
     rows = zip(data.pairs, data.target.scores, tags.choices or alike, tags.states or alike, strict=True)
@@ -309,7 +307,7 @@ def fit(
 
 
 def with_joint_labeller(
-    parser: JointParser, data: JointData, examples: Sequence[JointExample], *, rng: np.random.Generator
+    parser: JointParser, data: JointData, examples: Sequence[JointExample], *, rng: Rng
 ) -> JointParser:
     """Train a labeller of target relations that uses those of the source as evidence; return the parser.
 
@@ -337,9 +335,7 @@ def with_joint_labeller(
     return replace(parser, labeller=replace(start, table=table))
 
 
-def train_on_more_pairs(
-    parser: JointParser, pairs: Iterable[SentencePair], *, rng: np.random.Generator
-) -> JointParser:
+def train_on_more_pairs(parser: JointParser, pairs: Iterable[SentencePair], *, rng: Rng) -> JointParser:
     """Continue the training of the joint weights on more pairs; both monolingual parsers stay unchanged.
 
     The target parser must not be trained on their trees. Hand links become observed candidates.

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Heads, Mask, Scores
+from qsproj.conventions import Floats, Heads, Mask, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import DataError, SentenceError, check_name
@@ -171,7 +171,7 @@ def kept_stages(
     pairs: Sequence[SentencePair],
     parsers: Sequence[TreeParser],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     options: BiparseOptions,
 ) -> Checkpoint:
     """Return the checkpoint of a training run; its fingerprint covers all inputs but the number of epochs."""
@@ -256,7 +256,7 @@ class TrainedTarget:
 def train_target(
     pairs: Sequence[SentencePair],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     options: BiparseOptions,
     stages: Checkpoint | None = None,
     tags: TargetTags = GIVEN,

@@ -23,7 +23,7 @@ from qsproj.bp.factors.booleans import link
 from qsproj.bp.factors.tags import tag, tag_link
 from qsproj.bp.graph import FactorGroup
 from qsproj.bp.links import Table
-from qsproj.conventions import Floats, Mask, Scores
+from qsproj.conventions import Floats, Mask, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -350,7 +350,7 @@ GIVEN = TargetTags()
 
 
 def learned_tags(
-    pairs: Sequence[SentencePair], *, rng: np.random.Generator, threshold: float | None
+    pairs: Sequence[SentencePair], *, rng: Rng, threshold: float | None
 ) -> tuple[TargetTags, list[SentencePair]]:
     tagger, tagged, scores = train_link_tagger(pairs, rng=rng)
     retagged = [replace(pair, target=own) for pair, own in zip(pairs, tagged, strict=True)]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Rng, Scores
 from qsproj.corpus import editing
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
@@ -241,7 +241,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         parsed = editing.with_probabilities(parsed, editing.ARC_PROBABILITY, arcs)
         return editing.with_probabilities(parsed, editing.RELATION_PROBABILITY, arcs * of_relations)
 
-    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> LabelledParser:
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> LabelledParser:
         arcs = ArcParser(self.scorer, self.labeller, self.inference, self.temperature)
         return replace(self, scorer=arcs.fine_tuned(trees, rng=rng).scorer)
 

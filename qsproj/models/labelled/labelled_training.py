@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Floats, Mask, is_whole
+from qsproj.conventions import NO_HEAD, Floats, Mask, Rng, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
@@ -64,7 +64,7 @@ def labelled_trainer(
 def train_labelled_parser(
     sentences: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     dev: Sequence[Sentence] = (),
     options: TrainingOptions | None = None,
     weights: Sequence[float] | None = None,
@@ -98,7 +98,7 @@ def train_labelled_parser(
 
 
 def _learned(
-    prepared: Prepared, *, rng: np.random.Generator, dev: Sequence[Sentence], options: TrainingOptions
+    prepared: Prepared, *, rng: Rng, dev: Sequence[Sentence], options: TrainingOptions
 ) -> tuple[LabelledParser, list[EpochRecord]]:
     sentences, inference, ignored = prepared.sentences, prepared.inference, prepared.ignored
     encoded = [example.encoded for example in prepared.examples]

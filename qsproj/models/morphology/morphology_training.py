@@ -9,6 +9,7 @@ from itertools import chain, groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import composed_form, plain_form
 from qsproj.corpus.language.lexicon import Inflection
@@ -75,7 +76,7 @@ def _shows(sentence: Sentence, cells: str) -> bool:
 def train_morphology(
     treebank: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     columns: Sequence[str] | None = None,
     inflections: Sequence[Inflection] = (),
     epochs: int = EPOCHS,
@@ -189,7 +190,7 @@ def _add_inflections(
 
 
 def _train_chain(
-    morphology: model.Morphology, analysed: list[Analysed], epochs: int, rng: np.random.Generator
+    morphology: model.Morphology, analysed: list[Analysed], epochs: int, rng: Rng
 ) -> model.AnalysisWeights:
     keys = [morphology.features.keys(sentence.forms, sentence.upos) for sentence, _ in analysed]
     index = FeatureIndex(commonest(np.concatenate(keys), MOST_FEATURES, least=RAREST))
@@ -224,7 +225,7 @@ def _train_chain(
 
 
 def _train_lemmatizer(
-    morphology: model.Morphology, lemmas: dict[str, str], rng: np.random.Generator, *, listed: bool
+    morphology: model.Morphology, lemmas: dict[str, str], rng: Rng, *, listed: bool
 ) -> Lemmatizer:
     """Train scripts on the distinct words of the lexicon; a tag without known lemmas makes ``_``."""
     words = [

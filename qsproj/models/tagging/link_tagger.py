@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Scores
+from qsproj.conventions import Floats, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -107,7 +107,7 @@ def _rows(tags: NDArray[np.int32], chances: Floats, n_tags: int) -> NDArray[np.i
 
 
 def train_link_tagger(
-    pairs: Sequence[SentencePair], *, rng: np.random.Generator
+    pairs: Sequence[SentencePair], *, rng: Rng
 ) -> tuple[LinkTagger, list[Sentence], list[Scores]]:
     """Train a tagger for the target side of pairs, which has UPOS on every word; UsageError for too few.
 

@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
 from qsproj.corpus.editing import with_columns
@@ -65,7 +66,7 @@ class _Example:
 def train_tagger(
     treebank: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     raw: Iterable[Sequence[str]] = (),
     dev: Sequence[Sentence] = (),
     language: str | None = None,
@@ -120,7 +121,7 @@ def _untrained(tags: tuple[str, ...], extractor: FeatureExtractor, index: Featur
     return Tagger(tags=tags, extractor=extractor, index=index, weights=weights, transitions=transitions)
 
 
-def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: np.random.Generator) -> Tagger:
+def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: Rng) -> Tagger:
     """Return a tagger trained further on some more sentences; those with new tags are left out."""
     usable = [_Example(one.forms, one.upos, 1.0) for one in sentences if set(one.upos) <= set(tagger.tags)]
     if not usable:
@@ -210,7 +211,7 @@ def train_on_sets(
     *,
     tags: tuple[str, ...],
     extractor: FeatureExtractor,
-    rng: np.random.Generator,
+    rng: Rng,
     options: SetTrainingOptions,
     start: Tagger | None = None,
     what: str = WHAT,
@@ -250,7 +251,7 @@ def mean_tagger(taggers: Sequence[Tagger], shares: Sequence[float] = ()) -> Tagg
 
 
 def train_segmentation_reranker(
-    treebank: Sequence[Sentence], *, rng: np.random.Generator, language: str | None = None
+    treebank: Sequence[Sentence], *, rng: Rng, language: str | None = None
 ) -> Tagger | None:
     """Train a tagger with a tag for wrongly cut words, so that words and tags are chosen jointly.
 

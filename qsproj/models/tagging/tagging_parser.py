@@ -19,7 +19,7 @@ from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.graph import FactorGroup, factor_graph
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.run import Status
-from qsproj.conventions import ROOT, Floats, Mask, Scores
+from qsproj.conventions import ROOT, Floats, Mask, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -336,7 +336,7 @@ class TaggingParser(Parser):
         parsed = self.base.attached(tagged, heads, probabilities=chances, given=given)
         return with_probabilities(parsed, "UposProb", believed.tags.max(axis=1)) if confidence else parsed
 
-    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "TaggingParser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "TaggingParser":
         return replace(self, base=self.base.fine_tuned(trees, rng=rng))
 
     def cut(self, text: str) -> Iterator[Sentence]:

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, is_whole
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Mask, Rng, is_whole
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, check_name, pluralise
@@ -49,7 +49,7 @@ TaggingExample = tuple[tagging_parser.TaggingFeatures, Mask, FactorValues]
 def train_tagging_parser(
     sentences: Sequence[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     dev: Sequence[Sentence] = (),
     options: TrainingOptions | None = None,
     tagging_options: TaggingOptions | None = None,
@@ -81,7 +81,7 @@ def train_tagging_parser(
 
 
 def tagging_examples(
-    sentences: Sequence[Sentence], start: TaggingParser, *, rng: np.random.Generator, options: TrainingOptions
+    sentences: Sequence[Sentence], start: TaggingParser, *, rng: Rng, options: TrainingOptions
 ) -> list[TaggingExample]:
     """Build the graphs of sentences with whole trees, as ``start`` would had it not seen them."""
     distributions, tagged = cross_fitted_tags(sentences, start.tagger, rng=rng)
@@ -110,7 +110,7 @@ def tagging_examples(
 
 
 def cross_fitted_tags(
-    sentences: Sequence[Sentence], tagger: Tagger, *, rng: np.random.Generator
+    sentences: Sequence[Sentence], tagger: Tagger, *, rng: Rng
 ) -> tuple[list[Floats], list[Sentence]]:
     """Tag each sentence by a tagger not trained on it; also return float64[n, K], by ``tagger``'s tags."""
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Scores
+from qsproj.conventions import Floats, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.messages import check_type
@@ -260,7 +260,7 @@ class TextParser(Wrapper[Parser]):
         (tagged,) = self._tagged([sentence])
         return self.base.posterior(tagged, given)
 
-    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: np.random.Generator) -> "TextParser":
+    def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "TextParser":
         from qsproj.models.tagging.tagger_training import fine_tuned_tagger
 
         tagger = fine_tuned_tagger(self.tagger, trees_of(trees), rng=rng)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Rng
 from qsproj.corpus.characters import plain_form, readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
@@ -57,11 +58,7 @@ def shows_tokens(sentences: Iterable[Sentence]) -> bool:
 
 
 def train_tokenizer(
-    treebank: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
-    language: str | None = None,
-    epochs: int = EPOCHS,
+    treebank: Sequence[Sentence], *, rng: Rng, language: str | None = None, epochs: int = EPOCHS
 ) -> tokenizer.Tokenizer:
     """Train on the sentences of a treebank that have their text; raise UsageError where none has."""
     texts = [found for sentence in treebank if (found := tokenized_text(sentence, language)) is not None]

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from qsproj.alignment.aligners import align_words
 from qsproj.bp.run import Status
-from qsproj.conventions import MAX_WORDS
+from qsproj.conventions import MAX_WORDS, Rng
 from qsproj.corpus.editing import has_deps
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, pluralise
@@ -94,7 +92,7 @@ def train_joint_parser(
     pairs: Iterable[SentencePair],
     source_parser: joint_trees.TreeParser,
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     options: joint_options.BiparseOptions | None = None,
     target: joint_trees.TrainedTarget | joint_trees.TreeParser | None = None,
     checkpoint: Checkpoint | None = None,
@@ -159,7 +157,7 @@ def propose_links(
 
 
 def learn_to_choose(
-    pairs: Sequence[SentencePair], *, rng: np.random.Generator, families: tuple[str, ...]
+    pairs: Sequence[SentencePair], *, rng: Rng, families: tuple[str, ...]
 ) -> tuple[LinkChooser, joint_training.HandLinkCounts]:
     by_hand = [pair for pair in pairs if pair.hand is not None]
     usable = [pair for pair in by_hand if _is_short(pair) and len(pair.alignment.links)]

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from qsproj.bp.run import Status
-from qsproj.conventions import MAX_WORDS, Scores, is_whole
+from qsproj.conventions import MAX_WORDS, Rng, Scores, is_whole
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, UsageError, check_name, listed_reasons, pluralise
@@ -57,7 +57,7 @@ def cotrain(
     trees: Sequence[Sentence],
     pairs: Sequence[SentencePair],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     rounds: int = 1,
     training: TrainingOptions | None = None,
     workers: Workers = THIS_PROCESS,
@@ -169,7 +169,7 @@ def train_noisy_channel(
     trees: Sequence[Sentence],
     pairs: Sequence[SentencePair],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     options: NoisyChannelOptions | None = None,
 ) -> tuple[ArcParser, CotrainingReport]:
     """Train a monolingual parser of the target on trees and on source trees that its trees must explain.

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, is_whole
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Rng, is_whole
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, check_name, listed_reasons, pluralise
@@ -39,7 +39,7 @@ def project_hard_em(
     *,
     projection: ProjectedArcs,
     training: DmvOptions,
-    rng: np.random.Generator,
+    rng: Rng,
     run: EMRun = LOCAL_RUN,
 ) -> Projected:
     """Train a DMV on projected arcs, imputing missing ones (thesis 4.6.3.3, "hard projection with EM").
@@ -67,7 +67,7 @@ def project_hard_em(
 
 
 def project_tags_only(
-    pairs: Iterable[SentencePair], *, training: DmvOptions, rng: np.random.Generator, run: EMRun = LOCAL_RUN
+    pairs: Iterable[SentencePair], *, training: DmvOptions, rng: Rng, run: EMRun = LOCAL_RUN
 ) -> Projected:
     """Train a DMV on the target's tags by EM, without the source (thesis 4.6.3.2): a baseline.
 
@@ -102,7 +102,7 @@ def _summary(report: DmvReport) -> tuple[str, ...]:
 
 
 def project_qg(
-    pairs: Iterable[SentencePair], *, training: QgOptions, rng: np.random.Generator, run: EMRun = LOCAL_RUN
+    pairs: Iterable[SentencePair], *, training: QgOptions, rng: Rng, run: EMRun = LOCAL_RUN
 ) -> Projected:
     """Train a QG-DMV on the pairs (thesis 4.6.3.4), by default from counts of completely projected trees.
 
@@ -157,9 +157,7 @@ def keeping_first(pairs: Iterable[SentencePair], kept: list[SentencePair]) -> It
         yield pair
 
 
-def with_relations(
-    model: Dmv, pairs: list[SentencePair], trees: Iterable[Sentence], *, rng: np.random.Generator
-) -> Dmv:
+def with_relations(model: Dmv, pairs: list[SentencePair], trees: Iterable[Sentence], *, rng: Rng) -> Dmv:
     """Add a labeller of projected relations, given the trees of all targets, if a source word has any."""
     sources, alone = [pair.source for pair in pairs], [(pair,) for pair in pairs]
     prior = train_labeller(sources, rng=rng, template_set=f"{PRIOR_TEMPLATE_SET}{IN_TREE}")

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads
+from qsproj.conventions import NO_HEAD, ROOT, Heads, Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
@@ -185,7 +185,7 @@ class ProjectedTrees:
 def train_on_projection(
     trees: Iterable[Sentence],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     selection: methods.HardProjectionOptions,
     training: TrainingOptions,
 ) -> tuple[ArcParser, TrainingReport, int]:
@@ -201,7 +201,7 @@ def train_on_projection(
 def project_hard(
     pairs: Iterable[SentencePair],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     projection: methods.HardProjectionOptions,
     training: TrainingOptions,
 ) -> methods.Projected:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from qsproj.conventions import Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
@@ -30,11 +31,7 @@ class ProjectedArcs:
 
     completion: str = "none"
     min_weight: float = option_field(
-        0.5,
-        least=0.0,
-        most=1.0,
-        metavar="P",
-        help="minimum weight of links to follow, if links have weights",
+        0.5, least=0.0, most=1.0, metavar="P", help="minimum weight of links to follow, if links have weights"
     )
     min_attached: float = option_field(
         0.8,
@@ -141,7 +138,7 @@ NO_TREEBANK = (
 def _soft(
     sources: Sources,
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     prior: Sequence[str] = (),
     treebank: Sequence[Sequence[Treebank]] = (),
     also: Sequence[Treebank] = (),
@@ -181,12 +178,7 @@ def _soft(
 
 
 def _hard(
-    sources: Sources,
-    *,
-    rng: np.random.Generator,
-    nonprojective: bool = False,
-    epochs: int = HARD_EPOCHS,
-    **given: Any,
+    sources: Sources, *, rng: Rng, nonprojective: bool = False, epochs: int = HARD_EPOCHS, **given: Any
 ) -> Projected:
     from qsproj.models.arc.training_options import TrainingOptions
     from qsproj.pipelines.projection.hard_projection import project_hard
@@ -197,7 +189,7 @@ def _hard(
 
 
 def _em(
-    function: str, usual: DmvOptions | QgOptions, sources: Sources, *, rng: np.random.Generator, **given: Any
+    function: str, usual: DmvOptions | QgOptions, sources: Sources, *, rng: Rng, **given: Any
 ) -> Projected:
     """Train a grammar by a function of em_projection; ``usual``: its options, where none are given."""
     from qsproj.pipelines.projection import em_projection
@@ -241,9 +233,7 @@ METHODS: dict[str, Method] = {
         partial(_em, "project_qg", QgOptions()),
     ),
     "em": Method(
-        "a DMV, learned from tags alone",
-        (*EM, *RUN),
-        partial(_em, "project_tags_only", EM_FROM_TAGS),
+        "a DMV, learned from tags alone", (*EM, *RUN), partial(_em, "project_tags_only", EM_FROM_TAGS)
     ),
 }
 DEFAULT_METHOD = next(iter(METHODS))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from qsproj.conventions import Rng
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import DataError, NothingToLearnError, UsageError
 from qsproj.models.arc.arc_parser import ArcParser
@@ -80,9 +81,7 @@ def join_priors(voters: Sequence[ArcParser], *, projective: bool) -> ArcParser:
     return ArcParser(ArcScorer(TEMPLATE_SET, weights), labeller, inference)
 
 
-def translated_prior(
-    corpora: Iterable[Iterable[SentencePair]], *, rng: np.random.Generator, draws: int = DRAWS
-) -> ArcParser:
+def translated_prior(corpora: Iterable[Iterable[SentencePair]], *, rng: Rng, draws: int = DRAWS) -> ArcParser:
     """Train a parser of the first source trees of each corpus, translated through its links.
 
     Reads the corpora twice. Held-out pairs are left out, so that the prior has not seen them.
@@ -99,7 +98,7 @@ def translated_prior(
 
 
 def train_on_draws(
-    sources: Sequence[tuple[Translate, Sequence[Sentence]]], *, rng: np.random.Generator, draws: int
+    sources: Sequence[tuple[Translate, Sequence[Sentence]]], *, rng: Rng, draws: int
 ) -> ArcParser:
     """Train a parser in ``draws`` passes, each over a new sample of the source trees, translated anew.
 
@@ -132,7 +131,7 @@ def weighted_prior(
     others: Sequence[Treebank] = (),
     *,
     target: Iterable[Sentence],
-    rng: np.random.Generator,
+    rng: Rng,
     draws: int = DRAWS,
 ) -> tuple[tuple[ArcParser, ...], tuple[str, ...]]:
     """Train the prior of a target language on treebanks of other languages: parsers, and report lines.
@@ -169,7 +168,7 @@ def source_priors(
     *,
     unshared: Mapping[str, Annotation],
     target: Iterable[Sentence],
-    rng: np.random.Generator,
+    rng: Rng,
     draws: int,
 ) -> tuple[tuple[ArcParser, ...], tuple[str, ...], int]:
     """Train the :func:`weighted_prior` of a bitext; return it with the number of training words.

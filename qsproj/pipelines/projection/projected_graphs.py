@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
-import numpy as np
-
-from qsproj.conventions import ROOT
+from qsproj.conventions import ROOT, Rng
 from qsproj.corpus.editing import graph_of, has_graph, with_graph
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.corpus.token import Edge
@@ -24,9 +22,7 @@ from qsproj.pipelines.projection.methods import Projected
 MOST_GRAPHS = 10_000  # maximum number of training graphs, to bound the memory of candidate edges
 
 
-def project_graphs(
-    projected: Projected, sources: Sequence[Iterable[SentencePair]], *, rng: np.random.Generator
-) -> Projected:
+def project_graphs(projected: Projected, sources: Sequence[Iterable[SentencePair]], *, rng: Rng) -> Projected:
     """Return a projection with DEPS in its parser and trees, learned from those of the sources.
 
     Raises NothingToLearnError when no source sentence has DEPS.

@@ -5,9 +5,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairs.translations import Translations, link_strengths
@@ -159,9 +158,7 @@ class DensestPairs:
         return {reason: count for reason, count in self._left_out.items() if count}
 
 
-def relation_evidence(
-    translations: Translations, heads: Heads, numbers: Mapping[str, int]
-) -> NDArray[np.float64]:
+def relation_evidence(translations: Translations, heads: Heads, numbers: Mapping[str, int]) -> Floats:
     """Return the evidence of source arcs for each relation of each target arc, float64[n+1, L] in 0..1.
 
     ``heads`` int32[n+1], -1 where missing. ``numbers``: column of each relation; other relations are ignored,
@@ -189,7 +186,7 @@ def learn_relations(
     corpus: Sequence[Translations],
     *,
     prior: Labeller | None,
-    rng: np.random.Generator,
+    rng: Rng,
     strength: float,
 ) -> tuple[Labeller | None, list[Sentence]]:
     """Learn relations from the evidence for the arcs of target trees, one tree for each of ``corpus``.

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from qsproj.conventions import MAX_WORDS, Scores
+from qsproj.conventions import MAX_WORDS, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import with_heads, with_predicted_heads
 from qsproj.corpus.pairs.translations import Translations, join_same_targets
@@ -74,7 +74,7 @@ def project_soft(
     corpora: Sequence[Iterable[SentencePair]],
     *,
     priors: Sequence[ArcParser],
-    rng: np.random.Generator,
+    rng: Rng,
     options: methods.SoftProjectionOptions | None = None,
     annotated: Sequence[Sentence] = (),
 ) -> methods.Projected:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns
@@ -244,7 +244,7 @@ def learn_features(
     few: FewTagged,
     lexicon: Lexicon,
     columns: Sequence[str],
-    rng: np.random.Generator,
+    rng: Rng,
     options: TagProjectionOptions,
 ) -> tuple[Morphology | None, list[str]]:
     """Learn features and lemmas of words with the tags of a tagger, and return report lines.

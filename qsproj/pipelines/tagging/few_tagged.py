@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qsproj.conventions import Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, learn_contractions, merge_contractions
@@ -87,7 +88,7 @@ class FewTagged:
 
 
 def with_tagged_features(
-    sentences: Sequence[Sentence], tagged: Sequence[Sentence], *, rng: np.random.Generator
+    sentences: Sequence[Sentence], tagged: Sequence[Sentence], *, rng: Rng
 ) -> list[Sentence]:
     """Correct projected features with a model of a few tagged sentences.
 
@@ -124,12 +125,7 @@ def with_tagged_features(
 
 
 def compare_with_tagged_alone(
-    tagger: Tagger,
-    text: LinkedText,
-    learned_from: FewTagged,
-    aside: Sequence[Sentence],
-    *,
-    rng: np.random.Generator,
+    tagger: Tagger, text: LinkedText, learned_from: FewTagged, aside: Sequence[Sentence], *, rng: Rng
 ) -> tuple[bool, list[str]]:
     """Test whether training without links gives the better tagger; return the answer and report lines.
 

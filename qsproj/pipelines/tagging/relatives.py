@@ -15,7 +15,7 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Rng
 from qsproj.corpus.characters import lower_case, plain_form
 from qsproj.corpus.language.recognition import commonest_script
 from qsproj.features.hashing import FeatureIndex, commonest, pair_templates, stable_hash
@@ -100,7 +100,7 @@ def distribution_with(
 
 
 def relative_voter(
-    treebanks: Sequence[Treebank], tagger: Tagger, sentences: Sequence[Words], *, rng: np.random.Generator
+    treebanks: Sequence[Treebank], tagger: Tagger, sentences: Sequence[Words], *, rng: Rng
 ) -> tuple[RelativeVoter | None, tuple[str, ...]]:
     """Train a voter on treebanks of other languages, each weighted by its agreement with the tagger.
 

@@ -16,6 +16,7 @@ from itertools import chain, starmap
 
 import numpy as np
 
+from qsproj.conventions import Rng
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.language.lexicon import Lexicon, WordTags
 from qsproj.corpus.pairs.translations import Translations
@@ -61,7 +62,7 @@ class ProjectedTagger:
 def project_tags(
     corpus: Iterable[Translations],
     *,
-    rng: np.random.Generator,
+    rng: Rng,
     tagged: Sequence[Sentence] = (),
     raw: Iterable[Sequence[str]] = (),
     lexicon: Lexicon | None = None,
@@ -186,7 +187,7 @@ def project_tags(
 
 
 def choose_sentences(
-    text: LinkedText, *, rng: np.random.Generator, options: TagProjectionOptions
+    text: LinkedText, *, rng: Rng, options: TagProjectionOptions
 ) -> tuple[list[int], list[int]]:
     """Return training sentences that links cover (if none, any) and covered held-out ones, in text order."""
     linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
@@ -197,9 +198,7 @@ def choose_sentences(
     return chosen.tolist(), np.nonzero(covered & held_out)[0].tolist()
 
 
-def split_sentences(
-    chosen: Sequence[int], *, rng: np.random.Generator, options: TagProjectionOptions
-) -> list[list[int]]:
+def split_sentences(chosen: Sequence[int], *, rng: Rng, options: TagProjectionOptions) -> list[list[int]]:
     """Assign sentences to the averaged taggers, in text order: disjoint parts, or random halves of few ones.
 
     Averaging removes errors due to the sample (Breiman 1996, "Bagging predictors").
