@@ -16,6 +16,9 @@ Heads = NDArray[np.int32]
 Scores = NDArray[np.float64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Numbers = NDArray[np.int32]  # of words, tags, relations, variables
+Hashes = NDArray[np.uint64]  # of features and what they are made of
+Weights = NDArray[np.float32]
 Rng = np.random.Generator  # what random draws come from
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qsproj.conventions import Numbers
 from qsproj.corpus.characters import lower_form
 from qsproj.errors import UsageError
 from qsproj.parallel import blocks_of
@@ -47,8 +48,8 @@ class EncodedPairs:
     ``source_offsets``, ``target_offsets`` int64[S+1]. ``lengths`` int64[S, 2]: words of all pairs.
     """
 
-    source_words: NDArray[np.int32]
-    target_words: NDArray[np.int32]
+    source_words: Numbers
+    target_words: Numbers
     source_offsets: NDArray[np.int64]
     target_offsets: NDArray[np.int64]
     lengths: NDArray[np.int64]
@@ -99,7 +100,7 @@ def beginning(word: str, kept: int | None) -> str:
     return word[: kept // 2] if "가" <= word[0] <= "힣" else word[:kept]
 
 
-def letters(vocabulary: Iterable[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def letters(vocabulary: Iterable[str]) -> tuple[Numbers, NDArray[np.int64]]:
     words = list(vocabulary)
     return np.fromiter(map(ord, "".join(words)), dtype=np.int32), offsets_of([len(word) for word in words])
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from qsproj.alignment import encoding
 from qsproj.alignment.encoding import LinkedPair, Words
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Numbers, Weights
 from qsproj.corpus.files import temporary_folder
 from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares
 from qsproj.kernels.align.hmm import sweep as sweep_sentences
@@ -97,7 +97,7 @@ class _Done(NamedTuple):
     counts: LexicalCounts
     jumps: Jumps
     log_likelihood: float
-    posteriors: NDArray[np.float32]
+    posteriors: Weights
 
 
 def write_shards(folder: Path, pairs: Iterable[tuple[Words, Words]], settings: HmmSettings) -> Shards:
@@ -166,11 +166,11 @@ def sweep_shards(
 
 def _swept(
     shards: Shards, sweep: Sweep, workers: Workers, *, keep: bool
-) -> Iterator[tuple[encoding.ShardFiles, NDArray[np.int32], _Done]]:
-    on_the_way: deque[NDArray[np.int32]] = deque()
+) -> Iterator[tuple[encoding.ShardFiles, Numbers, _Done]]:
+    on_the_way: deque[Numbers] = deque()
 
     def task(files: encoding.ShardFiles) -> _Task:
-        pairs: NDArray[np.int32] = files.load("pairs")
+        pairs: Numbers = files.load("pairs")
         on_the_way.append(pairs)
         prior = sweep.prior._replace(pairs=files.load("prior"))
         return _cells(files), _of_shard(sweep.counts, pairs), prior, _shares(files)
@@ -183,7 +183,7 @@ def _swept(
         del done
 
 
-def _of_shard(counts: LexicalCounts, pairs: NDArray[np.int32]) -> LexicalCounts:
+def _of_shard(counts: LexicalCounts, pairs: Numbers) -> LexicalCounts:
     copies = {name: getattr(counts, name).copy() for name in counts._fields[1:]}
     return counts._replace(pairs=counts.pairs[pairs], **copies)
 
@@ -192,9 +192,7 @@ def _no_jumps(weights: Floats) -> Jumps:
     return Jumps(weights, np.zeros_like(weights), np.zeros_like(weights))
 
 
-def _add_changes(
-    changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: NDArray[np.int32]
-) -> None:
+def _add_changes(changed: LexicalCounts, own: LexicalCounts, before: LexicalCounts, pairs: Numbers) -> None:
     own.pairs[:] -= before.pairs[pairs]
     changed.pairs[pairs] += own.pairs
     for name in own._fields[1:]:
@@ -212,9 +210,7 @@ def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
     return _Done(shares, counts, jumps, log_likelihood, posteriors)
 
 
-def _linked_pairs(
-    files: encoding.ShardFiles, posteriors: NDArray[np.float32]
-) -> Iterator[encoding.LinkedPair]:
+def _linked_pairs(files: encoding.ShardFiles, posteriors: Weights) -> Iterator[encoding.LinkedPair]:
     sizes = (np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target"))
     begin = 0
     for length, m, n in zip(files.load("lengths").tolist(), *sizes, strict=True):
@@ -224,8 +220,8 @@ def _linked_pairs(
 
 
 def token_order(
-    words: NDArray[np.int32], offsets: NDArray[np.int64], vocabulary_size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    words: Numbers, offsets: NDArray[np.int64], vocabulary_size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Numbers]:
     """Sort tokens by word, stably: starts int64[V+1], tokens int64[T], sentences int32[T]."""
     tokens = np.argsort(words, kind="stable")
     sentences = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
@@ -254,7 +250,7 @@ def number_in_bitext(shards: Shards, settings: HmmSettings) -> Shards:
     return shards
 
 
-def _in_order(values: NDArray[Any], places: NDArray[np.int32]) -> NDArray[Any]:
+def _in_order(values: NDArray[Any], places: Numbers) -> NDArray[Any]:
     ordered = np.empty_like(values)
     ordered[places] = values
     return ordered
@@ -263,7 +259,7 @@ def _in_order(values: NDArray[Any], places: NDArray[np.int32]) -> NDArray[Any]:
 def _join_block(
     shards: Shards,
     words: tuple[int, int],
-    spelt: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]],
+    spelt: Sequence[tuple[Numbers, NDArray[np.int64]]],
     settings: HmmSettings,
 ) -> Shards:
     """Number the pairs of source words ``words[0]`` to ``words[1] - 1``, from ``shards.pairs`` on."""

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Numbers
 
 Messages = Floats
-Variables = NDArray[np.int32]
+Variables = Numbers
 
 
 class Scored:
@@ -44,7 +44,7 @@ class FactorGroup(Scored):
     beliefs: ClassVar[Callable[..., Any]]
 
     @property
-    def edge_states(self) -> NDArray[np.int32]:
+    def edge_states(self) -> Numbers:
         """Required number of states of each edge's variable, int32[E]; 2 unless overridden."""
         return np.full(self.edges.size, 2, dtype=np.int32)
 
@@ -147,10 +147,10 @@ class FactorGraph:
     slots ``starts[v]:starts[v + 1]``. ``slots`` int32[M] of each group: the slots of its messages' entries.
     """
 
-    states: NDArray[np.int32]
+    states: Numbers
     groups: tuple[FactorGroup, ...]
     starts: NDArray[np.int64]
-    slots: tuple[NDArray[np.int32], ...]
+    slots: tuple[Numbers, ...]
 
 
 def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGraph:
@@ -169,7 +169,7 @@ def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGrap
     return FactorGraph(counts, tuple(groups), starts, tuple(slots))
 
 
-def _check_edges(group: FactorGroup, states: NDArray[np.int32]) -> None:
+def _check_edges(group: FactorGroup, states: Numbers) -> None:
     name = type(group).__name__
     if group.edges.size and (group.edges.min() < 0 or group.edges.max() >= states.size):
         raise ValueError(f"{name} names variable {group.edges.max()}, expected 0..{states.size - 1}")

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp.graph import starts_of
+from qsproj.conventions import Numbers
 
 NO_LINK = -1
 
-Table = NDArray[np.int32]
+Table = Numbers
 
 
 def all_links(n: int) -> Table:

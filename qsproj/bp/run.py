@@ -11,10 +11,10 @@ from enum import Enum
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from qsproj.bp.graph import FactorGraph, FactorGroup, Messages, rescored, starts_of
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Numbers
 from qsproj.errors import UsageError, check_name
 from qsproj.kernels.bp import bp_messages
 
@@ -213,7 +213,7 @@ def probabilities(beliefs: Beliefs, variable: int) -> Floats:
     return np.asarray(bp_messages.state_probabilities(ratios, starts - starts[0]))
 
 
-def assignment(beliefs: Beliefs) -> NDArray[np.int32]:
+def assignment(beliefs: Beliefs) -> Numbers:
     """Return the most probable state of each variable, int32[V], the lowest of equal ones."""
     graph = beliefs.graph
     chances = bp_messages.state_probabilities(beliefs.log_ratios, graph.starts)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Heads, Mask, frozen_heads
+from qsproj.conventions import MAX_WORDS, NO_HEAD, Floats, Heads, Mask, Numbers, frozen_heads
 from qsproj.corpus.cells import DEPS, FEATS, FORM, MISC, UNSPECIFIED, cell_from, comment_in, items_of
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.messages import check_type, described, shown, words_of
@@ -270,7 +270,7 @@ class Alignment:
 
     n_source: int
     n_target: int
-    links: NDArray[np.int32]
+    links: Numbers
     sure: Mask
     weights: Floats | None = None
 

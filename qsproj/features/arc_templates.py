@@ -15,8 +15,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qsproj.conventions import Hashes, Numbers
 from qsproj.features.atoms import ATTRIBUTES, EncodedSentence, reads_tree
 from qsproj.features.hashing import Template, operations_of, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import ArcFeatures, position_parts
@@ -44,9 +44,9 @@ class CompiledTemplates:
     """
 
     attributes: tuple[str, ...]
-    operations: NDArray[np.int32]
-    seeds: NDArray[np.uint64]
-    between: NDArray[np.int32]
+    operations: Numbers
+    seeds: Hashes
+    between: Numbers
     plain: int
     directed: int
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Mask
+from qsproj.conventions import Hashes, Heads, Mask
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_case, lower_form, plain_form
 from qsproj.corpus.editing import with_columns
@@ -44,7 +44,7 @@ class EncodedSentence:
     ``tags`` uint8[n + 1]: number of each position's UPOS; 0 for the root.
     """
 
-    atoms: NDArray[np.uint64]
+    atoms: Hashes
     tags: NDArray[np.uint8]
 
     def __len__(self) -> int:

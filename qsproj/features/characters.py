@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qsproj.conventions import Hashes
 from qsproj.features.hashing import pair_templates, stable_hash
 
-Codes = NDArray[np.uint64]
+Codes = Hashes
 
 # Attributes of a character. A run is a sequence of letters and digits between spaces or signs.
 CHARACTER_ATTRIBUTES = (

@@ -6,8 +6,8 @@ from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qsproj.conventions import Hashes, Numbers
 from qsproj.errors import UsageError, unknown_name
 from qsproj.kernels.tagging.tag_features import fill_table, find_rows
 
@@ -20,7 +20,7 @@ def stable_hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def hashes_of(texts: Iterable[str]) -> NDArray[np.uint64]:
+def hashes_of(texts: Iterable[str]) -> Hashes:
     return np.array([stable_hash(text) for text in texts], dtype=np.uint64)
 
 
@@ -36,9 +36,7 @@ def templates_of(text: str) -> tuple[Template, ...]:
 _PLACED_ATOM = re.compile(r"([a-z]+)\.([a-z]+(?:\.[a-z]+)?)([+-]\d)?")
 
 
-def operations_of(
-    templates: Sequence[Template], roles: Sequence[str], columns: Sequence[str]
-) -> NDArray[np.int32]:
+def operations_of(templates: Sequence[Template], roles: Sequence[str], columns: Sequence[str]) -> Numbers:
     """Return the program of :func:`qsproj.kernels.features.arc_features.position_parts` for each role.
 
     int32[R, T, W]; atoms are ``ROLE.COLUMN`` with an optional offset (``+1``); ValueError for others.
@@ -57,7 +55,7 @@ def operations_of(
 _ATOM = re.compile(r"(?P<name>[a-z]+[0-9]*)(?P<distance>[-+][0-9]+)?")
 
 
-def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np.int32]:
+def pair_templates(templates: Sequence[str], known: Sequence[str]) -> Numbers:
     """Return int32[K, 4]: attribute, distance, second or -1, distance; UsageError for bad ones."""
     rows = []
     for template in templates:
@@ -73,7 +71,7 @@ def pair_templates(templates: Sequence[str], known: Sequence[str]) -> NDArray[np
     return np.array(rows, dtype=np.int32)
 
 
-def commonest(keys: NDArray[np.uint64], most: int, *, least: int = 1) -> NDArray[np.uint64]:
+def commonest(keys: Hashes, most: int, *, least: int = 1) -> Hashes:
     """Return the ``most`` features, ascending and not 0, that occur ``least`` times or more."""
     distinct, counts = np.unique(keys[keys != 0], return_counts=True)
     while np.count_nonzero(counts >= least) > most:
@@ -84,7 +82,7 @@ def commonest(keys: NDArray[np.uint64], most: int, *, least: int = 1) -> NDArray
 class FeatureIndex:
     """The features of the training data, as rows 0..R-1: an open-addressing table of 64-bit keys."""
 
-    def __init__(self, keys: NDArray[np.uint64]) -> None:
+    def __init__(self, keys: Hashes) -> None:
         self.keys = keys
         # Two to four slots per key, so that a look-up takes one or two steps.
         n_slots = 1 << (2 * max(len(keys), 1)).bit_length()
@@ -92,7 +90,7 @@ class FeatureIndex:
         self._rows = np.zeros(n_slots, dtype=np.int32)
         fill_table(keys, self._slots, self._rows)
 
-    def rows(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+    def rows(self, keys: Hashes) -> Numbers:
         """Return the row of each key, int32[n, K]; -1 for one unseen in training."""
         found = np.empty(keys.shape, dtype=np.int32)
         find_rows(keys, self._slots, self._rows, found)

@@ -12,15 +12,15 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Hashes, Numbers
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.features.hashing import Template, hashes_of, stable_hash, templates_of
 
 HASH_BITS = 18
 
-Columns = Mapping[str, NDArray[np.uint64]]
-Buckets = NDArray[np.int32]
+Columns = Mapping[str, Hashes]
+Buckets = Numbers
 
 FAMILIES = ("MONO", "SWAP", "SDOUBLE", "TDOUBLE", "SGRAND", "SSIB", "TGRAND", "TSIB")
 # Optional factors of links beside ALIGN and fertilities, for one link at most of each word: ALIGNHMM over the
@@ -57,7 +57,7 @@ _MULTIPLIER, _FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
 @lru_cache
-def _seeds(families: tuple[str, ...], templates: tuple[Template, ...]) -> NDArray[np.uint64]:
+def _seeds(families: tuple[str, ...], templates: tuple[Template, ...]) -> Hashes:
     """Return the initial hash of each family's templates, uint64[families, T]."""
     rows = [[stable_hash(f"{family} {' '.join(template)}") for template in templates] for family in families]
     return np.array(rows, dtype=np.uint64).reshape(-1, len(templates))
@@ -67,8 +67,8 @@ def _seeds(families: tuple[str, ...], templates: tuple[Template, ...]) -> NDArra
 class WordHashes:
     """Hashes of coarse tags and of lower-cased forms, uint64[n+1]; of the root at 0."""
 
-    tags: NDArray[np.uint64]
-    forms: NDArray[np.uint64]
+    tags: Hashes
+    forms: Hashes
 
 
 def word_hashes(sentence: Sentence) -> WordHashes:
@@ -76,7 +76,7 @@ def word_hashes(sentence: Sentence) -> WordHashes:
     return WordHashes(hashes_of(["<root>", *sentence.upos]), hashes_of(["<root>", *forms]))
 
 
-def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: Columns) -> Buckets:
+def _hashed(templates: Sequence[Template], seeds: Hashes, columns: Columns) -> Buckets:
     count = max((len(column) for column in columns.values()), default=0)
     buckets = np.empty((count, len(templates)), dtype=np.int32)
     for t, template in enumerate(templates):
@@ -89,7 +89,7 @@ def _hashed(templates: Sequence[Template], seeds: NDArray[np.uint64], columns: C
 
 
 def factor_buckets(
-    families: NDArray[np.int8], words: NDArray[np.int32], source: WordHashes, target: WordHashes
+    families: NDArray[np.int8], words: Numbers, source: WordHashes, target: WordHashes
 ) -> Buckets:
     """Return features int32[F, T]; ``families`` int8[F]; ``words`` int32[F, 4], target first, head first."""
     head, dependent, source_head, source_dependent = words.T
@@ -139,7 +139,7 @@ def link_buckets(
 
 
 def tag_buckets(
-    tags: Sequence[Sequence[str]], source_tags: NDArray[np.uint64], posteriors: Floats, n_tags: int
+    tags: Sequence[Sequence[str]], source_tags: Hashes, posteriors: Floats, n_tags: int
 ) -> Buckets:
     """Return int32[L * n_tags, T], features of L links with each candidate tag of their target words.
 
@@ -160,7 +160,7 @@ def link_posteriors(alignment: Alignment) -> Floats:
     return alignment.weights
 
 
-def fertility_buckets(tags: NDArray[np.uint64], *, side: str) -> Buckets:
+def fertility_buckets(tags: Hashes, *, side: str) -> Buckets:
     """Return the features of the fertilities of a side, int32[n * FERTILITY_BINS, T], word after word."""
     counts = np.tile(np.arange(FERTILITY_BINS), len(tags) - 1)
     seeds = _seeds((side,), FERTILITY_TEMPLATES) ^ ((counts[:, None] + 1).astype(np.uint64) * _MULTIPLIER)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Heads, Mask
+from qsproj.conventions import NO_HEAD, Heads, Mask, Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ def configurations(heads: Heads) -> NDArray[np.int8]:
     return found
 
 
-def configuration_choices(found: NDArray[np.int8]) -> NDArray[np.int32]:
+def configuration_choices(found: NDArray[np.int8]) -> Numbers:
     """Count for each sense of the head a dependent's senses by configuration: int32[m+2, C]."""
     senses, size = len(found), len(CONFIGURATION_NAMES)
     cells = np.arange(senses)[:, None] * size + found[:, 1:]

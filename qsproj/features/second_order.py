@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Mask
+from qsproj.conventions import ROOT, Hashes, Mask, Numbers
 from qsproj.features.atoms import PADDING, EncodedSentence
 from qsproj.features.hashing import Template, hashes_of, operations_of, stable_hash, templates_of
 from qsproj.kernels.features.arc_features import position_parts
@@ -51,8 +50,8 @@ class CompiledFamily:
     fire with and without the place.
     """
 
-    operations: NDArray[np.int32]
-    seeds: NDArray[np.uint64]
+    operations: Numbers
+    seeds: Hashes
     plain: int
 
 
@@ -124,8 +123,8 @@ def compile_family(family: str, templates: FamilyTemplates, attributes: tuple[st
     return CompiledFamily(operations, np.array(seeds, dtype=np.uint64), len(templates.plain))
 
 
-Words = NDArray[np.int32]
-Places = NDArray[np.uint64]
+Words = Numbers
+Places = Hashes
 
 # Distances 1, 2, 3, 4, 5-9, 10 and more (McDonald et al. 2005), and a bin for a missing one.
 DISTANCE_BINS = np.array([7, 1, 2, 3, 4, 5, 5, 5, 5, 5, 6])
@@ -158,12 +157,7 @@ def factor_features(
 
 
 def _hashed(
-    atoms: NDArray[np.uint64],
-    positions: int,
-    compiled: CompiledFamily,
-    members: Words,
-    places: Places,
-    buckets: int,
+    atoms: Hashes, positions: int, compiled: CompiledFamily, members: Words, places: Places, buckets: int
 ) -> FactorFeatures:
     roles, templates = compiled.seeds.shape
     parts = np.empty((roles, positions, templates), dtype=np.uint64)
@@ -184,11 +178,11 @@ TAG_LINK_TEMPLATES = FamilyTemplates(
 )
 
 
-def tag_hashes(tags: tuple[str, ...]) -> NDArray[np.uint64]:
+def tag_hashes(tags: tuple[str, ...]) -> Hashes:
     return hashes_of(f"upos\t{tag}" for tag in tags)
 
 
-def arc_places(heads: NDArray[np.int32], dependents: NDArray[np.int32]) -> Places:
+def arc_places(heads: Numbers, dependents: Numbers) -> Places:
     """Return the place of arcs, uint64: direction and binned distance, 2..13."""
     distances = np.minimum(np.abs(heads - dependents), 10)
     return (2 * DISTANCE_BINS[distances] + (heads < dependents)).astype(np.uint64)
@@ -197,8 +191,8 @@ def arc_places(heads: NDArray[np.int32], dependents: NDArray[np.int32]) -> Place
 def tag_link_features(
     encoded: EncodedSentence,
     attributes: tuple[str, ...],
-    candidates: tuple[NDArray[np.int32], NDArray[np.uint64]],
-    members: NDArray[np.int32],
+    candidates: tuple[Numbers, Hashes],
+    members: Numbers,
     places: Places,
     *,
     buckets: int,

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Mask
+from qsproj.conventions import Hashes, Mask
 from qsproj.corpus.text import UNSPACED
 from qsproj.features.characters import Codes, code_of, joined, mixed, shifted
 from qsproj.features.hashing import pair_templates
@@ -72,7 +72,7 @@ def pieces(text: str) -> list[tuple[int, str]]:
     return [(found.start(), found[0]) for found in _pieces().finditer(text)]
 
 
-def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list[NDArray[np.uint64]]:
+def start_keys(text: str, found: list[tuple[int, str]], rules: set[int]) -> list[Hashes]:
     """Return the features of each piece as the first of a sentence, uint64[n, K], block by block."""
     blocks = []
     for begin in range(0, len(found), _BLOCK):

@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qsproj.conventions import Numbers
 from qsproj.corpus.cells import OUTSIDE
 from qsproj.corpus.characters import lower_case, lower_form, plain_form
 from qsproj.features.hashing import pair_templates, stable_hash
@@ -77,7 +77,7 @@ def templates_with(
     return (*word_templates, *of_classes)
 
 
-def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> NDArray[np.int32]:
+def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> Numbers:
     return pair_templates(templates, (*WORD_ATTRIBUTES, *LONG_SUFFIXES, *STEM_AND_ENDING, *class_sets))
 
 
@@ -95,7 +95,7 @@ class WordTable:
         width = len(WORD_ATTRIBUTES) + len(LONG_SUFFIXES) + len(STEM_AND_ENDING) + len(self._classes)
         self.attributes = np.zeros((1024, width), dtype=np.uint64)
 
-    def encode(self, forms: Sequence[str]) -> NDArray[np.int32]:
+    def encode(self, forms: Sequence[str]) -> Numbers:
         """Return the types of the words, int32[n]; valid until the next call for other words."""
         if len(self._numbers) > _MOST_TYPES:
             self._numbers = {OUTSIDE: -1}

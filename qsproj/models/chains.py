@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Numbers, Weights
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import learn_sets, learn_tags
 from qsproj.models.packing import in_half_the_bytes, packed_weights, unpack_weights
@@ -25,7 +26,7 @@ class ChainExample:
     log evidence of weighted sets of tags, float32[n, T].
     """
 
-    rows: NDArray[np.int32]
+    rows: Numbers
     known: NDArray[Any]
     strength: float
 
@@ -81,16 +82,14 @@ def stored_chain(arrays: Arrays, states: int) -> dict[str, Any]:
     return {"index": index, "weights": weights, "transitions": transitions}
 
 
-def without_faint(weights: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+def without_faint(weights: Weights, least: float) -> Weights:
     """Return weights with the precision of a model file, and 0 for those below ``least``."""
     kept = in_half_the_bytes(weights)
     kept[np.abs(kept) < least] = 0.0
     return kept
 
 
-def strongest(
-    index: FeatureIndex, weights: NDArray[np.float32], *, least: float
-) -> tuple[FeatureIndex, NDArray[np.float32]]:
+def strongest(index: FeatureIndex, weights: Weights, *, least: float) -> tuple[FeatureIndex, Weights]:
     """Return the features with at least one weight, in a row of float32[R, T], of ``least`` or more."""
     kept = np.abs(weights).max(axis=1, initial=0.0) >= least
     return FeatureIndex(index.keys[kept]), weights[kept]

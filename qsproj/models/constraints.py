@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Rng, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import misc_values
 from qsproj.corpus.sentence import Sentence
@@ -81,7 +81,7 @@ class ConstrainedInference(TreeDecoder):
         one_root = self.single_root
         return self.best_case(lambda case: self._trees.best(scores + case, single_root=one_root), 0.0)
 
-    def sample(self, scores: Scores, size: int, rng: Rng) -> NDArray[np.int32]:
+    def sample(self, scores: Scores, size: int, rng: Rng) -> Numbers:
         """Draw trees of the arcs of all cases; a tree may combine arcs of several cases."""
         within = np.where(self.allowed, scores + self.evidence, -np.inf)
         return super(ConstrainedInference, self).sample(within, size, rng)
@@ -234,7 +234,7 @@ def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
     return spans
 
 
-def span_arcs(links: NDArray[np.int32], spans: Sequence[tuple[int, int]]) -> list[NDArray[np.int32]]:
+def span_arcs(links: Numbers, spans: Sequence[tuple[int, int]]) -> list[Numbers]:
     """Return the arcs into each span, of which a tree has one; ``links`` int32[n+1, n+1], -1 for none."""
     found = []
     for first, last in spans:

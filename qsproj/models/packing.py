@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import Weights
 from qsproj.models.schema import Archive, Arrays, UnreadArrays, ascending, declared, shaped
 
 
@@ -41,7 +42,7 @@ class _Part(UnreadArrays):
         return declared(self._arrays, self.entries[name])
 
 
-def in_half_the_bytes(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+def in_half_the_bytes(weights: Weights) -> Weights:
     """Return weights rounded to eleven bits, which a file stores exactly in two bytes each."""
     return weights.astype(np.float16).astype(np.float32)
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Rng, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Rng, Scores
 from qsproj.errors import UsageError, check_name
 from qsproj.kernels.trees import eisner_block
 from qsproj.trees import nonprojective, projective
@@ -47,7 +47,7 @@ class TreeDecoder:
     def ranked(self, scores: Scores, k: int) -> list[Heads]:
         return [heads for heads, _ in self._trees.k_best(scores, k, single_root=self.single_root)]
 
-    def sample(self, scores: Scores, size: int, rng: Rng) -> NDArray[np.int32]:
+    def sample(self, scores: Scores, size: int, rng: Rng) -> Numbers:
         """Draw trees by their probabilities, int32[size, n+1]."""
         return self._trees.sample(scores, size, rng, single_root=self.single_root)
 

@@ -10,25 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Rng
+from qsproj.conventions import Floats, Hashes, Numbers, Rng, Weights
 from qsproj.kernels.features.sense_mixture import step_mixture, sum_senses, weigh_senses
 from qsproj.kernels.tagging.analyses import learn_script
 from qsproj.training.loop import Steps, Trainer, learn
 from qsproj.training.optimiser import DenseAdaGrad, RowAdaGrad
 
 # Features of the context uint64[F], candidates uint64[C], their features uint64[C, G], the correct one.
-Choice = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], int]
+Choice = tuple[Hashes, Hashes, Hashes, int]
 # Training of senses: rate, passes, and the least scale of the other scores.
 RATE, EPOCHS, LEAST_SCALE = 0.1, 6, 0.01
 
 
-def shift_of(weights: NDArray[np.float32]) -> np.uint64:
+def shift_of(weights: Weights) -> np.uint64:
     return np.uint64(64 - (weights.shape[-1].bit_length() - 1))
 
 
-class ChoiceTrainer(Trainer[Choice, NDArray[np.float32]]):
+class ChoiceTrainer(Trainer[Choice, Weights]):
     """Trains weights of the correct candidate; weights below ``faint`` are dropped. Mutable; final."""
 
     def __init__(self, buckets: int, *, rate: float, faint: float) -> None:
@@ -38,9 +37,9 @@ class ChoiceTrainer(Trainer[Choice, NDArray[np.float32]]):
     def step(self, example: Choice) -> float:
         return self._weights.step(learn_script, *example, shift_of(self._weights.weights))
 
-    def averaged(self) -> NDArray[np.float32]:
+    def averaged(self) -> Weights:
         """Return the mean of all weights, faint ones zero, rounded as in a file."""
-        weights: NDArray[np.float32] = self._weights.mean()[0].astype(np.float16).astype(np.float32)
+        weights: Weights = self._weights.mean()[0].astype(np.float16).astype(np.float32)
         weights[np.abs(weights) < self._faint] = 0.0
         return weights
 
@@ -52,16 +51,16 @@ class SenseRows:
     ``chances`` float64[E], with a sum of at most 1 for a word. ``rows`` int32[E, T]: their rows of weights.
     """
 
-    words: NDArray[np.int32]
+    words: Numbers
     chances: Floats
-    rows: NDArray[np.int32]
+    rows: Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SenseWeights:
     """Scores of outcomes by senses, float32[rows, L]; other scores are multiplied by ``scale``."""
 
-    weights: NDArray[np.float32]
+    weights: Weights
     scale: float = 1.0
 
     def evidence(self, senses: SenseRows, size: int) -> Floats:
@@ -76,7 +75,7 @@ class SenseExample:
 
     senses: SenseRows
     scores: Floats
-    known: NDArray[np.int32]
+    known: Numbers
 
 
 def train_senses(

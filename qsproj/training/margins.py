@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import NO_HEAD, Floats, Heads, Mask, Scores
+from qsproj.conventions import NO_HEAD, Floats, Hashes, Heads, Mask, Numbers, Scores
 from qsproj.kernels.features.hildreth import hildreth
 from qsproj.training.objectives import Infer
 from qsproj.training.optimiser import PlainSteps, Weights
@@ -25,7 +25,7 @@ TOLERANCE, PASSES = 1e-3, 1000
 START = 9.0  # initial score of the gold tree's arcs; it works well in the paper
 NEGLIGIBLE = 1e-3  # smaller changes of a probability wait until they have accumulated
 # The features of some arcs, row by row: starts int64[rows + 1], buckets uint64[starts[-1]].
-FeatureRows = tuple[NDArray[np.int64], NDArray[np.uint64]]
+FeatureRows = tuple[NDArray[np.int64], Hashes]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,10 +36,10 @@ class Constraints:
     for a gold arc, -1 for a rival; ``starts`` int64[C + 1], ``bounds`` float64[C].
     """
 
-    heads: NDArray[np.int32]
-    dependents: NDArray[np.int32]
+    heads: Numbers
+    dependents: Numbers
     starts: NDArray[np.int64]
-    members: NDArray[np.int32]
+    members: Numbers
     signs: Floats
     bounds: Floats
 

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Heads, Mask, Scores
+from qsproj.conventions import Floats, Heads, Mask, Numbers, Scores
 from qsproj.kernels.features.label_features import sum_relations
 
 Infer = Callable[[Scores], tuple[float, Scores]]
@@ -138,7 +138,7 @@ class CrossEntropy:
 class LabelLikelihood:
     """Negative log-probability of words' labels int32[n], -1 for unknown, by scores float64[n, L]."""
 
-    known: NDArray[np.int32]
+    known: Numbers
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
         words = np.flatnonzero(self.known >= 0)
@@ -214,8 +214,8 @@ class LabelledScores:
     """
 
     arcs: Scores
-    heads: NDArray[np.int32]
-    dependents: NDArray[np.int32]
+    heads: Numbers
+    dependents: Numbers
     relations: Floats
 
     def summed(self) -> tuple[Scores, Floats]:

@@ -15,9 +15,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from qsproj.conventions import ROOT, Floats, Heads, Rng, Scores, check_scores
+from qsproj.conventions import ROOT, Floats, Heads, Numbers, Rng, Scores, check_scores
 from qsproj.errors import QsprojError, UsageError
 from qsproj.kernels.trees.semirings import log_marginals
 
@@ -119,7 +119,7 @@ class TreeFamily:
     # (scores, single_root, maximise) -> log Z, and the log of the sum over all trees with each arc; or maxima
     sum_in_logs: Callable[[Scores, bool, bool], tuple[float, Scores]]
     # (scores, best heads, size, rng, single_root) -> int32[size, n+1]: independent trees
-    draw: Callable[[Scores, Heads, int, Rng, bool], NDArray[np.int32]]
+    draw: Callable[[Scores, Heads, int, Rng, bool], Numbers]
 
     def best(self, scores: ArrayLike, *, single_root: bool = False) -> tuple[Heads, float]:
         """Return the heads of the best tree, int32[n+1], ``heads[0] == -1``, and the sum of its arc scores.
@@ -176,9 +176,7 @@ class TreeFamily:
                     heapq.heappush(queue, (-score, next(order), other, word, now_banned))
         return ranked
 
-    def sample(
-        self, scores: ArrayLike, size: int, rng: Rng, *, single_root: bool = False
-    ) -> NDArray[np.int32]:
+    def sample(self, scores: ArrayLike, size: int, rng: Rng, *, single_root: bool = False) -> Numbers:
         """Draw independent trees exactly: heads int32[size, n+1], column 0 is -1; ``rng`` is advanced."""
         arcs = check_scores(scores)
         check_count("size", size, 0)

@@ -7,9 +7,8 @@ O(n^3) once, then a random walk a tree, or, in strong cycles, a posterior for ea
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Heads, Rng, Scores
+from qsproj.conventions import ROOT, Heads, Numbers, Rng, Scores
 from qsproj.kernels.trees.arborescence import arborescence
 from qsproj.kernels.trees.matrix_tree import matrix_tree, matrix_tree_log
 from qsproj.kernels.trees.tree_sampling import draw_by_walks
@@ -19,7 +18,7 @@ from qsproj.trees.family import TreeFamily
 STEPS_PER_WORD = 1000.0
 
 
-def _draw(arcs: Scores, heads: Heads, size: int, rng: Rng, single_root: bool) -> NDArray[np.int32]:
+def _draw(arcs: Scores, heads: Heads, size: int, rng: Rng, single_root: bool) -> Numbers:
     """Draw int32[size, n+1] under scores that allow some tree; a single root's child is drawn first."""
     if not single_root:
         return _multi_root_trees(arcs, size, rng)
@@ -35,7 +34,7 @@ def _draw(arcs: Scores, heads: Heads, size: int, rng: Rng, single_root: bool) ->
     return rng.permutation(np.concatenate(drawn))
 
 
-def _multi_root_trees(arcs: Scores, size: int, rng: Rng) -> NDArray[np.int32]:
+def _multi_root_trees(arcs: Scores, size: int, rng: Rng) -> Numbers:
     _, marginals, derivatives, shifts, in_range = matrix_tree(arcs, False)
     if in_range:
         weights = np.exp(arcs - shifts)
@@ -49,7 +48,7 @@ def _multi_root_trees(arcs: Scores, size: int, rng: Rng) -> NDArray[np.int32]:
     return rng.permutation(_word_by_word(arcs, size, rng))
 
 
-def _word_by_word(arcs: Scores, size: int, rng: Rng) -> NDArray[np.int32]:
+def _word_by_word(arcs: Scores, size: int, rng: Rng) -> Numbers:
     """Draw the head of each word given the earlier ones; trees with equal prefixes share one posterior."""
     heads = np.full((size, arcs.shape[0]), -1, np.int32)
     # (scores given the heads so far, next word, rows of ``heads`` that agree so far)

@@ -4,9 +4,8 @@ The methods of TreeFamily. The k best trees take O(k n^4) at worst; samples O(n^
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Heads, Rng, Scores
+from qsproj.conventions import Heads, Numbers, Rng, Scores
 from qsproj.kernels.trees.eisner import charts, eisner_best, eisner_log, eisner_posterior
 from qsproj.kernels.trees.semirings import LOG
 from qsproj.kernels.trees.tree_sampling import draw_projective, probability_charts
@@ -16,7 +15,7 @@ from qsproj.trees.family import TreeFamily, tree_shifts
 IN_RANGE = 1e250
 
 
-def _draw(arcs: Scores, heads: Heads, size: int, rng: Rng, single_root: bool) -> NDArray[np.int32]:
+def _draw(arcs: Scores, heads: Heads, size: int, rng: Rng, single_root: bool) -> Numbers:
     shifted, first = arcs - tree_shifts(arcs, heads), 1 if single_root else 0
     with np.errstate(over="ignore", divide="ignore"):
         filled = probability_charts(np.exp(shifted), first)

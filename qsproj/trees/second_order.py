@@ -7,9 +7,9 @@ Exact counterpart of :mod:`qsproj.bp` with PTREE, LINK, GRAND and CHILDSEQ, for 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Scores, check_scores, frozen_heads
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Scores, check_scores, frozen_heads
 from qsproj.kernels.trees.second_order import Parts, best_tree, inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 from qsproj.trees.family import NoTreeError
@@ -74,7 +74,7 @@ def tree_score(scores: SecondOrderScores, heads: ArrayLike) -> float:
     return float(total)
 
 
-def sequences(heads: Heads) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def sequences(heads: Heads) -> tuple[Numbers, Numbers]:
     """Return the previous sibling int32[n+1] and outermost dependents int32[n+1, 2]; the head where none."""
     previous = np.full(heads.size, NO_HEAD, dtype=np.int32)
     outermost = np.repeat(np.arange(heads.size, dtype=np.int32)[:, None], 2, axis=1)
@@ -87,7 +87,7 @@ def sequences(heads: Heads) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return previous, outermost
 
 
-def ends_of_sequences(stops: Floats, childless: Floats, outermost: NDArray[np.int32]) -> Floats:
+def ends_of_sequences(stops: Floats, childless: Floats, outermost: Numbers) -> Floats:
     """Return float64[n+1, 2], the score of each sequence's end; 0 on the left of the root."""
     words = np.arange(outermost.shape[0])[:, None]
     ends = np.where(outermost == words, childless, stops[words, outermost])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.factors.chains import Valence, valence
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Numbers
 from qsproj.kernels.bp import bp_alignment
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 
@@ -28,7 +28,7 @@ def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Vale
     return valence(edges[order], word_starts(owners, n), scores)
 
 
-def word_starts(words: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+def word_starts(words: Numbers, n: int) -> NDArray[np.int64]:
     return graph.starts_of(np.bincount(words, minlength=n + 1)[1:])
 
 
@@ -43,7 +43,7 @@ class AlignHmm(graph.FactorGroup):
     """
 
     starts: NDArray[np.int64]
-    positions: NDArray[np.int32]
+    positions: Numbers
     scores: Floats
     n_source: int
     messages = staticmethod(bp_alignment.align_hmm_messages)

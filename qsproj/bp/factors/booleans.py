@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.links import rival_heads, two_cycles
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Numbers
 from qsproj.kernels.bp import bp_booleans
 
 
@@ -44,12 +44,12 @@ def nand(variables: ArrayLike) -> AllTrue:
     return pair(table, np.full(len(table), -np.inf))
 
 
-def not2(links: NDArray[np.int32]) -> AllTrue:
+def not2(links: Numbers) -> AllTrue:
     """Make the NOT2 family: no word has two heads, one factor per pair of arcs; O(n^3) factors."""
     return nand(rival_heads(links))
 
 
-def no2cycle(links: NDArray[np.int32]) -> AllTrue:
+def no2cycle(links: Numbers) -> AllTrue:
     """Make the NO2CYCLE family: no two words head each other; O(n^2) factors."""
     return nand(two_cycles(links))
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Numbers
 from qsproj.kernels.bp import bp_chains
 
 
@@ -43,7 +43,7 @@ def step_starts(starts: ArrayLike) -> NDArray[np.int64]:
     return graph.starts_of(sizes * sizes)
 
 
-def step_table(starts: ArrayLike) -> NDArray[np.int32]:
+def step_table(starts: ArrayLike) -> Numbers:
     """Return int32[S, 4] of CHILDSEQ: chain, place of the previous and the next, 1 if the score is read."""
     begins = np.asarray(starts, dtype=np.int64)
     sizes = np.diff(begins) + 1

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from qsproj.bp.graph import FactorGroup, Messages, checked_edges, checked_scores
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Numbers
 from qsproj.kernels.bp import bp_tags
 
 
@@ -23,7 +23,7 @@ class Tag(FactorGroup):
         return incoming.reshape(n_factors, n_states - 1), self.scores
 
     @property
-    def edge_states(self) -> NDArray[np.int32]:
+    def edge_states(self) -> Numbers:
         return np.full(self.edges.size, self.scores.shape[1], dtype=np.int32)
 
     def propagate(self, incoming: Messages, *, maximise: bool = False) -> Messages:
@@ -55,7 +55,7 @@ class TagLink(FactorGroup):
         return links, *by_factor, self.scores
 
     @property
-    def edge_states(self) -> NDArray[np.int32]:
+    def edge_states(self) -> Numbers:
         n_factors, n_head, n_dependent = self.scores.shape
         return np.repeat(np.array([2, n_head, n_dependent], dtype=np.int32), n_factors)
 
@@ -90,7 +90,7 @@ class Trigram(FactorGroup):
         return incoming.reshape(self.edges.size, self.scores.shape[0] - 2), self.scores
 
     @property
-    def edge_states(self) -> NDArray[np.int32]:
+    def edge_states(self) -> Numbers:
         return np.full(self.edges.size, self.scores.shape[0] - 1, dtype=np.int32)
 
 

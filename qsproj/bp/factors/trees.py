@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.links import arcs_of
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Numbers
 from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
@@ -23,8 +23,8 @@ class Tree(graph.HardGroup):
     ``edges``, ``heads``, ``dependents`` int32[E]: the boolean of each arc and its ends. ``size``: n + 1.
     """
 
-    heads: NDArray[np.int32]
-    dependents: NDArray[np.int32]
+    heads: Numbers
+    dependents: Numbers
     size: int
     projective: bool
     single_root: bool
@@ -57,13 +57,13 @@ class Tree(graph.HardGroup):
         return projective if self.projective else nonprojective
 
 
-def tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
+def tree(links: Numbers, *, single_root: bool = False) -> Tree:
     """Make the TREE factor: the true arcs of ``links`` (see :mod:`qsproj.bp.links`) form any tree."""
     heads, dependents, edges = arcs_of(links)
     return Tree(edges, heads, dependents, links.shape[0], False, single_root)
 
 
-def projective_tree(links: NDArray[np.int32], *, single_root: bool = False) -> Tree:
+def projective_tree(links: Numbers, *, single_root: bool = False) -> Tree:
     return replace(tree(links, single_root=single_root), projective=True)
 
 
@@ -72,8 +72,8 @@ class Forest(graph.HardGroup):
     """PTREE over the arcs of concatenated sentences, ``counts`` and ``sizes`` int64[S], in one call."""
 
     trees: tuple[Tree, ...]
-    heads: NDArray[np.int32]
-    dependents: NDArray[np.int32]
+    heads: Numbers
+    dependents: Numbers
     counts: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
@@ -110,16 +110,16 @@ class NoCross(graph.FactorGroup):
     They include EXACTLY1 for both. ``starts`` int64[2 F + 1]: arcs into the first word, then into the second.
     """
 
-    heads: NDArray[np.int32]
+    heads: Numbers
     starts: NDArray[np.int64]
-    dependents: NDArray[np.int32]
+    dependents: Numbers
     scores: Floats
     size: int
     messages = staticmethod(bp_trees.no_cross_messages)
     beliefs = staticmethod(bp_trees.no_cross_beliefs)
 
 
-def no_cross(links: NDArray[np.int32], words: ArrayLike, scores: ArrayLike) -> NoCross:
+def no_cross(links: Numbers, words: ArrayLike, scores: ArrayLike) -> NoCross:
     """Make NOCROSS factors for pairs of different words int[F, 2]; ``scores`` float[F], natural log."""
     pairs = np.ascontiguousarray(words, dtype=np.int32).reshape(-1, 2)
     size = links.shape[0]

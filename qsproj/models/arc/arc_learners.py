@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Floats, Heads, Mask, Scores, is_whole
+from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT, Floats, Hashes, Heads, Mask, Scores, is_whole
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
@@ -239,7 +239,7 @@ class ExponentiatedTrainer(ArcLearner[DualTree, ArcScorer, PlainSteps]):
     *Source*: Koo et al. 2007, figure 2, with the initial pass in the first steps; Collins et al. 2008, 8.
     """
 
-    def __init__(self, start: ArcScorer, support: NDArray[np.uint64] | None = None, *, cost: float) -> None:
+    def __init__(self, start: ArcScorer, support: Hashes | None = None, *, cost: float) -> None:
         super().__init__(start, support, rule=PlainSteps)
         self.dual = 0.0
         self._cost = cost
@@ -310,7 +310,7 @@ class BatchLoss(ArcLearner[objectives.Objective, ArcScorer, GradientSum]):
     int64[k] are those of all features of all candidate arcs, ``last`` the last loss of all sentences.
     """
 
-    def __init__(self, start: ArcScorer, support: NDArray[np.uint64] | None = None, *, l2: float) -> None:
+    def __init__(self, start: ArcScorer, support: Hashes | None = None, *, l2: float) -> None:
         super().__init__(start, support, rule=GradientSum)
         self._l2 = l2
         self._examples: Sequence[ArcExample] = ()

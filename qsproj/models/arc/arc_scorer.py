@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Floats, Heads, Mask, Scores
+from qsproj.conventions import ROOT, Floats, Hashes, Heads, Mask, Numbers, Scores, Weights
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, pluralise
@@ -32,7 +32,7 @@ HASH_BITS = 22
 CACHE_LINE = 64  # bytes
 
 
-def zero_weights(*shape: int) -> NDArray[np.float32]:
+def zero_weights(*shape: int) -> Weights:
     """Return zeros float32, aligned to a cache line, as blocks of 16 buckets should be."""
     size = prod(shape)
     room = np.zeros(size + CACHE_LINE // 4, dtype=np.float32)
@@ -49,7 +49,7 @@ class HashedWeights:
     """
 
     template_set: str
-    weights: NDArray[np.float32]
+    weights: Weights
     prefix: ClassVar[str]
 
     @classmethod
@@ -71,7 +71,7 @@ class HashedWeights:
         return cls(header["template_set"], unpack_weights(cls.prefix, arrays, cls.zeros(header)))
 
     @classmethod
-    def zeros(cls, header: dict[str, Any]) -> NDArray[np.float32]:
+    def zeros(cls, header: dict[str, Any]) -> Weights:
         return zero_weights(header["buckets"])
 
 
@@ -119,9 +119,7 @@ class ArcScorer(ArcWeights):
         kernels.score_arcs(features, self.weights, 0, scores)
         return scores
 
-    def scores_of(
-        self, features: ArcFeatures, heads: NDArray[np.int32], dependents: NDArray[np.int32]
-    ) -> Floats:
+    def scores_of(self, features: ArcFeatures, heads: Numbers, dependents: Numbers) -> Floats:
         """Return the :meth:`scores` of some arcs, float64[A], given their heads and dependents int32[A]."""
         return kernels.score_chosen_arcs(features, self.weights, heads, dependents)
 
@@ -135,7 +133,7 @@ class ArcScorer(ArcWeights):
         return scores
 
 
-def bit_mask(chosen: Mask) -> NDArray[np.uint64]:
+def bit_mask(chosen: Mask) -> Hashes:
     """Pack bool[buckets] into uint64[buckets / 64]; bucket b is bit b % 64 of word b // 64."""
     return np.packbits(chosen, bitorder="little").view(np.uint64)
 
@@ -162,11 +160,7 @@ class ArcLearner(Trainer[LossExample[Loss], Scorer], Generic[Loss, Scorer, Stepp
     """Training from the weights of ``start``, for features in ``support`` uint64[buckets / 64]; None: all."""
 
     def __init__(
-        self,
-        start: Scorer,
-        support: NDArray[np.uint64] | None = None,
-        *,
-        rule: Callable[[NDArray[np.float32]], Stepper],
+        self, start: Scorer, support: Hashes | None = None, *, rule: Callable[[Weights], Stepper]
     ) -> None:
         self.support = bit_mask(np.ones(len(start.weights), np.bool_)) if support is None else support
         self.live = start.with_weights(start.weights)
@@ -220,7 +214,7 @@ SUPPORTS: Mapping[str, Callable[[Heads], Mask]] = {
 
 def supported_by(
     template_set: str, examples: Iterable[tuple[EncodedSentence, Heads]], *, cutoff: int, criterion: str
-) -> NDArray[np.uint64]:
+) -> Hashes:
     """Find the buckets, uint64[buckets / 64], of features that occur at least ``cutoff`` times; 0: all.
 
     Examples are sentences with their heads int32[n+1], whole or partial. The criterion is a key of SUPPORTS:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Rng, Scores
+from qsproj.conventions import ROOT, Hashes, Rng, Scores, Weights
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name, pluralise
@@ -50,7 +50,7 @@ class Prepared:
     examples: list[arc_learners.Example]
     start: ArcScorer
     inference: TreeDecoder
-    support: NDArray[np.uint64]
+    support: Hashes
     ignored: tuple[str, ...]
     skipped: dict[str, int]
 
@@ -196,7 +196,7 @@ def train_scorer(
     rng: Rng,
     inference: TreeDecoder,
     options: TrainingOptions,
-    support: NDArray[np.uint64] | None = None,
+    support: Hashes | None = None,
     dev: Sequence[Sentence] = (),
 ) -> tuple[ArcScorer, list[EpochRecord]]:
     # Unscaled scores do not define probabilities yet.
@@ -420,7 +420,7 @@ def _right_marks(parser: ArcParser, tree: Sentence) -> int:
     return int(np.count_nonzero(are_marks(tree.upos) & (heads == tree.heads)))
 
 
-def _between(before: ArcScorer | Labeller, after: ArcScorer | Labeller, share: float) -> NDArray[np.float32]:
+def _between(before: ArcScorer | Labeller, after: ArcScorer | Labeller, share: float) -> Weights:
     return before.weights + np.float32(share) * (after.weights - before.weights)
 
 

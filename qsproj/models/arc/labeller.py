@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Rng, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Rng, Scores, Weights
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features import arc_templates, atoms
@@ -32,7 +32,7 @@ class RelationWeights:
 
     template_set: str
     relations: tuple[str, ...]
-    weights: NDArray[np.float32]
+    weights: Weights
     prefix: ClassVar[str]
 
     @cached_property
@@ -50,9 +50,7 @@ class RelationWeights:
         return {**header, "buckets": len(self.weights)}, packed_weights(self.prefix, self.weights)
 
     @classmethod
-    def fields_from(
-        cls, header: dict[str, Any], arrays: Arrays
-    ) -> tuple[str, tuple[str, ...], NDArray[np.float32]]:
+    def fields_from(cls, header: dict[str, Any], arrays: Arrays) -> tuple[str, tuple[str, ...], Weights]:
         known = one_of(arc_templates.LABEL_TEMPLATE_SETS)
         checked(header, {"template_set": known, "buckets": buckets, "relations": labels(1)})
         relations = tuple(header["relations"])
@@ -210,7 +208,7 @@ def unlabelled(heads: Heads) -> tuple[str, ...]:
     return tuple(ROOT_RELATION if head == ROOT else "dep" for head in heads[1:].tolist())
 
 
-def known_relations(sentence: Sentence, relations: Sequence[str]) -> NDArray[np.int32]:
+def known_relations(sentence: Sentence, relations: Sequence[str]) -> Numbers:
     """Return the number of each word's relation, int32[n+1], -1 for the root and unknown ones."""
     numbers = {relation: number for number, relation in enumerate(relations)}
     return np.array([-1, *(numbers.get(relation, -1) for relation in sentence.deprels)], dtype=np.int32)

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Heads, Rng, Scores
+from qsproj.conventions import Floats, Hashes, Heads, Rng, Scores, Weights
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError, check_name
 from qsproj.kernels.features.arc_features import NEGLIGIBLE, ArcFeatures, gather_clusters, score_clusters
@@ -53,14 +52,14 @@ class ClusterScorer(arc_scorer.ArcWeights):
         return {**header, "clusters": self.clusters}, arrays
 
     @classmethod
-    def zeros(cls, header: dict[str, Any]) -> NDArray[np.float32]:
+    def zeros(cls, header: dict[str, Any]) -> Weights:
         checked(header, {"clusters": whole(1, MOST_CLUSTERS)})
         check_cells(header["buckets"], header["clusters"])
         return arc_scorer.zero_weights(header["buckets"], header["clusters"])
 
 
 def random_start(
-    template_set: str, clusters: int, support: NDArray[np.uint64], rng: Rng, *, deviation: float = DEVIATION
+    template_set: str, clusters: int, support: Hashes, rng: Rng, *, deviation: float = DEVIATION
 ) -> ClusterScorer:
     """Return random weights for the features in ``support`` uint64[buckets / 64], else zero."""
     weights = arc_scorer.zero_weights(64 * len(support), clusters)

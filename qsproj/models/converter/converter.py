@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Heads, Rng, Scores, frozen_heads
+from qsproj.conventions import Floats, Heads, Rng, Scores, Weights, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
@@ -71,7 +70,7 @@ class Converter(Parser):
     """
 
     turns: TurnModel
-    weights: NDArray[np.float32]
+    weights: Weights
     relations: RelationAdapter
     inference: TreeDecoder
     prior: float = PRIOR
@@ -323,7 +322,7 @@ def train_converter(
 _Example = tuple[list[WeightedSource], Objective]
 
 
-def _arc_trainer(options: ConverterOptions, rng: Rng) -> Steps[_Example, NDArray[np.float32]]:
+def _arc_trainer(options: ConverterOptions, rng: Rng) -> Steps[_Example, Weights]:
     operations, seeds, shift = compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
     weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
     # Capacity for the features of all arcs of all trees, which are one step.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Floats, Heads, Mask, Rng
+from qsproj.conventions import ROOT, Floats, Heads, Mask, Numbers, Rng, Weights
 from qsproj.corpus.sentence import Sentence
 from qsproj.features import adaptation_templates as templates
 from qsproj.kernels.adaptation import adaptation_features as kernels
@@ -38,7 +38,7 @@ _compiled = partial(templates.compile_templates, hash_bits=HASH_BITS)
 class TurnModel:
     """Log-odds that a word, or a source descendant of it, heads its source head: float32[2**HASH_BITS]."""
 
-    weights: NDArray[np.float32]
+    weights: Weights
 
     @staticmethod
     def untrained() -> "TurnModel":
@@ -108,7 +108,7 @@ class RelationAdapter:
     """Classifier of target relations: ``weights`` float32[2**HASH_BITS, COPIES + L], the two copies first."""
 
     relations: tuple[str, ...]
-    weights: NDArray[np.float32]
+    weights: Weights
 
     @staticmethod
     def untrained(relations: tuple[str, ...] = ()) -> "RelationAdapter":
@@ -159,7 +159,7 @@ class RelationAdapter:
             return self.relations[outcome - COPIES]
         return sentence.deprels[(word if outcome == COPY_OWN else branch) - 1]
 
-    def copied_columns(self, sentence: Sentence, found: NDArray[np.int32]) -> NDArray[np.int32]:
+    def copied_columns(self, sentence: Sentence, found: Numbers) -> Numbers:
         """Return int32[COPIES, n+1], the columns of the relations that each word would copy, or -1."""
         own = np.array([-1, *(self.columns.get(name, -1) for name in sentence.deprels)], dtype=np.int32)
         return np.stack([own, own[found]])
@@ -176,7 +176,7 @@ class RelationAdapter:
         return adapter
 
 
-def branches(nodes: SourceNodes, heads: Heads) -> NDArray[np.int32]:
+def branches(nodes: SourceNodes, heads: Heads) -> Numbers:
     found = np.empty(len(heads), dtype=np.int32)
     kernels.branches(nodes, heads, found)
     return found

@@ -18,9 +18,8 @@ from functools import cache, cached_property, partial
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Rng, Scores
+from qsproj.conventions import ROOT, Hashes, Rng, Scores, Weights
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import graph_of, has_graph, with_graph, with_misc
 from qsproj.corpus.sentence import Sentence
@@ -166,7 +165,7 @@ class Enhancer:
     """Predictor of graphs: ``patterns`` by signature, and log-linear ``weights`` float32[2**HASH_BITS]."""
 
     patterns: Mapping[str, tuple[str, ...]]
-    weights: NDArray[np.float32] = field(repr=False)
+    weights: Weights = field(repr=False)
 
     def graph(
         self, sentence: Sentence, arcs: Callable[[], Scores | None] | None = None
@@ -312,9 +311,9 @@ def _known(tree: Tree) -> Iterator[tuple[Candidate, str, Mapping[str, str]]]:
 
 def _inputs(
     tree: Tree, one: Candidate, way: str, filling: Mapping[str, str], options: Collection[str]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+) -> tuple[Hashes, Hashes, Hashes]:
     """Return the hashed features of a candidate, and its patterns, which have no features of their own."""
-    nothing: NDArray[np.uint64] = np.broadcast_to(np.uint64(0), (len(options), 1))
+    nothing: Hashes = np.broadcast_to(np.uint64(0), (len(options), 1))
     return hashes_of(_features(tree, one, way, filling)), hashes_of(options), nothing
 
 

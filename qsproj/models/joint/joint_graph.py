@@ -15,7 +15,7 @@ from qsproj.bp.factors.alignment import align_hmm, align_itg, fertility, word_st
 from qsproj.bp.factors.booleans import all_true, any_pair, link
 from qsproj.bp.graph import FactorGraph, FactorGroup, checked_scores, factor_graph, rescored
 from qsproj.bp.run import Beliefs, BPOptions, Status, log_odds, odds_of, probability, run
-from qsproj.conventions import Floats, Scores
+from qsproj.conventions import Floats, Numbers, Scores
 from qsproj.corpus.sentence import SentencePair
 from qsproj.features import joint_templates
 from qsproj.features.joint_templates import FERTILITY_BINS, JUMP_SCORES
@@ -242,7 +242,7 @@ def _arc_probabilities(side: Side, beliefs: Beliefs, known: States) -> Scores:
     return chances
 
 
-def _probabilities(beliefs: Beliefs, variables: NDArray[np.int32], known: States) -> Floats:
+def _probabilities(beliefs: Beliefs, variables: Numbers, known: States) -> Floats:
     states = known[variables]
     return np.where(states == UNKNOWN, probability(log_odds(beliefs, variables)), states == TRUE_STATE)
 
@@ -260,7 +260,7 @@ class PreparedPair:
     source: Scores
     target: Scores
     prior: Floats
-    buckets: Mapping[str, NDArray[np.int32]]
+    buckets: Mapping[str, Numbers]
     source_factors: FamilyScores = ()
     target_factors: FamilyScores = ()
     tags: PreparedTags | None = None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Floats, Heads, Scores
+from qsproj.conventions import ROOT, Floats, Heads, Numbers, Scores
 from qsproj.corpus.cells import UNIVERSAL_TAGS, bare_relation
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.features.joint_templates import FAMILIES
@@ -51,9 +51,9 @@ class Senses:
     head is the dependent). ``chances`` float64[E]: those of a word sum to at most one; the rest is unlinked.
     """
 
-    words: NDArray[np.int32]
+    words: Numbers
     configurations: NDArray[np.int8]
-    sources: NDArray[np.int32]
+    sources: Numbers
     chances: Floats
 
 
@@ -148,7 +148,7 @@ def _n_rows(n_source_relations: int) -> int:
     return len(CONFIGURATIONS) * (1 + n_source_relations * (1 + _N_TAGS))
 
 
-def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) -> NDArray[np.int32]:
+def known_relations(relations: Sequence[str], sentence: Sentence, heads: Heads) -> Numbers:
     """Return indices in ``relations``, int32[n+1]; -1 at heads other than ``heads`` int32[n+1], and roots."""
     known = labeller.known_relations(sentence, relations)
     known[heads != sentence.heads] = -1

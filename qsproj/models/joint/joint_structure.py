@@ -19,7 +19,7 @@ from qsproj.bp.factors.booleans import all_true, link, synch
 from qsproj.bp.graph import FactorGroup
 from qsproj.bp.links import NO_LINK, Table
 from qsproj.bp.run import odds_of
-from qsproj.conventions import Floats, Heads, Mask
+from qsproj.conventions import Floats, Heads, Mask, Numbers
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, FAMILIES
 from qsproj.models.graph.graph_factors import FamilyFactors
 from qsproj.models.joint.joint_options import MIN_PROBABILITY, MOST_ITG_WORDS, SYNCH
@@ -257,7 +257,7 @@ class JointStructure:
     tags: TagVariables | None = None
 
     @property
-    def states(self) -> NDArray[np.int32]:
+    def states(self) -> Numbers:
         booleans = np.full(self.n_variables, 2, dtype=np.int32)
         if self.tags is None:
             return booleans

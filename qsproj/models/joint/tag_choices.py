@@ -23,7 +23,7 @@ from qsproj.bp.factors.booleans import link
 from qsproj.bp.factors.tags import tag, tag_link
 from qsproj.bp.graph import FactorGroup
 from qsproj.bp.links import Table
-from qsproj.conventions import Floats, Mask, Rng, Scores
+from qsproj.conventions import Floats, Mask, Numbers, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -138,7 +138,7 @@ class TagChoices:
     sentence first. ``scores`` float64[U, K]: the tagger's, relative to the first, natural log; or -inf.
     """
 
-    words: NDArray[np.int32]
+    words: Numbers
     tags: tuple[tuple[str, ...], ...]
     scores: Floats
 
@@ -283,7 +283,7 @@ class PreparedTags:
     trees: Floats
     arcs: Floats
     links: Floats
-    buckets: NDArray[np.int32]
+    buckets: Numbers
 
     def scores(self, scales: TagScales, weights: Floats) -> TagScores:
         tagger, trees, arcs, links = scales

@@ -10,9 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Rng, Scores
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Rng, Scores, Weights
 from qsproj.corpus import editing
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
@@ -58,7 +57,6 @@ class RelationScorer(RelationWeights):
         return cls(*fields, Candidates(seen))
 
 
-Numbers = NDArray[np.int32]
 ROOT_TAG = 0  # tag of the root, which is no word's dependent
 
 
@@ -93,9 +91,7 @@ class Candidates:
         starts = np.concatenate([[0], np.cumsum(flat.sum(axis=1))])
         return starts.astype(np.int32), np.nonzero(flat)[1].astype(np.int32)
 
-    def scores(
-        self, features: ArcFeatures, heads: Numbers, dependents: Numbers, weights: NDArray[np.float32]
-    ) -> Floats:
+    def scores(self, features: ArcFeatures, heads: Numbers, dependents: Numbers, weights: Weights) -> Floats:
         """Score the candidates of arcs, ends int32[k], by float32[buckets, L]: float64[k, L], or -inf."""
         scores = np.empty((len(heads), weights.shape[1]))
         score_relations(features, heads, dependents, *self.lists, weights.reshape(-1), scores)

@@ -5,9 +5,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Floats, Mask, Rng, is_whole
+from qsproj.conventions import NO_HEAD, Floats, Hashes, Mask, Rng, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError
@@ -36,7 +35,7 @@ LabelledExample = tuple[EncodedSentence, LabelledTree, float]
 
 
 def labelled_trainer(
-    start: LabelledParser, support: NDArray[np.uint64], *, options: TrainingOptions
+    start: LabelledParser, support: Hashes, *, options: TrainingOptions
 ) -> Steps[LabelledExample, LabelledParser]:
     """Return a trainer of weights of arcs and of their relations, one sentence a step."""
     relations = start.relations

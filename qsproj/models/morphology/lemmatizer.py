@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from qsproj.conventions import Hashes, Weights
 from qsproj.features.hashing import hashes_of, stable_hash
 from qsproj.features.tagging import word_kind
 from qsproj.kernels.tagging.analyses import script_scores
@@ -89,7 +89,7 @@ class Lemmatizer:
     scripts: tuple[EditScript, ...]
     allowed: Mapping[str, Sequence[int]]
     lemmas: Collection[str]
-    weights: NDArray[np.float32]
+    weights: Weights
     _found: dict[Word, str] = field(default_factory=dict, repr=False)
     _of_tags: dict[str, _BySuffix] = field(default_factory=dict, repr=False)
 
@@ -122,7 +122,7 @@ class Lemmatizer:
 
     def features(
         self, word: Word, found: Mapping[int, str], lemmas: Collection[str]
-    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    ) -> tuple[Hashes, Hashes, Hashes]:
         """Return features: of a word uint64[F], its scripts uint64[C], the lemmas ``found`` uint64[C, G]."""
         upos, rows = word.analysis.upos, []
         for lemma in found.values():

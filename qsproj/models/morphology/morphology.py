@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Hashes, Weights
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import composed_as, lower_form, plain_form
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
@@ -54,7 +54,7 @@ class AnalysisFeatures:
         self._compiled = tagging.compiled(templates, ("tag",))
         self._table = tagging.WordTable({}, lemmas if set(STEM_TEMPLATES) & set(templates) else None)
 
-    def keys(self, forms: Sequence[str], upos: Sequence[str]) -> NDArray[np.uint64]:
+    def keys(self, forms: Sequence[str], upos: Sequence[str]) -> Hashes:
         """Return the features of the words of a sentence, or of several :func:`as_one`."""
         words = self._table.encode(forms)
         codes = {tag: stable_hash(f"tag {tag}") | 1 for tag in set(upos)}
@@ -75,7 +75,7 @@ class AnalysisWeights:
     """
 
     index: FeatureIndex
-    emissions: NDArray[np.float32]
+    emissions: Weights
     transitions: Floats
     support: Floats
 

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Rng
+from qsproj.conventions import Numbers, Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import composed_form, plain_form
 from qsproj.corpus.language.lexicon import Inflection
@@ -56,7 +56,7 @@ ScriptOf = Callable[[str, str], int]
 # Counts of analyses and scripts by form and UPOS.
 _Lexicon = dict[tuple[str, str], Counter[tuple[Analysis, int]]]
 # Active weight rows int32[n, T], right analyses int64[n], and the words as the kernels read them.
-_Example = tuple[NDArray[np.int32], NDArray[np.int64], tuple[NDArray[np.int64], ...]]
+_Example = tuple[Numbers, NDArray[np.int64], tuple[NDArray[np.int64], ...]]
 
 
 def columns_shown(treebank: Sequence[Sentence]) -> tuple[str, ...]:

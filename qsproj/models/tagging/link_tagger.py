@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Rng, Scores
+from qsproj.conventions import Floats, Numbers, Rng, Scores, Weights
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence, SentencePair
@@ -101,7 +100,7 @@ def link_senses(pair: SentencePair, source_tags: Sequence[str]) -> SenseRows:
     return SenseRows(words.astype(np.int32), chances / np.maximum(said, 1.0)[words], rows)
 
 
-def _rows(tags: NDArray[np.int32], chances: Floats, n_tags: int) -> NDArray[np.int32]:
+def _rows(tags: Numbers, chances: Floats, n_tags: int) -> Numbers:
     """Return the rows of links, int32[L, 2]: by source tag, and by bin of link probability and source tag."""
     return np.stack([tags, (1 + np.digitize(chances, SURE)) * n_tags + tags], axis=1).astype(np.int32)
 
@@ -141,5 +140,5 @@ def _log_chances(chances: Floats) -> Scores:
     return np.vstack([np.zeros(chances.shape[1]), np.log(np.maximum(chances, LEAST_TAG))])
 
 
-def _no_weights(source_tags: Sequence[str], tags: Sequence[str]) -> NDArray[np.float32]:
+def _no_weights(source_tags: Sequence[str], tags: Sequence[str]) -> Weights:
     return np.zeros(((2 + len(SURE)) * len(source_tags), len(tags)), dtype=np.float32)

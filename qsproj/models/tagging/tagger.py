@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Mask
+from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
@@ -59,7 +58,7 @@ class FeatureExtractor:
         self.of_spelling = np.flatnonzero(np.isin(templates, SPELLING))
         self.of_form = [at for at, name in enumerate(templates) if name in ("form", "lower")]
 
-    def keys(self, forms: Sequence[str]) -> NDArray[np.uint64]:
+    def keys(self, forms: Sequence[str]) -> Hashes:
         """Return the features of the words of a sentence, or of several :func:`as_one`."""
         words = self._table.encode(forms)
         keys = np.empty((len(forms), len(self._compiled)), dtype=np.uint64)
@@ -83,7 +82,7 @@ class Tagger(Stored):
     tags: tuple[str, ...]
     extractor: FeatureExtractor
     index: FeatureIndex
-    weights: NDArray[np.float32]
+    weights: Weights
     transitions: Floats
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     language: str | None = None
@@ -161,7 +160,7 @@ class Tagger(Stored):
     def best_tags(self, emissions: Floats) -> tuple[str, ...]:
         return tuple([self.tags[tag] for tag in self.best_numbers(emissions).tolist()])
 
-    def best_numbers(self, emissions: Floats) -> NDArray[np.int32]:
+    def best_numbers(self, emissions: Floats) -> Numbers:
         tags = np.empty(len(emissions), dtype=np.int32)
         if len(emissions):
             viterbi(emissions, self.transitions, tags)
@@ -255,7 +254,7 @@ class Tagger(Stored):
                     emissions[word] -= penalty
         return emissions
 
-    def _penalty(self, form: str, rows: NDArray[np.int32]) -> Floats | None:
+    def _penalty(self, form: str, rows: Numbers) -> Floats | None:
         """Return the amounts subtracted from the potentials of a word with features ``rows``; None: 0."""
         likely, of_spelling = likely_tags(form), rows[self.extractor.of_spelling]
         if likely and likely[0] in SIGNS:

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Rng
+from qsproj.conventions import Hashes, Rng, Weights
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
 from qsproj.corpus.editing import with_columns
@@ -52,7 +51,7 @@ FINE_EPOCHS, FINE_RATE = 5, 0.05  # of fine-tuning
 FOLDS, LEARNED = 3, 3
 WHAT = "training the tagger"
 Words = tuple[str, ...]
-LogEvidence = NDArray[np.float32]  # natural-log weights, at most 0; -inf forbids
+LogEvidence = Weights  # natural-log weights, at most 0; -inf forbids
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +134,7 @@ def fine_tuned_tagger(tagger: Tagger, sentences: Sequence[Sentence], *, rng: Rng
     return learn(trainer, _encoded(start, usable, keys), epochs=FINE_EPOCHS, rng=rng, description=WHAT)[0]
 
 
-def _encoded(
-    start: Tagger, examples: Sequence[_Example], keys: Sequence[NDArray[np.uint64]]
-) -> list[ChainExample]:
+def _encoded(start: Tagger, examples: Sequence[_Example], keys: Sequence[Hashes]) -> list[ChainExample]:
     numbers = {tag: number for number, tag in enumerate(start.tags)}
     known = (np.array([numbers[tag] for tag in one.tags], dtype=np.int32) for one in examples)
     rows = zip(map(start.index.rows, keys), known, examples, strict=True)

@@ -19,7 +19,7 @@ from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.graph import FactorGroup, factor_graph
 from qsproj.bp.links import arcs_of, chosen_links
 from qsproj.bp.run import Status
-from qsproj.conventions import ROOT, Floats, Mask, Rng, Scores
+from qsproj.conventions import ROOT, Floats, Mask, Numbers, Rng, Scores, Weights
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -44,7 +44,6 @@ from qsproj.models.tree_decoder import TreeDecoder
 TAG, TRIGRAM, ROOT_TAGLINK, TAGLINK = range(4)
 TAG_LINK_BUCKETS = 1 << 20
 LEAST_PROBABILITY = 1e-6  # lower bound of the tagger's probabilities in the graph
-Numbers = NDArray[np.int32]
 # Scores (natural log) or expected counts: of arcs float64[E]; and of each family: of the tags of words
 # float64[n * K]; of [tag before the last, last tag, tag] float64[(K+1)^3], K being the boundary; of each pair
 # of tags of each arc from the root, and between words.
@@ -177,7 +176,7 @@ class TaggingFeatures:
 
 
 @lru_cache
-def trigram_rows(n_tags: int) -> NDArray[np.int32]:
+def trigram_rows(n_tags: int) -> Numbers:
     """Return int32[(K+1)^3, 3]: the weight indices of each trigram, its bigram and its tag."""
     side = n_tags + 1
     codes = np.arange(side**3)
@@ -194,7 +193,7 @@ class TaggingWeights:
     """
 
     arcs: ArcScorer
-    tag_links: NDArray[np.float32]
+    tag_links: Weights
     trigrams: Floats
 
     @staticmethod

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Rng, Scores
+from qsproj.conventions import Floats, Numbers, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.messages import check_type
@@ -39,7 +38,7 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import blocks_of
 
 Tags = tuple[str, ...]
-TagNumbers = NDArray[np.int32]  # the tag of each word, by the tagger's numbers
+TagNumbers = Numbers  # the tag of each word, by the tagger's numbers
 # Tags with a lower tagger probability are not tried. The second number weights the expected score of a tree
 # (log Z minus the entropy of the trees) against the tagger's log-potentials: a wrong tag, as of an auxiliary
 # without a verb, leaves no tree that stands out. On dev files of German, Spanish and Swedish, with taggers

@@ -10,9 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Mask
+from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights
 from qsproj.corpus.characters import readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.sentence_ends import rule_starts
@@ -36,7 +35,7 @@ class Splitter:
 
     language: str | None
     index: FeatureIndex
-    weights: NDArray[np.float32]
+    weights: Weights
 
     def starts(self, paragraph: str) -> list[int]:
         """Return the sentence starts in a text with single spaces, 0 first; O(characters)."""
@@ -97,7 +96,7 @@ def _goes_on(sentence: Sentence) -> bool:
 
 def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None) -> Splitter | None:
     """Train on consecutive sentences with ``# text``; return None where there are not two."""
-    keys, outcomes = list[NDArray[np.uint64]](), list[Mask]()
+    keys, outcomes = list[Hashes](), list[Mask]()
     for whole, firsts in running_texts(treebank):
         for begin, end in pairwise([*range(0, len(firsts), LONGEST_TEXT), len(firsts)]):
             stop = firsts[end] if end < len(firsts) else len(whole)
@@ -121,7 +120,7 @@ def train_splitter(treebank: Sequence[Sentence], *, language: str | None = None)
     return Splitter(language=language, index=FeatureIndex(index.keys[kept]), weights=rounded)
 
 
-def _fit(rows: NDArray[np.int32], outcomes: Mask, prior: Floats) -> Floats:
+def _fit(rows: Numbers, outcomes: Mask, prior: Floats) -> Floats:
     # Imported here: it takes a tenth of a second, and only training needs it.
     from scipy.optimize import minimize
     from scipy.sparse import csr_array

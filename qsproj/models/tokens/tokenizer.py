@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats
+from qsproj.conventions import Floats, Hashes, Numbers, Weights
 from qsproj.corpus import text as texts
 from qsproj.corpus.characters import belongs_to_neighbour, readable
 from qsproj.corpus.contractions import cased_like
@@ -130,7 +130,7 @@ class Tokenizer:
 
     language: str | None
     index: FeatureIndex
-    weights: NDArray[np.float32]
+    weights: Weights
     transitions: Floats
     expansions: Expansions
     known: frozenset[str]
@@ -206,7 +206,7 @@ class Tokenizer:
                 break
         return found
 
-    def _other(self, tokens: Iterable[Token], states: NDArray[np.int32]) -> Floats:
+    def _other(self, tokens: Iterable[Token], states: Numbers) -> Floats:
         other = np.full((len(states), N_STATES), IMPOSSIBLE)
         other[np.arange(len(states)), states] = 0.0
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD))
@@ -219,7 +219,7 @@ class Tokenizer:
                 other[begin - 1, INSIDE] = 0.0
         return other
 
-    def _cut(self, text: str, states: NDArray[np.int32]) -> Tokens:
+    def _cut(self, text: str, states: Numbers) -> Tokens:
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD)).tolist()
         tokens = []
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
@@ -303,7 +303,7 @@ def _without_gaps(
     return pairs.reshape(len(places), -1), follows, places
 
 
-def _with_gaps(states: NDArray[np.int32], places: NDArray[np.int64], length: int) -> NDArray[np.int32]:
+def _with_gaps(states: Numbers, places: NDArray[np.int64], length: int) -> Numbers:
     """Return the states of all characters of a line: a space before a continued token is inside it."""
     whole = np.full(length, SPACE, dtype=np.int32)
     whole[places] = _OF_TOKENS[states % len(_OF_TOKENS)]
@@ -316,7 +316,7 @@ def _log_sum(emissions: Floats, transitions: Floats) -> float:
     return posterior(emissions.copy(), transitions, np.empty_like(emissions), np.zeros_like(transitions))
 
 
-def keys_of(text: str, language: str | None, known: frozenset[str]) -> NDArray[np.uint64]:
+def keys_of(text: str, language: str | None, known: frozenset[str]) -> Hashes:
     attributes = character_attributes(text, texts.rule_starts(text, language), known)
     keys = np.empty((len(text), len(COMPILED_TEMPLATES)), dtype=np.uint64)
     feature_keys(attributes, np.arange(len(text), dtype=np.int32), COMPILED_TEMPLATES, keys)

@@ -5,9 +5,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Rng
+from qsproj.conventions import Numbers, Rng, Weights
 from qsproj.corpus.characters import plain_form, readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
@@ -94,7 +93,7 @@ def train_tokenizer(
     return learn(trainer, encoded, epochs=epochs, rng=rng, patience=None, description="learning tokens")[0]
 
 
-def _rules_first(index: FeatureIndex, language: str | None) -> NDArray[np.float32]:
+def _rules_first(index: FeatureIndex, language: str | None) -> Weights:
     weights = np.zeros((len(index.keys), tokenizer.N_STATES), dtype=np.float32)
     # In this line rules begin a token at the first character and none at the second, in any language.
     rows = index.rows(tokenizer.keys_of("aa", language, frozenset())[:, [TEMPLATES.index("rule")]])[:, 0]
@@ -129,7 +128,7 @@ def spaced(found: TokenizedText) -> TokenizedText:
     return TokenizedText(" ".join(found.text[begin:end] for begin, end, _ in found.tokens), tuple(tokens))
 
 
-def _states(found: TokenizedText) -> NDArray[np.int32]:
+def _states(found: TokenizedText) -> Numbers:
     states = np.full(len(found.text), tokenizer.SPACE, dtype=np.int32)
     for begin, end, words in found.tokens:
         states[begin:end] = tokenizer.INSIDE

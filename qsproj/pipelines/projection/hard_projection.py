@@ -8,9 +8,8 @@ from functools import partial
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, ROOT, Heads, Rng
+from qsproj.conventions import NO_HEAD, ROOT, Heads, Numbers, Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
@@ -59,7 +58,7 @@ class ProjectionCounts:
         return f"{read}: {arcs}, {pluralise(self.whole, 'whole tree')}", *((judged,) if self.judged else ())
 
 
-def one_to_one(alignment: Alignment) -> NDArray[np.int32]:
+def one_to_one(alignment: Alignment) -> Numbers:
     """Return the one-to-one linked source word of each target word, int32[n_target + 1], -1 for none."""
     partners = np.full(alignment.n_target + 1, NO_HEAD, dtype=np.int32)
     partners[0] = ROOT
@@ -134,7 +133,7 @@ def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tupl
     return with_predicted_heads(pair.target, heads, relations), counts
 
 
-def _inverse(partners: NDArray[np.int32], n_source: int) -> NDArray[np.int32]:
+def _inverse(partners: Numbers, n_source: int) -> Numbers:
     """Return the last partner among target words of each source word, -1 for none."""
     stands_for = np.full(n_source + 1, NO_HEAD, dtype=np.int32)
     linked = np.flatnonzero(partners != NO_HEAD)
@@ -156,7 +155,7 @@ def _copied(
     return heads, tuple(relations)
 
 
-def _depths(heads: Heads) -> NDArray[np.int32]:
+def _depths(heads: Heads) -> Numbers:
     """Return the number of arcs from the root to each word; more than n for words not connected to it."""
     depths = np.zeros(len(heads), dtype=np.int32)
     for word in range(1, len(heads)):

@@ -13,9 +13,8 @@ from functools import lru_cache
 from itertools import chain, repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Rng
+from qsproj.conventions import Floats, Hashes, Rng, Weights
 from qsproj.corpus.characters import lower_case, plain_form
 from qsproj.corpus.language.recognition import commonest_script
 from qsproj.features.hashing import FeatureIndex, commonest, pair_templates, stable_hash
@@ -55,7 +54,7 @@ class RelativeVoter:
     tags: Words
     latin: bool  # whether it reads words in basic Latin letters
     index: FeatureIndex
-    weights: NDArray[np.float32]  # float32[R, T]
+    weights: Weights  # float32[R, T]
     transitions: Floats  # all 0: the words of a sentence are independent
     shares: Floats  # float64[T], of the tags in its treebanks
     power: float = 0.0  # of its probabilities, as evidence
@@ -158,7 +157,7 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
 
 def features_of(
     sentences: Sequence[Words], tags: Sequence[Words], *, latin: bool
-) -> tuple[NDArray[np.uint64], list[slice]]:
+) -> tuple[Hashes, list[slice]]:
     """Return the features of each word, given the tags of the others, uint64[M, K], and each sentence's rows.
 
     Rows between sentences are 0.
