@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Hashes, Numbers
 from qsproj.corpus.characters import lower_form
-from qsproj.corpus.sentence import Alignment, Sentence
+from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.features.hashing import Template, hashes_of, stable_hash, templates_of
 
 HASH_BITS = 18
@@ -106,14 +106,9 @@ def factor_buckets(
     return _hashed(FACTOR_TEMPLATES, _seeds(FAMILIES, FACTOR_TEMPLATES)[families], columns)
 
 
-def link_buckets(
-    alignment: Alignment,
-    source: Sentence,
-    target: Sentence,
-    source_words: WordHashes,
-    target_words: WordHashes,
-) -> Buckets:
+def link_buckets(pair: SentencePair, source_words: WordHashes, target_words: WordHashes) -> Buckets:
     """Return the features of candidate links, int32[k, T], in the order of ``alignment.links``."""
+    alignment = pair.alignment
     rows, posteriors = alignment.links, link_posteriors(alignment)
     sources, targets = rows[:, 0], rows[:, 1]
     grid = np.zeros((alignment.n_source + 2, alignment.n_target + 2))
@@ -123,7 +118,7 @@ def link_buckets(
     place = np.abs(sources / alignment.n_source - targets / alignment.n_target)
     beside = (grid[sources - 1, targets - 1] > 0.5) * 1 + (grid[sources + 1, targets + 1] > 0.5) * 1
     rivals = (grid[sources] > 0).sum(axis=1) + (grid[:, targets] > 0).sum(axis=0)
-    likeness = [_likeness(source.forms[s - 1], target.forms[t - 1]) for s, t in rows.tolist()]
+    likeness = [_likeness(pair.source.forms[s - 1], pair.target.forms[t - 1]) for s, t in rows.tolist()]
     columns = {
         "posterior": np.digitize(posteriors, (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.995)),
         "best": best,
@@ -155,9 +150,7 @@ def tag_buckets(
 
 def link_posteriors(alignment: Alignment) -> Floats:
     """Return the aligner's probabilities float64[k]; if missing, 0.9 for a sure link, else 0.5."""
-    if alignment.weights is None:
-        return np.where(alignment.sure, 0.9, 0.5)
-    return alignment.weights
+    return np.where(alignment.sure, 0.9, 0.5) if alignment.weights is None else alignment.weights
 
 
 def fertility_buckets(tags: Hashes, *, side: str) -> Buckets:

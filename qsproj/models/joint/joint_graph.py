@@ -287,7 +287,7 @@ def prepare_pair(
         target_factors=target_scores.factors,
         prior=np.clip(odds, -MAX_LINK_LOG_ODDS, MAX_LINK_LOG_ODDS),
         buckets={
-            "links": joint_templates.link_buckets(pair.alignment, pair.source, pair.target, *words),
+            "links": joint_templates.link_buckets(pair, *words),
             "fertility": np.concatenate(fertilities),
             "factors": joint_templates.factor_buckets(structure.families, structure.words, *words),
             "jumps": joint_templates.jump_buckets(structure.align_hmms),
