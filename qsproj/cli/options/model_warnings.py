@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from qsproj.errors import DataError
 from qsproj.models.arc.arc_scorer import IGNORABLE, share_of_known_tags
 from qsproj.models.converter.converter import Converter
 from qsproj.models.parser import Parser
-from qsproj.models.storage import load_made
+from qsproj.models.storage import Provenance, load_made
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.progress import notice
 
@@ -97,9 +96,7 @@ def warn_unknown_relations(
     yield from sentences
 
 
-def warn_misfit(
-    tagger: Tagger, parser: Parser, made: Mapping[str, Any], *, tagger_path: str, path: str
-) -> None:
+def warn_misfit(tagger: Tagger, parser: Parser, made: Provenance, *, tagger_path: str, path: str) -> None:
     if "upos" in parser.ignored:
         remedy = "tag its treebank (qsproj tag -m), then train it again"
         notice(f"{path} was trained without UPOS, and ignores the tags of {tagger_path}; {remedy}")

@@ -131,12 +131,7 @@ def mark_heads(tree: TreeOfWords, pairs: Sequence[tuple[int, int]]) -> dict[int,
 
 
 def with_marks_attached(
-    scores: Scores,
-    forms: Sequence[str],
-    tags: Sequence[str],
-    inference: TreeDecoder,
-    *,
-    temperature: float = 1.0,
+    scores: Scores, forms: Sequence[str], tags: Sequence[str], trees: TreeDecoder, *, temperature: float = 1.0
 ) -> Scores:
     """Return arc scores with other arcs into the marks of a sentence; those into words stay.
 
@@ -150,23 +145,23 @@ def with_marks_attached(
         return scores
     tempered = scores / temperature
     marked = are_marks(tags)
-    if isinstance(inference, ConstrainedInference):
+    if isinstance(trees, ConstrainedInference):
         # Decoding adds the evidence of known relations to the new scores of marks.
-        inference = replace(inference, evidence=np.where(marked, 0.0, inference.evidence))
+        trees = replace(trees, evidence=np.where(marked, 0.0, trees.evidence))
     by_guidelines = np.zeros_like(scores)
     size = max(min(SAMPLED, SAMPLED * LONG // len(forms)), 1)
     pairs = [(a, b) for a, b in paired_marks(forms) if b > a + 1 and marked[a] and marked[b]]
-    for heads in inference.sample(tempered, size, np.random.default_rng(SEED)):
+    for heads in trees.sample(tempered, size, np.random.default_rng(SEED)):
         for mark, head in mark_heads(tree_of_words(forms, tags, heads), pairs).items():
             by_guidelines[head, mark] += 1.0 / size
     # Marks alone follow the guidelines in full: half the probability of each would make chains.
-    own = by_guidelines if set(tags) == {PUNCT} else inference.infer(tempered)[1]
+    own = by_guidelines if set(tags) == {PUNCT} else trees.infer(tempered)[1]
     marks = np.flatnonzero(by_guidelines.any(axis=0))
     mixed = np.maximum(0.5 * (own[:, marks] + by_guidelines[:, marks]), LEAST)
     changed = scores.copy()
     changed[:, marks] = temperature * np.log(mixed)
     if pairs:
-        chances = inference.infer(changed / temperature)[1]
+        chances = trees.infer(changed / temperature)[1]
         for first, last in pairs:
             changed[first + 1 : last, last] += TOGETHER * chances[first + 1 : last, first]
     return changed

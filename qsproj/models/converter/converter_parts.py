@@ -85,9 +85,7 @@ def turned_arcs(source: Heads, target: Heads) -> Mask:
     return found
 
 
-def train_turns(
-    nodes: Sequence[SourceNodes], targets: Sequence[Heads], *, rng: Rng, epochs: int
-) -> TurnModel:
+def train_turns(nodes: Sequence[SourceNodes], heads: Sequence[Heads], *, rng: Rng, epochs: int) -> TurnModel:
     """Train on source trees and the target trees int32[n+1] of the same words, whole or partial."""
     live = TurnModel.untrained()
     descent = AdaGrad(live.weights, rate=RATE)
@@ -98,7 +96,7 @@ def train_turns(
         descent.step()
         return loss
 
-    examples = [(one, turned_arcs(one.heads, target)) for one, target in zip(nodes, targets, strict=True)]
+    examples = [(one, turned_arcs(one.heads, target)) for one, target in zip(nodes, heads, strict=True)]
     trainer = Steps(step, lambda: TurnModel(descent.mean()))
     return learn(trainer, examples, epochs=epochs, rng=rng, description="training turns")[0]
 

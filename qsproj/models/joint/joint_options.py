@@ -48,11 +48,7 @@ class JointOptions:
     propagation: Propagation = field(default_factory=Propagation)
     least_probability: float = option_field(MIN_PROBABILITY, least=0.0, most=1.0)
     link_threshold: float = option_field(
-        LINK_THRESHOLD,
-        least=0.0,
-        most=1.0,
-        metavar="P",
-        help="least probability of the links that the model writes",
+        LINK_THRESHOLD, least=0.0, most=1.0, metavar="P", help="least probability of the links to write"
     )
     tag_threshold: float | None = option_field(None, least=0.0, most=1.0)
 

@@ -19,7 +19,7 @@ from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport
 from qsproj.pipelines.projection import methods
-from qsproj.pipelines.projection.methods import USUAL_ARCS, ProjectedArcs
+from qsproj.pipelines.projection.methods import USUAL_ARCS, HardProjectionOptions, ProjectedArcs
 from qsproj.progress import track
 
 BANDS = (5, 10, 15, 20, 25, 30, 40, 60)  # maximum number of words of each band of lengths except the last
@@ -182,11 +182,7 @@ class ProjectedTrees:
 
 
 def train_on_projection(
-    trees: Iterable[Sentence],
-    *,
-    rng: Rng,
-    selection: methods.HardProjectionOptions,
-    training: TrainingOptions,
+    trees: Iterable[Sentence], *, rng: Rng, selection: HardProjectionOptions, training: TrainingOptions
 ) -> tuple[ArcParser, TrainingReport, int]:
     """Train a parser on the densest trees; also return their number. UsageError if none is dense enough."""
     least = selection.min_attached
@@ -198,11 +194,7 @@ def train_on_projection(
 
 
 def project_hard(
-    pairs: Iterable[SentencePair],
-    *,
-    rng: Rng,
-    projection: methods.HardProjectionOptions,
-    training: TrainingOptions,
+    pairs: Iterable[SentencePair], *, rng: Rng, projection: HardProjectionOptions, training: TrainingOptions
 ) -> methods.Projected:
     """Project arcs through links and train a parser on dense trees; UsageError without any."""
     project = partial(ProjectedTrees, pairs, projection)

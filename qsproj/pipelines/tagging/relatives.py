@@ -155,14 +155,12 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
     return learn(trainer, examples, epochs=EPOCHS, rng=rng, description="learning from relatives")[0]
 
 
-def features_of(
-    sentences: Sequence[Words], tags: Sequence[Words], *, latin: bool
-) -> tuple[Hashes, list[slice]]:
+def features_of(texts: Sequence[Words], tags: Sequence[Words], *, latin: bool) -> tuple[Hashes, list[slice]]:
     """Return the features of each word, given the tags of the others, uint64[M, K], and each sentence's rows.
 
     Rows between sentences are 0.
     """
-    (forms, places), (given, _) = as_one(sentences), as_one(tags)
+    (forms, places), (given, _) = as_one(texts), as_one(tags)
     codes = bytearray().join(map(_attributes, forms, given, repeat(latin)))
     attributes = np.frombuffer(codes, dtype=np.uint64).reshape(-1, len(ATTRIBUTES))
     words = np.array([at if form else -1 for at, form in enumerate(forms)], dtype=np.int32)
