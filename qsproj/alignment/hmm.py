@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.alignment import encoding
-from qsproj.alignment.encoding import LinkedPair, Words
+from qsproj.alignment.encoding import EncodedPairs, LinkedPair, ShardFiles, Vocabularies, Words
 from qsproj.conventions import Floats, Numbers, Weights
 from qsproj.corpus.files import temporary_folder
 from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares
@@ -66,8 +66,8 @@ class Shards:
     int64[V+1], ``targets`` int32[p], and ``places`` int32[p], the number of each in the shard.
     """
 
-    files: tuple[encoding.ShardFiles, ...]
-    vocabularies: encoding.Vocabularies
+    files: tuple[ShardFiles, ...]
+    vocabularies: Vocabularies
     pairs: int  # distinct word pairs of the bitext
     sources: Floats  # their pseudo-counts by source word
     targets: Floats  # their pseudo-counts by target word
@@ -101,19 +101,17 @@ class _Done(NamedTuple):
 
 
 def write_shards(folder: Path, pairs: Iterable[tuple[Words, Words]], settings: HmmSettings) -> Shards:
-    vocabularies: encoding.Vocabularies = {}, {}
+    vocabularies: Vocabularies = {}, {}
     shards = []
     for number, encoded in enumerate(encoding.encode_bitext(pairs, vocabularies, size=settings.shard)):
-        files = encoding.ShardFiles(folder, number)
+        files = ShardFiles(folder, number)
         _write_shard(files, encoded, vocabularies)
         shards.append(files)
     totals = (np.zeros(len(words)) for words in vocabularies)
     return number_in_bitext(Shards(tuple(shards), vocabularies, 0, *totals), settings)
 
 
-def _write_shard(
-    files: encoding.ShardFiles, encoded: encoding.EncodedPairs, vocabularies: encoding.Vocabularies
-) -> None:
+def _write_shard(files: ShardFiles, encoded: EncodedPairs, vocabularies: Vocabularies) -> None:
     words = ("source_words", "target_words")
     for name in (*words, "source_offsets", "target_offsets", "cell_offsets", "lengths"):
         files.save(name, getattr(encoded, name))
@@ -135,11 +133,11 @@ def _write_shard(
         files.save(name, array)
 
 
-def _cells(files: encoding.ShardFiles) -> Cells:
+def _cells(files: ShardFiles) -> Cells:
     return Cells(*(files.load(name) for name in Cells._fields))
 
 
-def _shares(files: encoding.ShardFiles) -> Shares:
+def _shares(files: ShardFiles) -> Shares:
     return Shares(*(files.load(f"shares.{name}") for name in Shares._fields))
 
 
@@ -166,10 +164,10 @@ def sweep_shards(
 
 def _swept(
     shards: Shards, sweep: Sweep, workers: Workers, *, keep: bool
-) -> Iterator[tuple[encoding.ShardFiles, Numbers, _Done]]:
+) -> Iterator[tuple[ShardFiles, Numbers, _Done]]:
     on_the_way: deque[Numbers] = deque()
 
-    def task(files: encoding.ShardFiles) -> _Task:
+    def task(files: ShardFiles) -> _Task:
         pairs: Numbers = files.load("pairs")
         on_the_way.append(pairs)
         prior = sweep.prior._replace(pairs=files.load("prior"))
@@ -210,13 +208,13 @@ def _sweep_shard(sweep: Sweep, keep: bool, task: _Task) -> _Done:
     return _Done(shares, counts, jumps, log_likelihood, posteriors)
 
 
-def _linked_pairs(files: encoding.ShardFiles, posteriors: Weights) -> Iterator[encoding.LinkedPair]:
+def _linked_pairs(files: ShardFiles, posteriors: Weights) -> Iterator[LinkedPair]:
     sizes = (np.diff(files.load(f"{side}_offsets")).tolist() for side in ("source", "target"))
     begin = 0
     for length, m, n in zip(files.load("lengths").tolist(), *sizes, strict=True):
         cells = posteriors[begin : begin + m * n].reshape(m, n, 2)
         begin += m * n
-        yield encoding.LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
+        yield LinkedPair((length[0], length[1]), cells[:, :, 0], cells[:, :, 1])
 
 
 def token_order(
@@ -225,8 +223,7 @@ def token_order(
     """Sort tokens by word, stably: starts int64[V+1], tokens int64[T], sentences int32[T]."""
     tokens = np.argsort(words, kind="stable")
     sentences = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
-    starts = encoding.offsets_of(np.bincount(words, minlength=vocabulary_size))
-    return starts, tokens, sentences[tokens]
+    return encoding.offsets_of(np.bincount(words, minlength=vocabulary_size)), tokens, sentences[tokens]
 
 
 def number_in_bitext(shards: Shards, settings: HmmSettings) -> Shards:
@@ -289,7 +286,7 @@ def _join_block(
     return replace(shards, pairs=shards.pairs + len(targets))
 
 
-def _starts(files: encoding.ShardFiles, first: int, last: int) -> NDArray[np.int64]:
+def _starts(files: ShardFiles, first: int, last: int) -> NDArray[np.int64]:
     """Return the starts and the end of a shard's pairs of some source words; unseen words have none."""
     known = files.part("starts", first, last + 1)
     end = known[-1] if len(known) else 0

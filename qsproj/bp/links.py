@@ -79,8 +79,7 @@ def two_cycles(links: Table) -> Table:
 def crossing_pairs(heads: Table, dependents: Table, variables: Table) -> tuple[Table, Table]:
     """Return all pairs of arcs that cross, and their dependents by position; O(E^2) time and memory."""
     low, high = np.minimum(heads, dependents), np.maximum(heads, dependents)
-    inside = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
-    pairs = np.argwhere(inside)
+    pairs = np.argwhere((low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high))
     words = np.sort(dependents[pairs], axis=1)
     return variables[pairs].astype(np.int32), words.astype(np.int32)
 

@@ -202,8 +202,7 @@ class Beliefs:
 
 def log_odds(beliefs: Beliefs, variables: ArrayLike) -> Floats:
     """Return the log-odds that each of these booleans is true, in the shape of ``variables``."""
-    ids = np.asarray(variables, dtype=np.int64)
-    return beliefs.log_ratios[beliefs.graph.starts[ids]]
+    return beliefs.log_ratios[beliefs.graph.starts[np.asarray(variables, dtype=np.int64)]]
 
 
 def probabilities(beliefs: Beliefs, variable: int) -> Floats:

@@ -147,8 +147,7 @@ def chosen_links(options: argparse.Namespace, threshold: float) -> Iterator[Alig
         whole = [i for i, size in enumerate(sizes) if all(size)]
         numbered = zip(whole, pairs, strict=True)
         pairs = bitext = [replace(pair, hand=hand[i]) if i < len(hand) else pair for i, pair in numbered]
-        families = alignment_families(options)
-        chooser, counts = learn_to_choose(bitext, rng=rng_of(options), families=families)
+        chooser, counts = learn_to_choose(bitext, rng=rng_of(options), families=alignment_families(options))
         left_out = pluralise(sum(pair.hand is not None for pair in bitext) - counts.pairs, "pair")
         notice(f"{counts.summary()}; left out: {left_out} too long or without candidates")
         if options.save_model is not None:

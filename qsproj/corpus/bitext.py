@@ -215,8 +215,7 @@ def _units(handle: TextIO, name: str, opening: str) -> Iterator[tuple[str, list[
                     element.clear()
                 elif event == "start" and tag == "tu" and len(root):
                     # Free finished units, which the body still holds.
-                    body = root[-1]
-                    del body[:-1]
+                    del root[-1][:-1]
     except ParseError as error:
         found = f"XML that cannot be read ({error})"
         raise DataError(name, error.position[0], found, "TMX", "check that it is whole") from error

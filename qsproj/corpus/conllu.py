@@ -177,8 +177,7 @@ def _blocks(text: Iterator[str], name: str) -> Iterator[_Block]:
 
 def _sentence(block: _Block, name: str) -> Sentence:
     lines, newline, end = _without_line_ends(block)
-    rows = [line for line in lines if line[0] != "#"]
-    cells = _word_cells(rows)
+    cells = _word_cells([line for line in lines if line[0] != "#"])
     if isinstance(cells, Fault):
         row_lines = [i for i, line in enumerate(lines) if line[0] != "#"] or [0]
         raise DataError(name, block.number + row_lines[cells.row], *cells[1:])

@@ -39,8 +39,7 @@ LONGEST_CHUNK, LONGEST_KNOWN = 30, 8
 
 def character_attributes(text: str, rules: Sequence[bool] | None, known: frozenset[str]) -> Codes:
     """Return the attributes of each character of a line, uint64[n, A]; 0 for a missing one."""
-    n = len(text)
-    codes = np.zeros((n, len(CHARACTER_ATTRIBUTES)), dtype=np.uint64)
+    codes = np.zeros((len(text), len(CHARACTER_ATTRIBUTES)), dtype=np.uint64)
     columns = {name: codes[:, at] for at, name in enumerate(CHARACTER_ATTRIBUTES)}
     characters = np.array([ord(_digits(character)) for character in text], dtype=np.uint64)
     columns["character"][:] = mixed(characters)

@@ -80,8 +80,7 @@ def to_token_list(sentence: Sentence) -> TokenList:
     ('s1', 2)
     """
     check_type(sentence, Sentence, "a Sentence")
-    parsers = {"feats": _items, "misc": _items}
-    return package("conllu").parse(sentence.to_conllu(), field_parsers=parsers)[0]
+    return package("conllu").parse(sentence.to_conllu(), field_parsers={"feats": _items, "misc": _items})[0]
 
 
 def _items(row: list[str], column: int) -> dict[str, str | None] | None:

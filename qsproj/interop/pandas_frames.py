@@ -75,8 +75,7 @@ def from_pandas(frame: DataFrame) -> Document:
     >>> qsproj.from_pandas(frame.assign(upos=["NOUN", "VERB"]))[0][1]
     <Token 1 'Dogs' NOUN>
     """
-    pandas = package("pandas")
-    check_type(frame, pandas.DataFrame, "a DataFrame; make one: qsproj.to_pandas")
+    check_type(frame, package("pandas").DataFrame, "a DataFrame; make one: qsproj.to_pandas")
     table = frame.reset_index() if set(INDEX) <= set(frame.index.names) else frame
     if missing := [name for name in (*INDEX, "form") if name not in table.columns]:
         expected = "sentence and word as index or columns, and form"

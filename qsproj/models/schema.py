@@ -154,8 +154,7 @@ def ascending(arrays: Arrays, name: str, dtype: type, *, least: int = 0, most: i
 
 def lines_of(arrays: Arrays, name: str) -> list[str]:
     """Return the lines of a text stored as uint8[bytes]; raise as :func:`shaped`."""
-    array = _vector(arrays, name, np.dtype(np.uint8), "bytes")
-    return array.tobytes().decode("utf-8").split("\n")
+    return _vector(arrays, name, np.dtype(np.uint8), "bytes").tobytes().decode("utf-8").split("\n")
 
 
 def _vector(arrays: Arrays, name: str, dtype: np.dtype[Any], axis: str) -> NDArray[Any]:

@@ -55,8 +55,7 @@ def parse_stream(
     """
     parser = loaded_once(load_parser, model)
     parser = (parser.retagging() if retag else None) or parser
-    apply = partial(parse_all, retag=retag, **options)
-    on_block = partial(_apply_to_block, apply=apply, origin=origin)
+    on_block = partial(_apply_to_block, apply=partial(parse_all, retag=retag, **options), origin=origin)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
         return map_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)

@@ -52,8 +52,7 @@ def word_uncertainties(parser: Parser, sentence: Sentence) -> Floats:
 
     *Source*: Settles 2009, Active Learning Literature Survey, 3.1. Others: docs/results/without-gain.md.
     """
-    marginals = parser.posterior(sentence).marginals
-    return np.asarray(1.0 - marginals[:, 1:].max(axis=0))
+    return np.asarray(1.0 - parser.posterior(sentence).marginals[:, 1:].max(axis=0))
 
 
 def tag_kinds(sentence: Sentence) -> list[Kind]:

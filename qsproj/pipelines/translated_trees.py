@@ -204,9 +204,7 @@ class Translate:
     def __call__(self, sentences: Iterable[Sentence], rng: Rng, *, complete: bool) -> Iterator[Sentence]:
         if not complete:
             sentences = (self.missing.left_out(sentence, rng) for sentence in sentences)
-        return (
-            self.order.reordered(tree, rng) for tree in translated_trees(sentences, self.lexicon, rng=rng)
-        )
+        return (self.order.reordered(one, rng) for one in translated_trees(sentences, self.lexicon, rng=rng))
 
 
 def make_translator(pairs: Iterable[SentencePair]) -> Translate:

@@ -56,8 +56,7 @@ class FunctionWordRule:
         been, and been heads built). Dependents beyond it, with outer relations, and full stops move along.
         """
         own = (node for node in range(len(tree.heads)) if tree.base(node) == self.relation)
-        contents = dict.fromkeys(tree.heads[node] for node in own if tree.heads[node] > 0)
-        for content in contents:
+        for content in dict.fromkeys(tree.heads[node] for node in own if tree.heads[node] > 0):
             words = [child for child in tree.children[content] if tree.base(child) == self.relation]
             here = tree.starts[content]
             words.sort(key=lambda word: (tree.starts[word] < here, abs(tree.starts[word] - here)))

@@ -27,8 +27,7 @@ class NoTreeError(QsprojError):
 
     def __init__(self, scores: Scores, *, single_root: bool) -> None:
         root = "with exactly one root child " if single_root else ""
-        n = len(scores) - 1
-        found = f"no tree {root}over {n} words whose arcs all have a finite score"
+        found = f"no tree {root}over {len(scores) - 1} words whose arcs all have a finite score"
         super().__init__(f"found {found}, expected at least one; {_why_no_tree(scores)}")
 
 

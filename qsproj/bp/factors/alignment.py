@@ -24,8 +24,7 @@ def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Vale
     n = np.shape(scores)[0]
     if owners.shape != edges.shape or (owners.size and not (owners.min() >= 1 and owners.max() <= n)):
         raise ValueError(f"fertility has {edges.size} links and {owners.size} words, expected words 1..{n}")
-    order = np.argsort(owners, kind="stable")
-    return valence(edges[order], word_starts(owners, n), scores)
+    return valence(edges[np.argsort(owners, kind="stable")], word_starts(owners, n), scores)
 
 
 def word_starts(words: Numbers, n: int) -> NDArray[np.int64]:

@@ -55,8 +55,7 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
             return inference
         encoded = self.encode(sentence)
         heads = inference.decode(self.scorer.scores(self.scorer.features(encoded)), "mbr")
-        evidence = self.labeller.evidence(encoded, heads, words, given.relations)
-        return replace(inference, evidence=evidence)
+        return replace(inference, evidence=self.labeller.evidence(encoded, heads, words, given.relations))
 
     def allowing_crossings(self) -> Self | None:
         if not self.inference.projective:

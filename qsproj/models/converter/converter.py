@@ -315,8 +315,7 @@ def train_converter(
     relations = train_relations(trees, rng=rng, epochs=epochs)
     report = ConverterReport(len(examples), tuple(records), len(usable) - len(examples))
     seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
-    converter = Converter(turns, weights, relations, inference, source_relations=tuple(seen))
-    return converter, report
+    return Converter(turns, weights, relations, inference, source_relations=tuple(seen)), report
 
 
 _Example = tuple[list[WeightedSource], Objective]

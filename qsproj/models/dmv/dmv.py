@@ -431,8 +431,7 @@ class Dmv(Parser):
         if self.siblings is not None and len(kept) <= LONGEST:
             stop = np.clip(self.siblings.sibling_stop, PARSING_FLOOR, 1.0 - PARSING_FLOOR)
             floored = SiblingParameters(stop, np.maximum(self.siblings.sibling_child, PARSING_FLOOR))
-            root = np.maximum(self.parameters.root, PARSING_FLOOR)
-            siblings = sibling_scores(tags, floored, root)
+            siblings = sibling_scores(tags, floored, np.maximum(self.parameters.root, PARSING_FLOOR))
         return SentenceGrammar(tags, self.parameters.floored(PARSING_FLOOR), siblings)
 
     def with_siblings(self, trees: Iterable[Sentence]) -> "Dmv":

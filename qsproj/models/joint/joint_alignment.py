@@ -66,8 +66,7 @@ class LinkChooser(Stored):
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "LinkChooser":
         checked(header, {"families": names, "tagged": flag})
-        weights = JointWeights.from_arrays(arrays)
-        return LinkChooser(weights, tuple(header["families"]), header["tagged"])
+        return LinkChooser(JointWeights.from_arrays(arrays), tuple(header["families"]), header["tagged"])
 
 
 def links_only(pair: SentencePair, families: tuple[str, ...] = ()) -> PreparedPair:

@@ -362,8 +362,7 @@ def _with_hand_links(pair: SentencePair) -> SentencePair:
     if given.weights is not None:
         least = given.weights.min(initial=0.5)
         weights = np.concatenate([given.weights, np.full(len(hand.links), least)])
-    alignment = make_alignment(given.n_source, given.n_target, links, weights=weights)
-    return replace(pair, alignment=alignment)
+    return replace(pair, alignment=make_alignment(given.n_source, given.n_target, links, weights=weights))
 
 
 def joint_example(

@@ -254,8 +254,7 @@ def tagged_arcs(scorer: ArcScorer, sentence: Sentence, choices: TagChoices, kept
 def _variants(
     scorer: ArcScorer, sentence: Sentence, choices: TagChoices, variants: NDArray[np.integer]
 ) -> tuple[ArcFeatures, int]:
-    n_tags = choices.scores.shape[1]
-    states = (np.full(len(choices.words), tag) for tag in range(n_tags))
+    states = (np.full(len(choices.words), tag) for tag in range(choices.scores.shape[1]))
     versions = [scorer.encode(choices.applied(sentence, own)) for own in states]
     atoms = np.stack([version.atoms for version in versions])
     padded = np.stack([np.pad(version.tags, PADDING) for version in versions])

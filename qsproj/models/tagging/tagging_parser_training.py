@@ -162,7 +162,6 @@ def tagging_trainer(start: TaggingParser, options: TrainingOptions) -> Steps[Tag
         return float(missed - np.log(np.maximum(right_tags, 1e-12)).sum())
 
     def averaged() -> TaggingParser:
-        weights = TaggingWeights(arcs.averaged(), tag_links.mean(), trigrams.mean())
-        return replace(start, weights=weights)
+        return replace(start, weights=TaggingWeights(arcs.averaged(), tag_links.mean(), trigrams.mean()))
 
     return Steps(step, averaged, [arcs, tag_links, trigrams])

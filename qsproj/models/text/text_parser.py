@@ -270,8 +270,7 @@ class TextParser(Wrapper[Parser]):
         if self.base.word_tagger is not None:
             return sentences
         if self.retags or any(UNSPECIFIED in one.upos for one in sentences):
-            found = self.tagger.tag_block(one.forms for one in sentences)
-            rows = zip(sentences, found, strict=True)
+            rows = zip(sentences, self.tagger.tag_block(one.forms for one in sentences), strict=True)
             sentences = [with_columns(one, upos=map(self._tag, one.upos, tags)) for one, tags in rows]
         return self.tagger.with_morphology(sentences, anew=self.retags)
 

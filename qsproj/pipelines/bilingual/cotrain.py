@@ -189,8 +189,7 @@ def train_noisy_channel(
     statuses: Counter[Status] = Counter()
     explaining = []
     for pair in track(usable, "preparing", unit="pair"):
-        likelihood = source_tree_likelihood(bilingual, pair, options=options)
-        counted = _CountedLikelihood(likelihood, statuses)
+        counted = _CountedLikelihood(source_tree_likelihood(bilingual, pair, options=options), statuses)
         explaining.append(ArcExample(base.scorer.encode(pair.target), counted))
     if not annotated and not explaining:
         raise NothingToLearnError(NOTHING)

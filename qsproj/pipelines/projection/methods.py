@@ -184,8 +184,7 @@ def _hard(
     from qsproj.pipelines.projection.hard_projection import project_hard
 
     training = TrainingOptions(epochs=epochs, projective=not nonprojective)
-    projection = HardProjectionOptions(**given)
-    return project_hard(*sources, rng=rng, projection=projection, training=training)
+    return project_hard(*sources, rng=rng, projection=HardProjectionOptions(**given), training=training)
 
 
 def _em(

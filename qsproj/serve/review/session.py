@@ -124,8 +124,7 @@ class Session:
             candidates.append(Candidate(sentence, np.array(doubts)))
             places[id(sentence)] = index
         known = [self.draft.sentences[index] for index in reviewed]
-        ranked = rank(candidates, annotated=known, count=_RANKED)
-        first = [places[id(one.sentence)] for one in ranked]
+        first = [places[id(one.sentence)] for one in rank(candidates, annotated=known, count=_RANKED)]
         later = set(left).difference(first)
         return [*first, *(index for index in self._order if index in later), *reviewed]
 
@@ -182,20 +181,14 @@ class Session:
         self._keep(index, shown.tree, cells, self.draft.version(index), {"upos": upos}, None)
 
     def _keep(
-        self,
-        index: int,
-        tree: Tree,
-        decided: Decided,
-        version: str,
-        columns: Columns,
-        judged: Judgement | None,
+        self, at: int, tree: Tree, decided: Decided, version: str, columns: Columns, judged: Judgement | None
     ) -> None:
-        shown = self.belief(index)
-        self.draft.confirm(index, tree, version=version, columns=columns, decided=decided, judged=judged)
+        shown = self.belief(at)
+        self.draft.confirm(at, tree, version=version, columns=columns, decided=decided, judged=judged)
         arcs = zip(shown.chances, shown.tree.heads, tree.heads, strict=True)
         chances = tuple(chance if old == new else None for chance, old, new in arcs)
         upos = tuple(columns.get("upos", shown.upos))
-        self.proposed[self.draft.version(index)] = Belief(tree, chances, upos)
+        self.proposed[self.draft.version(at)] = Belief(tree, chances, upos)
 
     def _judged(self, index: int, tree: Tree, columns: Columns, decided: Decided | None) -> Judgement | None:
         """Count the words of the draft that were right; each counts once, when a cell is first decided."""
