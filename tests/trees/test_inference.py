@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from qsproj.errors import QsprojError, UsageError
 from qsproj.kernels.trees.eisner import charts
-from qsproj.kernels.trees.semirings import LOG, PROBABILITY
+from qsproj.kernels.trees.tree_sampling import probability_charts
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
 from tests.oracles.finite_differences import gradient
@@ -339,7 +339,9 @@ def test_inputs_are_left_alone_and_results_read_only(trees: ModuleType) -> None:
 @pytest.mark.parametrize("forbidden", [0.0, 0.1])
 def test_trees_are_drawn_alike_from_sums_and_from_logs(monkeypatch, single_root, scale, forbidden) -> None:
     used = []
-    monkeypatch.setattr(projective, "charts", lambda *given: used.append(given[2]) or charts(*given))
+    for kernel in (projective.charts, projective.probability_charts):
+        counted = partial(lambda kernel, *given: used.append(kernel) or kernel(*given), kernel)
+        monkeypatch.setattr(projective, "charts" if kernel is charts else "probability_charts", counted)
     for seed in range(10):
         scores = random_scores(seed, 10 + 3 * seed, scale, forbidden=forbidden)
         draw = partial(projective.sample, scores, 30, single_root=single_root)
@@ -347,6 +349,6 @@ def test_trees_are_drawn_alike_from_sums_and_from_logs(monkeypatch, single_root,
         with monkeypatch.context() as context:
             context.setattr(projective, "IN_RANGE", 0.5)
             assert np.array_equal(found, draw(np.random.default_rng(seed)))
-    assert used.count(PROBABILITY) == 20
+    assert used.count(probability_charts) == 20
     if forbidden == 0.0 and scale <= 10.0:
-        assert used.count(LOG) == 10
+        assert used.count(charts) == 10
