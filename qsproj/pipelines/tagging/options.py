@@ -27,7 +27,8 @@ class TagProjectionOptions:
     least: float = 0.15  # minimum share of a type's votes for a tag of its set
     frequent: float = 0.001  # frequent words: minimum share of the text
     # Rarely linked words: most votes per occurrence, relative to the mean of all words; least share of votes
-    # for one tag for links to agree; number of words with similar neighbours whose votes are used.
+    # for one tag for links to agree, and of occurrences second in a clause of particles; number of words with
+    # similar neighbours whose votes are used.
     rarely_linked: float = 0.4
     agreeing: float = 0.6
     similar: int = 4

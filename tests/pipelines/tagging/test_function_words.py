@@ -13,15 +13,22 @@ from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected_sha
 OPTIONS = TagProjectionOptions()
 
 
+FOUR = [(1, 1), (2, 2), (3, 3), (4, 4)]
+
+
 def text_with(brought, *, linked, word="di", others=1.0):
-    """Return 200 sentences *ana WORD gis* whose second word is linked to the tags of ``brought`` by turns."""
+    """Return 200 sentences *bu ana WORD gis* whose third word is linked to the tags of ``brought`` by turns.
+
+    Second words of clauses would be particles.
+    """
     pairs = []
     for number in range(200):
         source = Sentence.from_words(
-            ["x", "y", "sees"], upos=["NOUN", brought[number % len(brought)], "VERB"]
+            ["w", "x", "y", "sees"], upos=["INTJ", "NOUN", brought[number % len(brought)], "VERB"]
         )
-        links = make_alignment(3, 3, [(1, 1), (2, 2), (3, 3)], weights=[others, linked, others])
-        pairs.append((SentencePair(source, Sentence.from_words(["ana", word, "gis"]), links),))
+        weights = [others, others, linked, others]
+        links = make_alignment(4, 4, FOUR, weights=weights)
+        pairs.append((SentencePair(source, Sentence.from_words(["bu", "ana", word, "gis"]), links),))
     return read_linked_text(pairs)
 
 
@@ -101,6 +108,22 @@ def test_links_to_conjunctions_must_agree_more(conjunctions, expected):
     assert tags_of(text_with(brought[:20], linked=0.6), "di") == expected
 
 
+@pytest.mark.parametrize(("second", "expected"), [(11, {"PRON"}), (13, {"ADV"})])
+def test_a_rarely_linked_word_that_is_second_in_most_clauses_is_a_particle(second, expected):
+    """Greek *de* has most links to *and*, some to *he*; clauses end at marks and at the ends of sentences."""
+    pairs = []
+    for number in range(200):
+        tag = ("CCONJ", "CCONJ", "PRON")[number % 3]
+        source = Sentence.from_words(
+            ["now", ",", "x", "y", "sees"], upos=["ADV", "PUNCT", "NOUN", tag, "VERB"]
+        )
+        order = ["nun", ",", "ana", "de", "gis"] if number % 20 < second else ["nun", ",", "ana", "gis", "de"]
+        links = [(one, order.index(form) + 1) for one, form in enumerate(["nun", ",", "ana", "de", "gis"], 1)]
+        alignment = make_alignment(5, 5, links, weights=[1.0, 1.0, 1.0, 0.6, 1.0])
+        pairs.append((SentencePair(source, Sentence.from_words(order), alignment),))
+    assert tags_of(read_linked_text(pairs), "de") == expected
+
+
 def test_a_word_whose_links_leave_no_tag_may_have_any():
     """70% of its links are to *and*; no other tag has a share that counts."""
     text = text_with(["CCONJ"] * 14 + ["NOUN", "ADV", "ADJ"] * 2, linked=0.6)
@@ -172,10 +195,10 @@ def reflexive_text(*, linked, sentences=200):
         for word, tag in tags.items():
             verb = "visto" if word == "ha" else "ve"
             upos = "PRON" if word == "se" and number % 2 else tag
-            source = Sentence.from_words(["x", "y", "sees"], upos=["NOUN", upos, "VERB"])
-            links = [(1, 1), (2, 2), (3, 3)] if word != "se" or number < linked else [(1, 1), (3, 3)]
-            target = Sentence.from_words(["ana" if word != "ha" else "y", word, verb])
-            pairs.append((SentencePair(source, target, make_alignment(3, 3, links)),))
+            source = Sentence.from_words(["w", "x", "y", "sees"], upos=["INTJ", "NOUN", upos, "VERB"])
+            links = [(1, 1), (2, 2), (4, 4)] if word == "se" and number >= linked else FOUR
+            target = Sentence.from_words(["bu", "ana" if word != "ha" else "y", word, verb])
+            pairs.append((SentencePair(source, target, make_alignment(4, 4, links)),))
     return read_linked_text(pairs)
 
 
@@ -200,15 +223,15 @@ def text_of_two_positions(*others):
         words = ("me", "le", "nos", "ha") if verbal else ("el", "la", "un", "ha")
         word, upos = words[number // 2 % 4], "PRON" if verbal else "DET"
         last, tag = ("ve", "VERB") if verbal else ("gat", "NOUN")
-        links = [(1, 1), (2, 2), (3, 3)] if word != "ha" or number % 10 < 2 else [(1, 1), (3, 3)]
+        links = [(1, 1), (2, 2), (4, 4)] if word == "ha" and number % 10 >= 2 else FOUR
         brought = ("AUX", "PRON", "DET")[number // 8 % 3] if word == "ha" else upos
-        target = Sentence.from_words(["si" if verbal else "tot", word, last])
+        target = Sentence.from_words(["bu", "si" if verbal else "tot", word, last])
 
         def translated(middle, links, tag=tag, target=target):
-            source = Sentence.from_words(["y", "x", "z"], upos=["ADV", middle, tag])
-            return SentencePair(source, target, make_alignment(3, 3, links))
+            source = Sentence.from_words(["w", "y", "x", "z"], upos=["INTJ", "ADV", middle, tag])
+            return SentencePair(source, target, make_alignment(4, 4, links))
 
-        of_others = (translated(one if word == "ha" else upos, [(1, 1), (2, 2), (3, 3)]) for one in others)
+        of_others = (translated(one if word == "ha" else upos, FOUR) for one in others)
         pairs.append((translated(brought, links), *of_others))
     return read_linked_text(pairs)
 
@@ -226,11 +249,12 @@ def test_a_position_without_company_takes_the_tags_of_the_others():
     for number in range(403):
         rare = number >= 400
         word = "ha" if rare else ("el", "la", "un", "ha")[number % 4]
-        links = [(1, 1), (3, 3)] if word == "ha" and number % 20 != 3 else [(1, 1), (2, 2), (3, 3)]
+        links = [(1, 1), (2, 2), (4, 4)] if word == "ha" and number % 20 != 3 else FOUR
         brought = ("AUX", "PRON", "DET")[number // 20 % 3] if word == "ha" else "DET"
-        source = Sentence.from_words(["y", "x", "z"], upos=["ADV", brought, "VERB" if rare else "NOUN"])
-        target = Sentence.from_words(["tot", word, "ve" if rare else "gat"])
-        pairs.append((SentencePair(source, target, make_alignment(3, 3, links)),))
+        upos = ["INTJ", "ADV", brought, "VERB" if rare else "NOUN"]
+        source = Sentence.from_words(["w", "y", "x", "z"], upos=upos)
+        target = Sentence.from_words(["bu", "tot", word, "ve" if rare else "gat"])
+        pairs.append((SentencePair(source, target, make_alignment(4, 4, links)),))
     text = read_linked_text(pairs)
     assert weights_of(text, "ha", position=0) == weights_of(text, "ha", position=-1) == {"DET": 1.0}
 
@@ -275,7 +299,7 @@ class FixedTagger:
 def test_words_tagged_against_their_links_are_listed():
     """*di* is CCONJ by 80% of its links; *ana* and *gis* have the tags of theirs."""
     text = text_with(["CCONJ"] * 8 + ["DET", "AUX"], linked=0.9)
-    tags = {"ana": "NOUN", "gis": "VERB", "di": "AUX"}
+    tags = {"bu": "INTJ", "ana": "NOUN", "gis": "VERB", "di": "AUX"}
     (found,) = contradictions(text, FixedTagger(tags).tag_words, range(50), OPTIONS)
     assert found == ("di", 200, "CCONJ", pytest.approx(0.8), "AUX", 1.0)
     assert str(found) == "di CCONJ 80%, tagged AUX 100%"
