@@ -69,6 +69,13 @@ def test_a_language_is_given_by_its_code(name):
         check_known_language(name)
 
 
+@pytest.mark.parametrize(("name", "code"), [("cmn", "zh"), ("swe", "sv"), ("ger", "de"), ("se", "sme")])
+def test_a_language_has_the_code_of_its_tables(name, code):
+    with pytest.raises(UsageError, match=f"found language '{name}', expected '{code}'"):
+        check_known_language(name)
+    check_known_language(code)
+
+
 def test_one_sentence_out_for_each_line_that_is_not_blank():
     sentences = list(read_text(["Ja.\n", " \n", "\x01\n", "Nein", "Doch"], "de"))
     assert [s.forms for s in sentences] == [("Ja", "."), ("Nein",), ("Doch",)]
