@@ -6,6 +6,7 @@ Results come in the order of the items, so that sums over them give the same byt
 import os
 import sys
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -137,6 +138,8 @@ def _started(processes: int) -> Executor:
         resource_tracker.ensure_running()
     finally:
         sys.warnoptions.pop()
+    # loky replaces a process whose memory grew; nothing is lost.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     # Only this process receives the signals that end a command; it stops the others.
     with held():
         executor: Executor = get_reusable_executor(

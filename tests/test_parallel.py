@@ -57,6 +57,15 @@ def killed(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def grown(item):
+    """A process that loky takes to leak memory, and replaces."""
+    from joblib.externals.loky import process_executor
+
+    process_executor._MAX_MEMORY_LEAK_SIZE = process_executor._MEMORY_LEAK_CHECK_DELAY = -1
+    time.sleep(0.01)
+    return item
+
+
 def raising(error):
     raise error
 
@@ -78,6 +87,13 @@ def test_processes_keep_the_order(jobs):
     results = list(map_in_order(later_the_smaller, range(8), workers=Workers(jobs=jobs)))
     assert [value for value, _ in results] == [number * number for number in range(8)]
     assert (os.getpid() in {process for _, process in results}) == (jobs == 1)
+
+
+def test_processes_are_replaced_silently():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert list(map_in_order(grown, range(40), workers=Workers(jobs=2))) == list(range(40))
+    assert not told
 
 
 def test_another_process_begins_at_once():
