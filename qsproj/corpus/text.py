@@ -117,7 +117,9 @@ UNSPACED = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     "\u0e00-\u0f0c\u0f18-\u0fff\u1000-\u109f\u1780-\u17ff]+"
 )
-UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "bo", "dz", "my", "km", "yue", "wuu", "lzh"})
+UNSPACED_LANGUAGES = frozenset(
+    "zh yue wuu nan hak gan hsn lzh ja th tts nod lo bo dz my shn mnw km".split()  # noqa: SIM905
+)
 # Maximum length of words in such letters, except rare names; and in a line without spaces of such a language.
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
 # Words are separated below this mean of letters between spaces: Chinese words have 1.7, clauses 9 to 13.

@@ -28,8 +28,8 @@ SURELY_TRANSLATED = 0.75
 # *jah*, *and*, is also linked to *he*, since verbs mark the person.
 NEVER_BOTH = frozenset({"ADP", "CCONJ"})
 # Rarely linked words that are mostly second in a clause are particles: Russian *же* (.85) and Greek *δὲ*
-# (.95), but not Czech *si* (.48) and *se* (.43). Tagged PART, as English *to* and *not*, they cost .6 points of
-# UAS in Ukrainian.
+# (.95), but not Czech *si* (.48) and *se* (.43). Tagged PART, as English *to* and *not*, they cost .6 points
+# of UAS in Ukrainian.
 PARTICLE = "ADV"
 RARER = 10  # words with similar neighbours may be this many times rarer than frequent ones
 
