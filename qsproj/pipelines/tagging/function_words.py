@@ -60,7 +60,8 @@ class VotedText(NamedTuple):
         unlinked = words.votes.sum(axis=1) < FEW * words.counts
         auxiliary = registered & words.frequent & (rare | unlinked | (votes >= options.least))
         unregistered = rare & ~registered & (votes < HALF) & bool(auxiliaries)
-        particle = rare & ~auxiliary & (share_second(text, words) >= options.agreeing)
+        second = (words.counts >= ENOUGH) & (share_second(text, words) >= options.agreeing)
+        particle = rare & ~auxiliary & second
         return cls(text, words, rare, auxiliary, unregistered, particle)
 
     def with_types(self, types: NDArray[np.int32], old: NDArray[np.int64]) -> "VotedText":
