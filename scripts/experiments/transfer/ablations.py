@@ -70,7 +70,7 @@ ABLATIONS = {
     ),
     "conventions": _tags((conventions, "target_conventions", lambda *_, **known: conventions.OWN)),
     "prior of unknown words": _tags(
-        (tags_through_links, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
+        (type_dictionary, "prior_of_unknown", lambda text: np.zeros(len(text.tags)))
     ),
     "word classes": _tag_options(classes=0),
     "sentences in digits": _tag_options(in_digits=0),
@@ -83,7 +83,7 @@ ABLATIONS = {
     "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
     "noise of links by tag": _tags((self_training, "learn_channel", _same_noise)),
     "several taggers": _tag_options(taggers=1),
-    "self-training": _tags((SelfTraining, "again", lambda _, tagger, *more, **others: tagger)),
+    "self-training": _tags((SelfTraining, "self_train", lambda _, tagger, *more, **others: tagger)),
     "rounds of raw text": _tag_options(rounds_of_raw=1),
     "translated words": Ablation(
         train_priors, ((priors, "make_translator", lambda pairs: lambda trees, rng, complete: trees),)
