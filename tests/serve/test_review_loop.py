@@ -19,7 +19,7 @@ from qsproj.pipelines.bootstrap.suggestions import DraftScore
 from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence
-from qsproj.serve.review.correction import Belief, Tree, certain, decided_cells, tree_of
+from qsproj.serve.review.correction import Belief, Tree, belief_of, certain, decided_cells, tree_of
 from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.loop import Loop, accuracy_of, in_words, wilson
 from qsproj.serve.review.retraining import Retrained
@@ -154,6 +154,33 @@ def test_what_a_search_corrects_in_a_draft_is_decided(serving, loop):
     assert set(certain(saved[0]).heads.tolist()[1:]) == {-1}
     # A reviewed sentence needs no mark.
     assert (saved[1].upos[0], session.draft.path.read_text().count("Decided=")) == ("X", 2)
+
+
+@pytest.mark.parametrize("learns_parts", [False, True])
+def test_a_search_sees_and_corrects_the_trees_of_the_page(serving, loop, learns_parts):
+    session, sentence = loop.session, loop.session.draft.sentences[0]
+    session.learns_parts = learns_parts
+    count = len(sentence)
+    tree = Tree((0, *[1] * (count - 1)), ("root", *["dep:new"] * (count - 1)))
+    new = Belief(tree, (None, *[0.25] * (count - 1)), ("X",) * count)
+    session.take(Retrained({0: new}, {}), session.versions())
+    with serving(
+        lambda _: review_app(Review(session=session, words=loop.words, loop=loop), Limits())
+    ) as client:
+        asked = {"pattern": "deprel=dep:new upos=X", "change": "deprel=obl"}
+        found = client.ask("/api/search", data=json.dumps(asked).encode()).json
+        assert (found["total"], found["sentences"]) == (count - 1, 1)
+        assert found["hits"][0]["before"][4:] == ["1", "dep:new"]
+        assert found["hits"][0]["after"][4:] == ["1", "obl"]
+        hits = [[0, 2, found["hits"][0]["version"]]]
+        body = json.dumps({"hits": hits, "change": "deprel=obl"}).encode()
+        assert client.ask("/api/search/correct", data=body).json == {"changed": 1}
+    (saved, *_) = Draft(str(session.draft.path)).sentences
+    assert belief_of(saved) == replace(
+        new, tree=replace(tree, relations=("root", "obl", *tree.relations[2:]))
+    )
+    decided = decided_cells(saved)["relations"]
+    assert decided == (False, learns_parts, *[False] * (count - 2))
 
 
 def test_a_changed_answer_is_to_be_learned_too(loop):

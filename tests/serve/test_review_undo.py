@@ -63,9 +63,9 @@ class Reviewer:
                 session.confirm(index, session.belief(index).tree, version=version)
             elif kind == "correct":
                 change = choose.choice(["lemma=z", "upos=X", "deprel=dep:x"])
-                hits = search(session.draft, "form~.", change, most=100)["hits"]
+                hits = search(session, "form~.", change, most=100)["hits"]
                 correct_hits(
-                    session.draft, [(hit["index"], hit["word"], hit["version"]) for hit in hits[::3]], change
+                    session, [(hit["index"], hit["word"], hit["version"]) for hit in hits[::3]], change
                 )
             else:
                 self.restart()

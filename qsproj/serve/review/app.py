@@ -222,7 +222,7 @@ class _Answers:
         self._review, self._session, self._loop, self._limits = review, review.session, review.loop, limits
         self._task: asyncio.Task[None] | None = None
         # A regular expression may never finish.
-        find = partial(search, review.session.draft, most=_MOST_HITS)
+        find = partial(search, review.session, most=_MOST_HITS)
         self._searches = ComputePool(lambda job: find(*job), processes=2, fresh=True)
 
     async def answered(
@@ -369,8 +369,7 @@ class _Answers:
         if any(list(map(type, hit)) != [int, int, str] for hit in given["hits"]):
             raise RequestError(400, "found hits that are no list of [sentence, word, version]")
         try:
-            session, hits = self._session, map(tuple, given["hits"])
-            changed = correct_hits(session.draft, hits, given["change"], decides=session.learns_parts)
+            changed = correct_hits(self._session, map(tuple, given["hits"]), given["change"])
         except (StaleError, FileChangedError) as error:
             raise ConflictError("search", error) from None
         self._train_if_due()

@@ -142,12 +142,7 @@ def with_tree(sentence: Sentence, tree: Tree, *, decided: Decided | None = None)
     old = tree_of(sentence)
     if decided is None or tree != old:
         check_tree(tree, len(sentence), known=old.relations)
-    moved = _differing(old.heads, tree.heads)
-    changed = sorted({*moved, *_differing(old.relations, tree.relations)})
-    corrected = editing.without_misc(sentence, editing.ARC_PROBABILITY, words=moved)
-    corrected = editing.without_misc(corrected, editing.RELATION_PROBABILITY, words=changed)
-    heads = frozen_heads([NO_HEAD, *tree.heads])
-    corrected = editing.without_misc(replace(corrected, heads=heads, deprels=tree.relations), DECIDED)
+    corrected = editing.without_misc(_with_rows(sentence, tree), DECIDED)
     if decided is None:
         return editing.with_misc(corrected, REVIEWED, [YES] * len(sentence))
     if set(decided) != set(DECIDABLE) or any(len(cells) != len(sentence) for cells in decided.values()):
@@ -155,6 +150,15 @@ def with_tree(sentence: Sentence, tree: Tree, *, decided: Decided | None = None)
     marks = zip(*(decided[column] for column in DECIDABLE), strict=True)
     names = [",".join(compress(DECIDABLE.values(), cells)) or None for cells in marks]
     return editing.with_misc(corrected, DECIDED, names)
+
+
+def _with_rows(sentence: Sentence, tree: Tree) -> Sentence:
+    old = tree_of(sentence)
+    moved = _differing(old.heads, tree.heads)
+    changed = sorted({*moved, *_differing(old.relations, tree.relations)})
+    sentence = editing.without_misc(sentence, editing.ARC_PROBABILITY, words=moved)
+    sentence = editing.without_misc(sentence, editing.RELATION_PROBABILITY, words=changed)
+    return replace(sentence, heads=frozen_heads([NO_HEAD, *tree.heads]), deprels=tree.relations)
 
 
 def decided_cells(sentence: Sentence) -> dict[str, tuple[bool, ...]]:
@@ -196,6 +200,14 @@ class Belief:
 
 def belief_of(sentence: Sentence) -> Belief:
     return Belief(tree_of(sentence), chances(sentence, editing.ARC_PROBABILITY), sentence.upos)
+
+
+def with_belief(sentence: Sentence, belief: Belief) -> Sentence:
+    """Return the sentence with the cells and arc probabilities of a belief: the inverse of belief_of."""
+    sentence = _with_rows(with_cells(sentence, {"upos": belief.upos}), belief.tree)
+    sentence = editing.without_misc(sentence, editing.ARC_PROBABILITY)
+    texts = [None if chance is None else f"{chance:.4f}" for chance in belief.chances]
+    return editing.with_misc(sentence, editing.ARC_PROBABILITY, texts)
 
 
 def chances(sentence: Sentence, key: str) -> tuple[float | None, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from threading import current_thread, main_thread
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
@@ -28,7 +28,10 @@ from qsproj.serve.review.correction import (
     with_cells,
     with_tree,
 )
-from qsproj.serve.review.draft import Draft, StaleError
+from qsproj.serve.review.draft import StaleError
+
+if TYPE_CHECKING:
+    from qsproj.serve.review.session import Session  # slow to import for qsproj search
 
 Test = Callable[[Sentence, int], bool]  # a condition on a word 1..n
 _CELLS = {"form": "forms", "lemma": "lemmas", "upos": "upos", "xpos": "xpos", "deprel": "deprels"}
@@ -76,14 +79,16 @@ def _limited_time(sentence: Sentence) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, earlier)
 
 
-def search(draft: Draft, pattern: str, change: str, *, most: int) -> dict[str, Any]:
-    find = compiled(pattern)
-    found = {index: words for index, one in enumerate(draft.sentences) if (words := find(one))}
+def search(session: "Session", pattern: str, change: str, *, most: int) -> dict[str, Any]:
+    """Return the matches in the trees that the page shows, and their cells, corrected, as JSON."""
+    find, draft = compiled(pattern), session.draft
+    places = range(len(draft.sentences))
+    found = {index: words for index in places if (words := find(session.shown(index)))}
     hits = list[dict[str, Any]]()
     for index, words in found.items():
         if len(hits) >= most:
             break
-        sentence = draft.sentences[index]
+        sentence = session.shown(index)
         after = corrected(sentence, words, change) if change else sentence
         hits += [
             {
@@ -105,16 +110,14 @@ def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
     return [*column, str(int(sentence.heads[word])), sentence.deprels[word - 1]]
 
 
-def correct_hits(
-    draft: Draft, hits: Iterable[tuple[int, int, str]], change: str, *, decides: bool = False
-) -> int:
+def correct_hits(session: "Session", hits: Iterable[tuple[int, int, str]], change: str) -> int:
     """Correct words, (index, word, version) each, in one save; return the number of changed sentences.
 
-    ``decides``: what changes in a sentence that is not reviewed is certain, and stays in new drafts.
+    Where the session learns parts, changes of an unreviewed sentence are decided, and stay in new drafts.
 
     Raises StaleError when a sentence has another version, UsageError when a result is not a tree.
     """
-    words = defaultdict[int, list[int]](list)
+    draft, words = session.draft, defaultdict[int, list[int]](list)
     for index, word, version in hits:
         if not 0 <= index < len(draft.sentences) or version != draft.version(index):
             raise StaleError("a sentence was changed meanwhile; search again")
@@ -123,9 +126,9 @@ def correct_hits(
         words[index].append(word)
     places = []
     for at, own in words.items():
-        old = draft.sentences[at]
-        new = corrected(old, own, change)
-        places.append((at, 1, [_with_decided(old, new) if decides and not is_reviewed(old) else new]))
+        old = session.shown(at)
+        new, decides = corrected(old, own, change), session.learns_parts and not is_reviewed(old)
+        places.append((at, 1, [_with_decided(old, new) if decides else new]))
     draft.replace(places)
     return len(words)
 

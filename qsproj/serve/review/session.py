@@ -97,6 +97,11 @@ class Session:
         """Return the displayed tree: proposed, or the file's."""
         return self.proposed.get(self.draft.version(index)) or belief_of(self.draft.sentences[index])
 
+    def shown(self, index: int) -> Sentence:
+        """Return the sentence with the displayed tree."""
+        sentence, belief = self.draft.sentences[index], self.proposed.get(self.draft.version(index))
+        return sentence if belief is None else correction.with_belief(sentence, belief)
+
     @property
     def reviewed(self) -> int:
         return sum(self.is_reviewed)
