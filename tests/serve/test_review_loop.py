@@ -14,6 +14,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER
+from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.pipelines.bootstrap.suggestions import DraftScore
 from qsproj.serve.requests import Limits
@@ -200,6 +201,37 @@ def test_a_changed_answer_is_to_be_learned_too(loop):
     loop.words.decide("der", ["DET"])
     session.tag(0, 2, form, "X")
     assert loop.fresh == (1, 0)
+
+
+def test_corrected_links_alone_are_an_answer(loop):
+    session, (sentence, *_) = loop.session, loop.session.draft.sentences
+    session.learns_links, session.learns_parts = True, True
+    n, (source, *_) = len(sentence), read_conllu("corpora/en.conllu")
+    session.translations[0] = SentencePair(source, sentence, make_alignment(len(source), n, [(1, 1)]))
+    undecided = dict.fromkeys(decided_cells(sentence), (False,) * n)
+
+    def link(cell):
+        misc = {"misc": [f"Align={cell}" if cell else "_", *["_"] * (n - 1)]}
+        version = session.draft.version(0)
+        session.keep(0, tree_of(sentence), undecided, version=version, columns=misc)
+
+    link("2")
+    assert (loop.answered, loop.fresh) == ((0, 1), (0, 1))
+    # It is what training reads.
+    assert session.training_pairs()[0].hand.links.tolist() == [[2, 1]]
+    loop.learned = loop.answers
+    link("1,2")
+    assert (loop.answered, loop.fresh) == ((0, 1), (0, 1))
+    link("")
+    assert loop.answered == (0, 0)
+    link("2")
+    confirm(session, 0)
+    assert loop.answered == (1, 0)
+    # Without training on links, there is nothing to learn.
+    session.undo(0, version=session.draft.version(0))
+    assert loop.answered == (0, 1)
+    session.learns_links = False
+    assert loop.answered == (0, 0)
 
 
 def test_a_part_of_a_draft_is_kept_and_judged_once(loop, tmp_path):

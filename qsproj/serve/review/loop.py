@@ -10,6 +10,7 @@ from datetime import datetime
 from math import sqrt
 from typing import Any
 
+from qsproj.corpus.alignments import LINKS
 from qsproj.corpus.editing import misc_values
 from qsproj.errors import pluralise
 from qsproj.pipelines.bootstrap.suggestions import AHEAD, WORDS, DraftScore, design_effect, gain_per_minute
@@ -45,9 +46,15 @@ class Loop:
 
     @property
     def answers(self) -> Answers:
-        """Return reviewed sentences, and words decided in the list or in sentences, with their cells."""
+        """Return reviewed sentences, and words decided in the list or in sentences, with their cells.
+
+        Corrected links of an unreviewed sentence count as one word.
+        """
         draft, words = self.session.draft, set[Any](self.words.decided.items())
-        for one in draft.sentences:
+        linked = self.session.translations.keys() if self.session.learns_links else ()
+        for at, one in enumerate(draft.sentences):
+            if at in linked and not self.session.is_reviewed[at] and any(links := misc_values(one, LINKS)):
+                words.add((one.sent_id, one.forms, tuple(links)))
             if any(misc_values(one, DECIDED)):
                 known = certain(one)
                 rows = zip(misc_values(one, DECIDED), known.upos, known.heads.tolist()[1:], known.deprels)
