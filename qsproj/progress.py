@@ -91,7 +91,8 @@ def _saying(
     for number, item in enumerate(items):
         if number and monotonic() - _LAST_SAID[0] >= every:
             _LAST_SAID[0] = monotonic()
-            say(f"{description}: {number:,} of {total:,}" if total else f"{description}: {number:,} {unit}s")
+            units = unit if number == 1 else f"{unit}s"
+            say(f"{description}: {number:,} of {total:,}" if total else f"{description}: {number:,} {units}")
         yield item
 
 
