@@ -112,7 +112,10 @@ REFUSED = {
     "a list for a lexicon": ({"lexicon": []}, "as lexicon, expected a path or an open file"),
     "no draw": ({"draws": 0}, "found 0 (int) as draws"),
     "no tree": ({"annotated": [qsproj.Sentence.from_words(["a"], upos=["X"])]}, "annotated: found no head"),
-    "a lexicon that is none": ({"lexicon": io.StringIO("a b c")}, "lexicon:1: found a malformed line"),
+    "a lexicon that is none": (
+        {"lexicon": io.StringIO("a b c")},
+        "lexicon:1: found 'a b c', expected a word, a tab",
+    ),
 }
 
 

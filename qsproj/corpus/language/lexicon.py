@@ -165,7 +165,7 @@ def _word_tags(name: str, rows: Iterable[tuple[int, str]]) -> dict[str, tuple[st
         word, tab, rest = line.partition("\t")
         given = _tags_in(_without_counts(rest))
         if not (tab and word.strip() and given):
-            raise DataError(name, number, "a malformed line", "a word, a tab, its tags")
+            raise DataError(name, number, excerpt(line), "a word, a tab, its tags")
         _check_tags(name, number, given)
         tags[plain_form(word.strip())].update(given)
     return {word: tuple(sorted(of_word)) for word, of_word in tags.items()}
@@ -185,7 +185,7 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
         lemma, form, features = (*map(str.strip, line.split("\t")), "", "")[:3]
         if not (lemma and form and features):
             expected = "a lemma, a form and its features, separated by tabs"
-            raise DataError(name, number, "a malformed line", expected)
+            raise DataError(name, number, excerpt(line), expected)
         if any("=" in part and not _FEATURE.fullmatch(part) for part in _parts(features)):
             odd.append((number, repr(features)))
         upos, feats = _universal(features)

@@ -56,8 +56,8 @@ def test_lines_of_unimorph_tell_lemmas():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Hund NOUN\n", ":1: found a malformed line"),
-        ("Hund\tNOUN\nKatze\t\n", ":2: found a malformed line"),
+        ("Hund;NOUN\n", ":1: found 'Hund;NOUN', expected a word, a tab, its tags"),
+        ("Hund\tNOUN\nKatze\t\n", r":2: found 'Katze\\t', expected a word"),
         ("Hund\tNN\n", ":1: found the tag 'NN', expected one of ADJ ADP"),
         ("Hund\thund\n", "or leave the word out; UniMorph is lemma TAB form TAB features"),
         ("\n", "found no line"),
@@ -65,8 +65,8 @@ def test_lines_of_unimorph_tell_lemmas():
             "# text = Hund\n1\tHund\tHund\tNOUN" + "\t_" * 6 + "\n\n",
             ":2: found CoNLL-U, expected word TAB tags; project-tags and bootstrap read",
         ),
-        ("gehen\tging\tV;PST\n\ngehen\tgeht\n", ":3: found a malformed line, expected a lemma, a form"),
-        ("gehen\tging\tV;PST\n\tgeht\tV\n", ":2: found a malformed line"),
+        ("gehen\tging\tV;PST\n\ngehen\tgeht\n", r":3: found 'gehen\\tgeht', expected a lemma, a form"),
+        ("gehen\tging\tV;PST\n\tgeht\tV\n", r":2: found '\\tgeht\\tV'"),
         ("gehen\tging\tPST;SG\n", ":1: found the features 'PST;SG', expected a part of speech among them"),
     ],
 )
