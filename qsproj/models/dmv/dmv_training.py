@@ -141,8 +141,9 @@ def _packed_parts(
         lengths = np.diff(corpus.starts)
         return np.asarray((lengths > 0) & (lengths <= options.max_words))
 
+    too_long = f"no words, or more than {options.max_words} words"
     reasons = (
-        (has_few_words, f"no words, or more than {options.max_words} words"),
+        (has_few_words, too_long),
         (admits_any_tree, "arcs that no possible tree contains"),
     )
     for chunk in blocks_of(sentences, PART_SENTENCES):
@@ -161,7 +162,8 @@ def _packed_parts(
     inventory = numbering.inventory()
     if not parts:
         left_out = f"left out: {listed_reasons(skipped)}"
-        raise NothingToLearnError(f"no usable sentence in the training data ({left_out})")
+        remedy = "; add shorter sentences, or choose another method" if too_long in skipped else ""
+        raise NothingToLearnError(f"no usable sentence in the training data ({left_out}){remedy}")
     return parts, inventory, skipped
 
 

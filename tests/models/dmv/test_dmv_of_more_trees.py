@@ -56,6 +56,13 @@ def test_decisions_of_trees_are_counted_beside_its_own(sample):
     assert set(tuned.labeller.relations) == {name for one in sample[20:] for name in one.deprels}
 
 
+def test_only_long_sentences_are_refused_with_a_remedy(sample):
+    long = [one for one in sample if len(one) > 3]
+    told = r"left out: \d+ for no words, or more than 3 words\); add shorter sentences, or choose another"
+    with pytest.raises(NothingToLearnError, match=told):
+        train_dmv(long, options=DmvOptions(max_words=3, punctuation="keep"))
+
+
 def test_trees_are_needed(sample):
     grammar, _ = train_dmv(sample, options=DmvOptions(iterations=1))
     with pytest.raises(NothingToLearnError, match="HEAD"):
