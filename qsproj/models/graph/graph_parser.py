@@ -16,7 +16,7 @@ from qsproj.bp.run import Status, probability
 from qsproj.conventions import Floats, Heads, Mask, Rng, Scores, is_whole
 from qsproj.corpus.editing import with_misc, with_tree
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import UsageError
+from qsproj.errors import UsageError, pluralise
 from qsproj.features.atoms import EncodedBlock, EncodedSentence
 from qsproj.kernels.features.second_order_features import gather_factors
 from qsproj.kernels.trees.eisner_block import decode_block, possible_arcs
@@ -323,7 +323,8 @@ def train_graph_parser(
     parser, records = train_factors(
         usable, base, pruners, rng=rng, dev=dev, options=options, graph_options=graph_options
     )
-    return parser, TrainingReport(tuple(records), first_report.skipped)
+    remark = f"these train the factors, after {pluralise(len(first_report.epochs), 'epoch')} of arcs alone"
+    return parser, TrainingReport(tuple(records), first_report.skipped, (remark,))
 
 
 def train_factors(
