@@ -89,7 +89,8 @@ def run(options: Namespace) -> None:
     checkpoint = checkpoint_of(options)
     source = load_tree_parser(options.source_model)
     target = None if options.target_model is None else load_tree_parser(options.target_model)
-    pairs = list(pair_files.tagged_pairs(files, source_tree=options.source_tree))
+    learns_tags = options.target_tags != "given"
+    pairs = list(pair_files.tagged_pairs(files, source_tree=options.source_tree, learns_tags=learns_tags))
     if options.hand_alignment is not None:
         format = options.hand_alignment_format or DEFAULT_ALIGNMENT_FORMAT
         pairs = with_hand_alignments(pairs, options.hand_alignment, format)

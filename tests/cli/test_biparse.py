@@ -263,6 +263,16 @@ def test_nothing_is_learned_from_a_side_without_tags(run_cli, models, tmp_path, 
     assert_one_line(run_cli("cotrain", *files, "-m", models[1], "--annotated", PAIRS[3]), told)
 
 
+@pytest.mark.parametrize("tags", ["links", "joint"])
+def test_a_model_that_tags_targets_learns_from_tagged_ones(run_cli, models, tmp_path, tags):
+    bare = tmp_path / "bare.conllu"
+    bare.write_text(without_tags(PAIRS[3]), encoding="utf-8")
+    files = (*PAIRS[:2], "--target", bare, *LINKS, "--source-model", models[0], "-o", tmp_path / "out")
+    outcome = run_cli("train-biparser", *files, "--target-tags", tags)
+    told = "qsproj tag; the model learns from tagged targets, only biparse takes untagged ones"
+    assert_one_line(outcome, f"expected the tags that parsers read; tag it first: {told}")
+
+
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_side_without_tags_is_not_parsed(run_cli, models, tmp_path, side):
     files = {"source": PAIRS[1], "target": PAIRS[3]} | {side: tmp_path / "bare.conllu"}

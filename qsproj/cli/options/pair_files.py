@@ -109,9 +109,16 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
 
 
 def tagged_pairs(
-    files: AlignedFiles, *, source_tree: str | None, model: JointParser | None = None
+    files: AlignedFiles,
+    *,
+    source_tree: str | None,
+    model: JointParser | None = None,
+    learns_tags: bool = False,
 ) -> Iterator[SentencePair]:
-    """Yield the pairs of files; raise DataError before the first pair if a side that needs tags has none."""
+    """Yield the pairs of files; raise DataError before the first pair if a side that needs tags has none.
+
+    ``learns_tags``: a model that tags targets learns from the pairs.
+    """
     pairs = pairs_in(files, source_tree=source_tree)
     waiting, bare = [], set(tagged_sides(model))
     for pair in pairs:
@@ -120,8 +127,14 @@ def tagged_pairs(
         if not bare or len(waiting) == _LOOKED_AT:
             break
     if waiting and bare:
-        name = name_of(getattr(files, next(side for side in SIDES if side in bare)))
-        found, remedy = "no word with a UPOS tag", "tag it first: qsproj tag"
+        side = next(side for side in SIDES if side in bare)
+        name, found, remedy = (
+            name_of(getattr(files, side)),
+            "no word with a UPOS tag",
+            "tag it first: qsproj tag",
+        )
+        if learns_tags and side == "target":
+            remedy += "; the model learns from tagged targets, only biparse takes untagged ones"
         raise DataError(name, None, found, "the tags that parsers read", remedy)
     yield from chain(waiting, pairs)
 
