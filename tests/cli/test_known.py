@@ -49,6 +49,19 @@ def test_tags_that_a_parser_has_never_seen(models, run_cli, tmp_path):
     assert 10 < share < 50
 
 
+def test_tags_of_short_training_are_known(run_cli, tmp_path):
+    """Exponentiated gradient gives few features weights at first, those of arcs between unlike tags."""
+    model = tmp_path / "model"
+    assert run_cli("train", GERMAN, "-o", model, "--objective", "eg", "--epochs", "2").code == 0
+    assert told(run_cli, "parse", "-m", model, GERMAN) == []
+    path = tmp_path / "other.conllu"
+    write_conllu(
+        (with_columns(one, upos=[f"my{tag}" for tag in one.upos]) for one in read_conllu(GERMAN)), path
+    )
+    (line,) = told(run_cli, "parse", "-m", model, path)
+    assert "knows 0% of the tags" in line
+
+
 def test_words_of_another_language(models, run_cli):
     finnish = "koira haukkuu talossa mutta kissa nukkuu vuoteessa eikä kuule mitään\n" * 8
     german = "".join(f"{' '.join(one.forms)}\n" for one in list(read_conllu(GERMAN))[:10])
