@@ -128,14 +128,10 @@ def tagged_pairs(
             break
     if waiting and bare:
         side = next(side for side in SIDES if side in bare)
-        name, found, remedy = (
-            name_of(getattr(files, side)),
-            "no word with a UPOS tag",
-            "tag it first: qsproj tag",
-        )
+        name, remedy = name_of(getattr(files, side)), "tag it first: qsproj tag"
         if learns_tags and side == "target":
             remedy += "; the model learns from tagged targets, only biparse takes untagged ones"
-        raise DataError(name, None, found, "the tags that parsers read", remedy)
+        raise DataError(name, None, "no word with a UPOS tag", "the tags that parsers read", remedy)
     yield from chain(waiting, pairs)
 
 

@@ -65,13 +65,15 @@ class Loop:
     @property
     def answered(self) -> tuple[int, int]:
         """Return the numbers of reviewed sentences and of words decided in the list or in other sentences."""
-        sentences, words = self.answers
-        return len(sentences), len(words)
+        return _counted(self.answers)
 
     @property
     def fresh(self) -> tuple[int, int]:
         """Return the numbers of sentences and words added, changed or withdrawn since the last training."""
-        pairs = zip(self.answers, self.learned, strict=True)
+        return self._since(self.answers)
+
+    def _since(self, answers: Answers) -> tuple[int, int]:
+        pairs = zip(answers, self.learned, strict=True)
         sentences, words = (max(len(now - then), len(then - now)) for now, then in pairs)
         return sentences, words
 
@@ -91,10 +93,11 @@ class Loop:
         passed = _passed(self.session.draft.history.judged())
         worth = gain_per_minute(self.words.open_wrong(), WORD_SECONDS, tokens=self.tokens, passed=passed)
         gain, doubt = AHEAD * worth.sentences, AHEAD * _Z * worth.deviation
+        answers = self.answers
         found = {
             "minutes": round(self.minutes(), 1),
-            "answered": self.answered,
-            "fresh": self.fresh,
+            "answered": _counted(answers),
+            "fresh": self._since(answers),
             "model": self.model,
             "accuracy": accuracy_of(passed),
             "gain": [round(one, 1) for one in (gain, gain - doubt, gain + doubt)],
@@ -104,6 +107,10 @@ class Loop:
             "stop": bool(passed) and max(worth.words_ahead, gain) < WORTHWHILE,
         }
         return found | {"text": in_words(found)}
+
+
+def _counted(answers: Answers) -> tuple[int, int]:
+    return len(answers[0]), len(answers[1])
 
 
 def _passed(judged: Sequence[tuple[str, Judgement]]) -> list[DraftScore]:

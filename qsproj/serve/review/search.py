@@ -82,13 +82,12 @@ def _limited_time(sentence: Sentence) -> Iterator[None]:
 def search(session: "Session", pattern: str, change: str, *, most: int) -> dict[str, Any]:
     """Return the matches in the trees that the page shows, and their cells, corrected, as JSON."""
     find, draft = compiled(pattern), session.draft
-    places = range(len(draft.sentences))
-    found = {index: words for index in places if (words := find(session.shown(index)))}
+    shown = map(session.shown, range(len(draft.sentences)))
+    found = {index: (one, words) for index, one in enumerate(shown) if (words := find(one))}
     hits = list[dict[str, Any]]()
-    for index, words in found.items():
+    for index, (sentence, words) in found.items():
         if len(hits) >= most:
             break
-        sentence = session.shown(index)
         after = corrected(sentence, words, change) if change else sentence
         hits += [
             {
@@ -102,7 +101,11 @@ def search(session: "Session", pattern: str, change: str, *, most: int) -> dict[
             }
             for word in words
         ]
-    return {"total": sum(map(len, found.values())), "sentences": len(found), "hits": hits[:most]}
+    return {
+        "total": sum(len(words) for _, words in found.values()),
+        "sentences": len(found),
+        "hits": hits[:most],
+    }
 
 
 def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
