@@ -1,16 +1,16 @@
 """Write what UD publishes about the conventions of languages: python -m scripts.conventions DOCS AUTOMATION.
 
 DOCS is a clone of https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page of statistics for each
-UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not*, *of* and *living* in
-*living water*, and which have verbs for adjectives: a line has the English tag and relation, those of other languages, and
+UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not*, *of*, *be* and
+*living* in *living water*, and which have verbs for adjectives: a line has the English tag and relation, those of other languages, and
 the languages. Where a line has FEATS in place of the relation, as of *written*, *writing* and *which*, such words may have
 either tag. A language counts with at least LEAST words of the class, in all its treebanks together. Such lines end with
 "published"; those that end with "counted" were counted in treebanks by hand, are kept, and replace what is published of
 their languages.
 
 AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
-lemmas that may be AUX in each language, with their functions. auxiliaries.tsv has those that are single words;
-conventions.tsv shows which languages have modal ones.
+lemmas that may be AUX in each language, with their functions. auxiliaries.tsv has those that are single words, and those
+that are pronouns in the last column; conventions.tsv shows which languages have modal ones.
 """
 
 import json
@@ -18,18 +18,25 @@ import re
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from qsproj.pipelines.tagging.conventions import (
     ANY,
+    BE,
+    COMPOUNDS,
+    EXPLETIVE,
     GERUND,
     HEAD,
     INFINITIVE,
     MODALS,
+    MODIFIERS,
     PARTICIPLE,
     PASSIVE,
+    REFLEXIVE,
     RELATIVE,
 )
+from qsproj.pipelines.tagging.options import HALF
 
 FOLDER = Path("qsproj/pipelines/tagging")
 PUBLISHED = "published"
@@ -37,6 +44,8 @@ LEAST = 10
 LEAST_MODIFIERS = 200
 # Functions of modal auxiliaries: possibility, necessity, wish.
 MODALITY = {"Mood=Pot", "Mood=Nec", "Mood=Des"}
+# Function of pronouns in the place of a copula, Hebrew *הוא*: they are PRON, not AUX.
+PRONOUN = "cop.PRON"
 # Share of the modifiers of nouns that are verbs, in a language with participles of verbs; in English .054.
 VERBS = 0.05
 # Share of the words that are ADJ, in a language that has adjectives, and number of words that show it.
@@ -48,6 +57,12 @@ NOUNS = 0.8
 OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
 OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
+# Number of predicates of verbs for each auxiliary, in a language where *be* is a verb.
+PREDICATES = 10
+# Share of compounds among nouns that modify nouns, in a language that has compounds; in English .41.
+COMPOUND = 0.2
+# Share of expletive pronouns, in a language where reflexive ones are among them; in English .0033.
+EXPLETIVES = 0.007
 # By language, counts of UPOS.
 Counts = defaultdict[str, Counter[str]]
 
@@ -68,20 +83,22 @@ def conventions(docs: Path) -> list[str]:
     for language, of in counts(docs, "feat-Poss", OF_VALUE.format("Yes")).items():
         if of["DET"] + of["PRON"] < LEAST:
             continue
-        tag, relation, half = "PRON", "nmod", of["PRON"] / 2
-        if of["DET"] >= of["PRON"]:
-            tag, relation = "DET", "det"
-        elif modifiers[language]["PRON"] >= half:
+        tag = max("DET", "PRON", key=of.__getitem__)
+        half = of[tag] / 2
+        if modifiers[language][tag] >= half:
             relation = "nmod:poss"
-        elif determiners[language]["PRON"] >= half:
+        elif tag == "DET" or determiners[language]["PRON"] >= half:
             relation = "det"
+        else:
+            relation = "nmod"
         found["PRON nmod:poss", tag, relation].append(language)
     of_amod = counts(docs, "dep-amod", OF_PAIR)
     for language, of in of_amod.items():
         if of.total() >= LEAST_MODIFIERS:
             tag = "VERB" if of["VERB"] >= VERBS * of.total() else "ADJ"
             found["VERB amod", tag, "amod"].append(language)
-    for language, of in counts(docs, "pos-*", OF_TAG).items():
+    words = counts(docs, "pos-*", OF_TAG)
+    for language, of in words.items():
         if of["ADJ"] < ADJECTIVES * of.total() and of.total() >= LEAST_WORDS:
             verbs = of_amod[language]["VERB"] >= LEAST_MODIFIERS
             found["ADJ amod", "VERB", "amod" if verbs else "acl"].append(language)
@@ -94,6 +111,20 @@ def conventions(docs: Path) -> list[str]:
         tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)
         if of[tag] >= LEAST:
             found["PART advmod", tag, "aux" if tag == "AUX" else "advmod"].append(language)
+    auxiliaries = counts(docs, "dep-aux", OF_PAIR)
+    for language, of in counts(docs, "dep-xcomp-pred", OF_PAIR).items():
+        if of.total() >= LEAST_MODIFIERS and of.total() >= PREDICATES * auxiliaries[language].total():
+            for one in BE:
+                found[one.name, "VERB", HEAD].append(language)
+    for language, share in compounds(docs).items():
+        for one in COMPOUNDS:
+            annotation = one.own if share > COMPOUND else one.becomes
+            found[one.name, *annotation].append(language)
+        for one in MODIFIERS if share > HALF else ():
+            found[one.name, one.tag, "compound"].append(language)
+    for language, of in counts(docs, "dep-expl*", OF_PAIR).items():
+        if of["PRON"] >= EXPLETIVES * words[language].total():
+            found[REFLEXIVE, "PRON", EXPLETIVE].append(language)
     complements = counts(docs, "dep-xcomp", OF_PAIR)
     nominal = {language: of for language, of in complements.items() if of["NOUN"] >= NOUNS * of.total()}
     for parts, others, of_languages in (
@@ -110,6 +141,23 @@ def conventions(docs: Path) -> list[str]:
     return ["\t".join((*key, " ".join(sorted(of)), PUBLISHED)) for key, of in sorted(found.items())]
 
 
+def compounds(docs: Path) -> dict[str, float]:
+    """Return the share of compounds among nouns that modify nouns, by language: the mean of its treebanks."""
+    of_treebanks: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for relation in ("compound", "nmod"):
+        for path in sorted(docs.glob(f"treebanks/*/*-dep-{relation}*.md")):
+            for head, dependent, number in re.findall(
+                OF_PAIR.replace(r"\w+", r"(\w+)", 1), path.read_text("utf-8")
+            ):
+                if head == dependent == "NOUN":
+                    of_treebanks[path.parent.name][relation] += int(number)
+    shares = defaultdict[str, list[float]](list)
+    for name, of in of_treebanks.items():
+        if of.total() >= LEAST_MODIFIERS:
+            shares[name.split("_")[0]].append(of["compound"] / of.total())
+    return {language: mean(of) for language, of in shares.items()}
+
+
 def counted() -> list[str]:
     lines = (FOLDER / "conventions.tsv").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if not line.endswith(PUBLISHED)]
@@ -122,11 +170,15 @@ def registered(automation: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+def functions_of(lemma: dict[str, Any]) -> set[str]:
+    return {one["function"] for one in lemma["functions"]}
+
+
 def modals(automation: Path) -> list[str]:
     """Return which languages have an auxiliary of possibility, necessity or wish, and which have none."""
     languages: dict[bool, list[str]] = {True: [], False: []}
     for code, lemmas in sorted(registered(automation).items()):
-        functions = {one["function"] for lemma in lemmas.values() for one in lemma["functions"]}
+        functions = set[str]().union(*map(functions_of, lemmas.values()))
         languages[functions.isdisjoint(MODALITY)].append(code)
     annotations = {True: ("VERB", HEAD), False: MODALS.own}
     rows = ((MODALS.name, *annotations[one], " ".join(codes), PUBLISHED) for one, codes in languages.items())
@@ -134,11 +186,15 @@ def modals(automation: Path) -> list[str]:
 
 
 def auxiliaries(automation: Path) -> list[str]:
-    found = {
-        code: sorted(one for one in lemmas if " " not in one and one != "null")
-        for code, lemmas in registered(automation).items()
-    }
-    return [f"{code}\t{' '.join(lemmas)}" for code, lemmas in sorted(found.items()) if lemmas]
+    lines = []
+    for code, lemmas in sorted(registered(automation).items()):
+        verbs, pronouns = list[str](), list[str]()
+        for one, lemma in sorted(lemmas.items()):
+            if " " not in one and one != "null":
+                (pronouns if functions_of(lemma) == {PRONOUN} else verbs).append(one)
+        if verbs or pronouns:
+            lines.append("\t".join((code, " ".join(verbs), " ".join(pronouns))))
+    return lines
 
 
 if __name__ == "__main__":

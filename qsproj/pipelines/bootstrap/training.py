@@ -34,7 +34,7 @@ from qsproj.pipelines.projection.methods import SoftProjectionOptions
 from qsproj.pipelines.projection.priors import load_prior, source_priors
 from qsproj.pipelines.projection.soft_projection import annotated_report, project_soft
 from qsproj.pipelines.streams import parse_stream, tag_stream
-from qsproj.pipelines.tagging.conventions import Annotation, ReannotatedPairs
+from qsproj.pipelines.tagging.conventions import REFLEXIVE, Annotation, ReannotatedPairs
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.tagging.target_words import (
@@ -84,7 +84,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=71)
+@stage("tagger", version=73)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -192,7 +192,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *report)), figures={"words": words})
 
 
-@stage("parser", version=26, files=(".model", ".trees.conllu"))
+@stage("parser", version=27, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,
@@ -209,7 +209,8 @@ def project(
     """
     voters = [load_prior(path, reads_words=True) for path in priors]
     pairs = [ReannotatedPairs(cache.pop(one, one), unshared) for one in corpora]
-    projected = project_soft(pairs, priors=voters, rng=np.random.default_rng(seed), options=options)
+    rng, expletives = np.random.default_rng(seed), REFLEXIVE in unshared
+    projected = project_soft(pairs, priors=voters, rng=rng, options=options, expletives=expletives)
     write_conllu(projected.learned_from, paths[1])
     projected.parser.save(paths[0])
     return StageReport(line="; ".join(projected.report), figures={})

@@ -152,7 +152,7 @@ def _soft(
     """Return the parser that a bootstrap trains from the same files, if ``treebank`` has its treebanks."""
     from qsproj.pipelines.projection.priors import load_prior, source_priors, translated_prior
     from qsproj.pipelines.projection.soft_projection import project_soft
-    from qsproj.pipelines.tagging.conventions import ReannotatedPairs, unshared_conventions
+    from qsproj.pipelines.tagging.conventions import REFLEXIVE, ReannotatedPairs, unshared_conventions
 
     if annotated and not any(map(has_tree, annotated)):
         raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
@@ -173,7 +173,10 @@ def _soft(
     else:
         priors = (translated_prior(reannotated, rng=rng, draws=draws),)
         hints = (NO_TREEBANK,)
-    soft = project_soft(reannotated, priors=priors, rng=rng, options=options, annotated=annotated)
+    expletives = REFLEXIVE in unshared
+    soft = project_soft(
+        reannotated, priors=priors, rng=rng, options=options, annotated=annotated, expletives=expletives
+    )
     return replace(soft, report=(*soft.report, *hints))
 
 

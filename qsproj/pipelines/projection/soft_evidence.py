@@ -2,18 +2,21 @@
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.pairs.translations import Translations, link_strengths
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.labeller import Labeller, start_residual, train_on_evidence
 from qsproj.pipelines.projection.priors import TEMPLATE_SET
+from qsproj.pipelines.tagging.conventions import EXPLETIVE
 
 # Priors attach relative clauses to verbs, against the evidence. If the first word of the clause is linked to
 # a word between noun and clause, the evidence counts 1 + MORE times. UAS on dev files with gold tags, from
@@ -35,6 +38,7 @@ REMEDIES = {
 # English compounds precede their heads. A linked target word after its head is an nmod, an appos or a name:
 # ignoring these gains .1 and .3 LAS on two dev files of Spanish with the model's tags, .1 in Czech.
 COMPOUND = "compound"
+FREQUENT = 0.001  # least share of the text of reflexive pronouns
 
 
 def arc_probabilities(source: Sentence) -> Floats:
@@ -158,11 +162,35 @@ class DensestPairs:
         return {reason: count for reason, count in self._left_out.items() if count}
 
 
-def relation_evidence(translations: Translations, heads: Heads, numbers: Mapping[str, int]) -> Floats:
+def reflexives_of(corpus: Iterable[Translations]) -> frozenset[str]:
+    """Return the frequent pronouns that are linked to auxiliaries more than to words of another tag.
+
+    These are reflexive ones, as Spanish *se* in *se celebra*, is celebrated; lower-cased.
+    """
+    counts, votes = Counter[str](), defaultdict[str, Counter[str]](Counter)
+    words = 0
+    for translations in corpus:
+        target = translations[0].target
+        forms, words = list(map(lower_form, target.forms)), words + len(target)
+        counts.update(form for form, tag in zip(forms, target.upos, strict=True) if tag == "PRON")
+        for pair in translations:
+            tags = pair.source.upos
+            for (source, word), share in zip(
+                pair.alignment.links.tolist(), pair.alignment.shares.tolist(), strict=True
+            ):
+                if pair.target.upos[word - 1] == "PRON":
+                    votes[forms[word - 1]][tags[source - 1]] += share
+    frequent = (form for form, count in counts.items() if count >= FREQUENT * words)
+    return frozenset(form for form in frequent if votes[form] and votes[form].most_common(1)[0][0] == "AUX")
+
+
+def relation_evidence(
+    translations: Translations, heads: Heads, numbers: Mapping[str, int], reflexives: Set[str] = frozenset()
+) -> Floats:
     """Return the evidence of source arcs for each relation of each target arc, float64[n+1, L] in 0..1.
 
     ``heads`` int32[n+1], -1 where missing. ``numbers``: column of each relation; other relations are ignored,
-    as is a COMPOUND on the other side of its head.
+    as is a COMPOUND on the other side of its head. The ``reflexives`` are EXPLETIVE.
     """
     precede = np.arange(len(heads)) < heads
     cells, carried = [], []
@@ -178,7 +206,16 @@ def relation_evidence(translations: Translations, heads: Heads, numbers: Mapping
         cells.append((targets * len(numbers) + columns)[known])
         carried.append(evidence[known])
     total = np.bincount(np.concatenate(cells), np.concatenate(carried), len(heads) * len(numbers))
-    return np.minimum(total.reshape(len(heads), len(numbers)), 1.0)
+    evidence = np.minimum(total.reshape(len(heads), len(numbers)), 1.0)
+    if reflexives and (column := numbers.get(EXPLETIVE)) is not None:
+        target = translations[0].target
+        pronouns = zip(map(lower_form, target.forms), target.upos, strict=True)
+        own = [
+            word for word, (form, tag) in enumerate(pronouns, start=1) if tag == "PRON" and form in reflexives
+        ]
+        evidence[own] = 0.0
+        evidence[own, column] = 1.0
+    return evidence
 
 
 def learn_relations(
@@ -188,6 +225,7 @@ def learn_relations(
     prior: Labeller | None,
     rng: Rng,
     strength: float,
+    reflexives: Set[str] = frozenset(),
 ) -> tuple[Labeller | None, list[Sentence]]:
     """Learn relations from the evidence for the arcs of target trees, one tree for each of ``corpus``.
 
@@ -202,7 +240,11 @@ def learn_relations(
     start = start_residual(prior, TEMPLATE_SET, relations)
     numbers = {relation: number for number, relation in enumerate(start.relations)}
     examples = [
-        (start.encode_tree(tree), tree.heads, strength * relation_evidence(translations, tree.heads, numbers))
+        (
+            start.encode_tree(tree),
+            tree.heads,
+            strength * relation_evidence(translations, tree.heads, numbers, reflexives),
+        )
         for tree, translations in zip(trees, corpus, strict=True)
     ]
     labeller = train_on_evidence(start, examples, rng=rng)

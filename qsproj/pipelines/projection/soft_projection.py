@@ -77,15 +77,18 @@ def project_soft(
     rng: Rng,
     options: methods.SoftProjectionOptions | None = None,
     annotated: Sequence[Sentence] = (),
+    expletives: bool = False,
 ) -> methods.Projected:
     """Train a parser of the target language from priors and the evidence of translations.
 
     ``corpora``: sentence pairs of each source, with source trees and target tags; read more than once, and
     joined by their targets. One target sentence in HELD_OUT only serves to calibrate. ``priors``: voting
     parsers of tags, or of words of the target as well. The returned trees are the best under parser and
-    evidence. The ``annotated`` trees fine-tune the parser and its relations at the end. Raises UsageError
-    when the priors cannot be joined, a corpus has no source head or no target tag, no sentence has evidence,
-    or no annotated sentence has a head.
+    evidence. The ``annotated`` trees fine-tune the parser and its relations at the end.
+    ``expletives``: whether reflexive pronouns are *expl* in the target.
+
+    Raises UsageError when the priors cannot be joined, a corpus has no source head or no target tag, no
+    sentence has evidence, or no annotated sentence has a head.
     """
     options = options or methods.SoftProjectionOptions()
     prior, most, share = join_priors(priors, projective=options.projective), options.sentences, options.share
@@ -113,8 +116,9 @@ def project_soft(
     scorer = parser.scorer
     scores = (scorer.scores(scorer.features(example.encoded)) for example in examples)
     attached = list(map(best_tree, targets, map(np.add, scores, evidence), itertools.repeat(parser)))
+    reflexives = soft_evidence.reflexives_of(chosen) if expletives else frozenset[str]()
     labeller, labelled = soft_evidence.learn_relations(
-        attached, chosen, prior=prior.labeller, rng=rng, strength=options.strength
+        attached, chosen, prior=prior.labeller, rng=rng, strength=options.strength, reflexives=reflexives
     )
     # Shares above 1 inflate the scores. Calibration error of Wolof with share 1.25: 2.2, without this 8.6.
     temperature = USUAL_TEMPERATURE * max(share, 1.0)
@@ -146,7 +150,7 @@ def project_soft(
             pooled = soft_evidence.with_clauses(translations, soft_evidence.pooled_evidence(translations))
             tree = best_tree(target, parser.scores(target) + options.strength * pooled, parser)
             if labeller is not None:
-                known = soft_evidence.relation_evidence(translations, tree.heads, numbers)
+                known = soft_evidence.relation_evidence(translations, tree.heads, numbers, reflexives)
                 labels = labeller.label(labeller.encode(tree), tree.heads, options.strength * known)
                 tree = with_heads(tree, tree.heads, labels)
             yield tree

@@ -6,7 +6,7 @@ treebanks or of most languages is the best guess.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -60,13 +60,32 @@ def _practice() -> dict[str, dict[str, Annotation]]:
 
 def registered_auxiliaries(language: str | None) -> frozenset[str]:
     """Return the lemmas that UD registers as auxiliaries of a language, lower-cased."""
-    rows = {code: lemmas for code, lemmas in packaged_rows(__file__, "auxiliaries.tsv")}
-    return frozenset(map(lower_form, rows.get(language or "", "").split()))
+    return _registered(language)[0]
+
+
+def pronouns_as_copulas(language: str | None) -> frozenset[str]:
+    """Return the pronouns that UD registers in the place of a copula, lower-cased: they are not AUX."""
+    return _registered(language)[1]
+
+
+def _registered(language: str | None) -> tuple[frozenset[str], frozenset[str]]:
+    rows = {code: lemmas for code, *lemmas in packaged_rows(__file__, "auxiliaries.tsv")}
+    verbs, pronouns = rows.get(language or "", ("", ""))
+    return frozenset(map(lower_form, verbs.split())), frozenset(map(lower_form, pronouns.split()))
 
 
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
 _MODALS = frozenset({"can", "could", "must"})
 MODALS = Convention(tag="AUX", relation="aux", forms=_MODALS, becomes=("AUX", "aux"))
+# *Be* is a verb in Irish, Manx and Scottish Gaelic: its predicates are complements, *tha e mòr*, and no verb
+# has an auxiliary. The copula of these languages (*is*) is another word.
+BE = tuple(Convention(tag="AUX", relation=one, becomes=("AUX", one)) for one in ("cop", "aux"))
+# *Election campaign* is a compound in English, Hebrew and Thai, elsewhere a noun with a modifier. In Hebrew
+# and Thai, *day of rest* is one as well, unless *of* is translated.
+COMPOUNDS, MODIFIERS = (
+    tuple(Convention(tag=tag, relation=own, becomes=(tag, "nmod")) for tag in ("NOUN", "PROPN"))
+    for own in ("compound", "nmod")
+)
 # ``conventions.tsv`` has the practice of languages, by the published statistics of UD (``python -m
 # scripts.conventions`` reads them) or by counts in treebanks, which take precedence. In Danish and Dutch a
 # tenth of amod is VERB as in English, elsewhere almost none. *Not* is AUX if most words for it are inflected.
@@ -75,6 +94,9 @@ CONVENTIONS = (
     Convention(tag="VERB", relation="amod", becomes=("ADJ", "amod")),
     Convention(tag="PART", relation="advmod", becomes=("ADV", "advmod")),
     MODALS,
+    *BE,
+    *COMPOUNDS,
+    *MODIFIERS,
     # Wolof has verbs for *good* and *new*: its treebank has no ADJ.
     Convention(tag="ADJ", relation="amod", becomes=("ADJ", "amod")),
     Convention(tag="ADJ", relation=ANY, becomes=("ADJ", ANY)),
@@ -98,12 +120,16 @@ INFINITIVE = ("VERB", "VerbForm=Inf")
 PARTICIPLE = ("VERB", "Tense=Pres", "VerbForm=Part")
 RELATIVE = ("PRON", "PronType=Rel")
 INFLECTED = {" ".join(one): one for one in (PASSIVE, GERUND, INFINITIVE, PARTICIPLE, RELATIVE)}
+# Target words: reflexive pronouns are EXPLETIVE in most Romance and Slavic treebanks, Spanish *se*.
+REFLEXIVE = "PRON Reflex=Yes"
+EXPLETIVE = "expl"
 # Source words that vote for the second tag if most links of the target type do. *To* before infinitives is a
 # preposition in Spanish, which gains .5 UPOS, and a particle in Wolof, where votes for both tags lose .7. In
 # PARTICLES it is a particle, though the word is also a preposition: German gains .3.
 MAJORITY = {"PART mark": "ADP"}
 PARTICLES = frozenset({"da", "de", "sv"})
 _OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
+_COMPOUNDS, _MODIFIERS = (frozenset(one.name for one in of) for of in (COMPOUNDS, MODIFIERS))
 _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
 # Relations of words that move from a verb to the modal above it, on either side.
 RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
@@ -121,6 +147,12 @@ def second_tags(language: str | None) -> dict[str, str]:
     """Return the second tag of source words that vote for two in a language, by name."""
     practice = {name: _practice().get(name, {}).get(language or "") for name in INFLECTED}
     return EITHER | {name: annotation[0] for name, annotation in practice.items() if annotation}
+
+
+def of_reflexives(language: str | None) -> dict[str, Annotation]:
+    """Return the annotation of reflexive pronouns in a language by REFLEXIVE; empty if as that of others."""
+    found = _practice()[REFLEXIVE].get(language or "")
+    return {REFLEXIVE: found} if found else {}
 
 
 def inflected_names(sentence: Sentence) -> list[str]:
@@ -210,15 +242,14 @@ def reannotated(
 
     With an ``alignment`` only linked modals become heads: a translation may have the verb alone.
     """
-    names = names_of(sentence)
+    linked = None if alignment is None else set(alignment.links[alignment.shares >= HALF, 0].tolist())
+    names = _names_in_tree(sentence, linked)
     if unshared.keys().isdisjoint(names):
         return sentence
     own = list(zip(sentence.upos, sentence.deprels, strict=True))
-    found = list(map(unshared.get, names, own))
-    heads = sentence.heads.tolist()
+    found, heads = list(map(unshared.get, names, own)), sentence.heads.tolist()
     kept = (old if new in {HEAD, ANY} else new for (_, old), (_, new) in zip(own, found, strict=True))
     deprels = ["", *kept]
-    linked = None if alignment is None else alignment.links[alignment.shares >= HALF, 0].tolist()
     for word, (_, relation) in enumerate(found, start=1):
         if relation == HEAD and heads[word] > ROOT and (linked is None or word in linked):
             _raise(word, heads, deprels, sentence.upos)
@@ -228,6 +259,18 @@ def reannotated(
             deprels[word] = "aux"
     changed = with_columns(sentence, upos=[tag for tag, _ in found], deprels=deprels[1:])
     return changed if heads == sentence.heads.tolist() else with_heads(changed, heads)
+
+
+def _names_in_tree(sentence: Sentence, linked: Set[int] | None) -> list[str]:
+    """Return the names of words, but none of titles, *King Herod*, and of nouns whose preposition is linked."""
+    names, heads, relations = names_of(sentence), sentence.heads.tolist(), sentence.deprels
+    marks = {word for word, relation in enumerate(relations, start=1) if relation == "case"}
+    marked = {heads[word] for word in (marks if linked is None else marks & linked)}
+    for word, name in enumerate(names, start=1):
+        of_noun = heads[word] > ROOT and sentence.upos[heads[word] - 1] == "NOUN"
+        if (name in _COMPOUNDS and not of_noun) or (name in _MODIFIERS and (not of_noun or word in marked)):
+            names[word - 1] = ""
+    return names
 
 
 def _raise(word: int, heads: list[int], deprels: list[str], upos: Sequence[str]) -> None:

@@ -112,7 +112,6 @@ def read_linked_text(
     at = at + np.repeat(starts[:-1], [len(links[0]) for _, links in linked])
     of_links = np.array([tags[tag] for tag in of_sources])[sourced]
     forms, _, relations, _ = zip(*sources, strict=True)
-    of_words = numbered(zip(map(lower_form, forms), of_sources, strict=True))[0][sourced]
     trust = np.where(np.isin(relations, list(conventions.LOOSE)), BARELY, 1.0)
     weights = weights**power * trust[sourced]
 
@@ -136,6 +135,8 @@ def read_linked_text(
     }
     annotations = conventions.target_conventions(vocabulary, shares, known or {}, language=language)
     of_source = [annotations[tag][0] if tag in annotations else tag.partition(" ")[0] for tag in tags]
+    in_target = (of_source[tags[name]] for name in of_sources)
+    of_words = numbered(zip(map(lower_form, forms), in_target, strict=True))[0][sourced]
     names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
     column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
 
@@ -166,7 +167,8 @@ def read_linked_text(
             one.name: annotations[one.name]
             for one in conventions.CONVENTIONS
             if one.in_trees and annotations.get(one.name, one.own) != one.own
-        },
+        }
+        | conventions.of_reflexives(language),
         marked=None if marks is None else MarkedLinks(at, of_marks, weights, tuple(marks)),
     )
 

@@ -34,6 +34,7 @@ from qsproj.pipelines.projection.soft_evidence import (
     clause_evidence,
     learn_relations,
     pooled_evidence,
+    reflexives_of,
     relation_evidence,
     with_clauses,
 )
@@ -196,6 +197,27 @@ def test_evidence_for_a_relation_is_one_at_most():
     for times in (1, 2, 3):
         found = relation_evidence((example,) * times, heads, {"nsubj": 0, "root": 1})
         np.testing.assert_allclose(found, [[0, 0], [1, 0], [0, 1]])
+
+
+def test_frequent_pronouns_that_are_linked_to_auxiliaries_are_reflexive():
+    """*The day is celebrated*, *se celebra el día*; *el* is linked to *he* as often as to *is*."""
+    source = Sentence.from_words(
+        ["he", "is", "celebrated"],
+        upos=["PRON", "AUX", "VERB"],
+        heads=[-1, 3, 3, 0],
+        deprels=["nsubj:pass", "aux:pass", "root"],
+    )
+    target = Sentence.from_words(["él", "se", "celebra"], upos=["PRON", "PRON", "VERB"])
+    links = [make_alignment(3, 3, [(linked, 1), (2, 2), (3, 3)]) for linked in (1, 2, 1)]
+    corpus = [(SentencePair(source, target, one),) for one in links]
+    assert reflexives_of(corpus) == {"se"}
+    other = Sentence.from_words(["no"] * 3000, upos=["ADV"] * 3000)
+    rare = (SentencePair(source, other, make_alignment(3, 3000, [])),)
+    assert reflexives_of([*corpus, rare]) == frozenset()
+    numbers, heads = {"expl": 0, "aux:pass": 1, "root": 2}, np.array([-1, 3, 3, 0])
+    found = [relation_evidence(corpus[0], heads, numbers, some)[2].tolist() for some in ((), {"se"})]
+    assert found == [[0, 1, 0], [1, 0, 0]]
+    assert not relation_evidence(corpus[0], heads, {"root": 0}, {"se"})[2].any()
 
 
 def test_relations_follow_the_evidence_and_else_the_prior(sample, english):
