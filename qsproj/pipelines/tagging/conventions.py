@@ -262,7 +262,7 @@ def reannotated(
 
 
 def _names_in_tree(sentence: Sentence, linked: Set[int] | None) -> list[str]:
-    """Return the names of words, but none of titles, *King Herod*, and of nouns whose preposition is linked."""
+    """Return the names of words, but none for titles, *King Herod*, or nouns whose preposition is linked."""
     names, heads, relations = names_of(sentence), sentence.heads.tolist(), sentence.deprels
     marks = {word for word, relation in enumerate(relations, start=1) if relation == "case"}
     marked = {heads[word] for word in (marks if linked is None else marks & linked)}
