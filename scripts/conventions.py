@@ -57,8 +57,9 @@ NOUNS = 0.8
 OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
 OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
-# Number of predicates of verbs for each auxiliary, in a language where *be* is a verb.
-PREDICATES = 10
+# Ratio of predicates of verbs to auxiliaries, in a language where *be* is a verb; of particles that are marks
+# to those that are adverbials, in one whose word for *not* is a mark.
+RATIO = 10
 # Share of compounds among nouns that modify nouns, in a language that has compounds; in English .41.
 COMPOUND = 0.2
 # Share of expletive pronouns, in a language where reflexive ones are among them; in English .0033.
@@ -106,14 +107,19 @@ def conventions(docs: Path) -> list[str]:
     for language, of in counts(docs, "dep-case", OF_PAIR).items():
         if of.total() >= LEAST_MODIFIERS and of["PART"] >= CASE_PARTICLES * of.total():
             found["ADP case of", "PART", "case"].append(language)
+    adverbials, marks = (counts(docs, f"dep-{one}*", OF_PAIR) for one in ("advmod", "mark"))
     for language, of in counts(docs, "feat-Polarity", OF_VALUE.format("Neg")).items():
         # Where verbs, too, have negative forms, those of auxiliaries are no words for *not*.
         tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)
+        # In Irish all particles before verbs are marks.
+        of_verbs = marks[language][tag] >= max(RATIO * adverbials[language][tag], LEAST_MODIFIERS)
+        particle = "mark" if of_verbs else "advmod"
         if of[tag] >= LEAST:
-            found["PART advmod", tag, "aux" if tag == "AUX" else "advmod"].append(language)
+            relation = {"AUX": "aux", "PART": particle}.get(tag, "advmod")
+            found["PART advmod", tag, relation].append(language)
     auxiliaries = counts(docs, "dep-aux", OF_PAIR)
     for language, of in counts(docs, "dep-xcomp-pred", OF_PAIR).items():
-        if of.total() >= LEAST_MODIFIERS and of.total() >= PREDICATES * auxiliaries[language].total():
+        if of.total() >= LEAST_MODIFIERS and of.total() >= RATIO * auxiliaries[language].total():
             for one in BE:
                 found[one.name, "VERB", HEAD].append(language)
     for language, share in compounds(docs).items():
