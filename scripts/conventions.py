@@ -199,7 +199,8 @@ def auxiliaries(automation: Path) -> list[str]:
             if " " not in one and one != "null":
                 (pronouns if functions_of(lemma) == {PRONOUN} else verbs).append(one)
         if verbs or pronouns:
-            lines.append("\t".join((code, " ".join(verbs), " ".join(pronouns))))
+            columns = (code, " ".join(verbs), *([" ".join(pronouns)] if pronouns else ()))
+            lines.append("\t".join(columns))
     return lines
 
 

@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 import numpy as np
@@ -167,21 +167,23 @@ def reflexives_of(corpus: Iterable[Translations]) -> frozenset[str]:
 
     These are reflexive ones, as Spanish *se* in *se celebra*, is celebrated; lower-cased.
     """
-    counts, votes = Counter[str](), defaultdict[str, Counter[str]](Counter)
-    words = 0
+    counts, votes, words = Counter[str](), Counter[tuple[str, str]](), 0
     for translations in corpus:
-        target = translations[0].target
-        forms, words = list(map(lower_form, target.forms)), words + len(target)
-        counts.update(form for form, tag in zip(forms, target.upos, strict=True) if tag == "PRON")
+        pronouns = _pronouns(translations[0].target)
+        words += len(translations[0].target)
+        counts.update(pronouns.values())
         for pair in translations:
-            tags = pair.source.upos
-            for (source, word), share in zip(
-                pair.alignment.links.tolist(), pair.alignment.shares.tolist(), strict=True
-            ):
-                if pair.target.upos[word - 1] == "PRON":
-                    votes[forms[word - 1]][tags[source - 1]] += share
-    frequent = (form for form, count in counts.items() if count >= FREQUENT * words)
-    return frozenset(form for form in frequent if votes[form] and votes[form].most_common(1)[0][0] == "AUX")
+            links, shares = pair.alignment.links.tolist(), pair.alignment.shares.tolist()
+            for (source, word), share in zip(links, shares, strict=True):
+                if word in pronouns:
+                    votes[pronouns[word], pair.source.upos[source - 1]] += share
+    tags = {form: tag for (form, tag), _ in reversed(votes.most_common())}
+    return frozenset(form for form, tag in tags.items() if tag == "AUX" and counts[form] >= FREQUENT * words)
+
+
+def _pronouns(sentence: Sentence) -> dict[int, str]:
+    words = enumerate(zip(sentence.forms, sentence.upos, strict=True), start=1)
+    return {word: lower_form(form) for word, (form, tag) in words if tag == "PRON"}
 
 
 def relation_evidence(
@@ -208,11 +210,8 @@ def relation_evidence(
     total = np.bincount(np.concatenate(cells), np.concatenate(carried), len(heads) * len(numbers))
     evidence = np.minimum(total.reshape(len(heads), len(numbers)), 1.0)
     if reflexives and (column := numbers.get(EXPLETIVE)) is not None:
-        target = translations[0].target
-        pronouns = zip(map(lower_form, target.forms), target.upos, strict=True)
-        own = [
-            word for word, (form, tag) in enumerate(pronouns, start=1) if tag == "PRON" and form in reflexives
-        ]
+        pronouns = _pronouns(translations[0].target)
+        own = [word for word, form in pronouns.items() if form in reflexives]
         evidence[own] = 0.0
         evidence[own, column] = 1.0
     return evidence

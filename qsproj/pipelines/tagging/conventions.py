@@ -70,8 +70,8 @@ def pronouns_as_copulas(language: str | None) -> frozenset[str]:
 
 def _registered(language: str | None) -> tuple[frozenset[str], frozenset[str]]:
     rows = {code: lemmas for code, *lemmas in packaged_rows(__file__, "auxiliaries.tsv")}
-    verbs, pronouns = rows.get(language or "", ("", ""))
-    return frozenset(map(lower_form, verbs.split())), frozenset(map(lower_form, pronouns.split()))
+    cells = [*rows.get(language or "", []), "", ""]
+    return frozenset(map(lower_form, cells[0].split())), frozenset(map(lower_form, cells[1].split()))
 
 
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
