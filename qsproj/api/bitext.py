@@ -18,7 +18,6 @@ from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
 from qsproj.errors import UsageError, WrongTypeError, check_name
 from qsproj.models.arc.arc_parser import ArcParser
-from qsproj.models.graph.graph_parser import GraphParser
 from qsproj.models.joint.joint_options import BiparseOptions
 from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_trees import is_tree_parser
@@ -149,7 +148,7 @@ def train_biparser(
     target: Iterable[Sentence],
     alignments: Iterable[Alignment] | None,
     *,
-    source_model: ArcParser | GraphParser,
+    source_model: Parser,
     order: int = 1,
     seed: int = 1,
     options: BiparseOptions | None = None,
@@ -168,7 +167,7 @@ def train_biparser(
     alignments : iterable of Alignment or None
         Candidate links, in the order of ``source``; best with weights, from 0.1 upwards. None: both sides are
         one text in two annotation styles, and each word is linked to itself; then ``parse_pair`` takes None.
-    source_model : ArcParser
+    source_model : Parser
         A parser of the source language, from ``train_parser``; it is not changed. Second-order factors of an
         order-2 parser are used.
     order : int

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import cast, overload
+from typing import cast
 
 from qsproj.api.validation import generator_of, sentences_of, texts_of, whole_number, words_in
 from qsproj.corpus.language.recognition import check_known_language
@@ -11,13 +11,11 @@ from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.errors import UsageError, WrongTypeError, check_name, unknown_name
 from qsproj.features.arc_templates import TEMPLATE_SETS
 from qsproj.models import spec
-from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions, objective_named
-from qsproj.models.clusters.cluster_parser import ClusterParser, train_cluster_parser
+from qsproj.models.clusters.cluster_parser import train_cluster_parser
 from qsproj.models.converter.converter import Converter
-from qsproj.models.graph.graph_parser import GraphParser, train_graph_parser
-from qsproj.models.labelled.labelled_parser import LabelledParser
+from qsproj.models.graph.graph_parser import train_graph_parser
 from qsproj.models.labelled.labelled_training import train_labelled_parser
 from qsproj.models.morphology.morphology_training import train_morphology
 from qsproj.models.parser import Parser
@@ -31,21 +29,6 @@ from qsproj.pipelines.tagging.target_words import treebank_tokens
 LABELS = ("after", "joint")  # when relations are predicted: after the tree, or with it
 
 
-@overload
-def train_parser(
-    sentences: Iterable[Sentence],
-    *,
-    features: str | None = None,
-    dev: Iterable[Sentence] = (),
-    seed: int = 1,
-    epochs: int | None = None,
-    l2: float | None = None,
-    projective: bool | None = None,
-    single_root: bool | None = None,
-) -> ArcParser: ...
-
-
-@overload
 def train_parser(
     sentences: Iterable[Sentence],
     *,
@@ -59,23 +42,7 @@ def train_parser(
     l2: float | None = None,
     projective: bool | None = None,
     single_root: bool | None = None,
-) -> ArcParser | ClusterParser | GraphParser | LabelledParser: ...
-
-
-def train_parser(
-    sentences: Iterable[Sentence],
-    *,
-    order: int = 1,
-    objective: str = "margin",
-    labels: str = "after",
-    features: str | None = None,
-    dev: Iterable[Sentence] = (),
-    seed: int = 1,
-    epochs: int | None = None,
-    l2: float | None = None,
-    projective: bool | None = None,
-    single_root: bool | None = None,
-) -> ArcParser | ClusterParser | GraphParser | LabelledParser:
+) -> Parser:
     """Train a dependency parser on trees; missing heads are marginalised.
 
     The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``; one of
