@@ -207,7 +207,10 @@ def target_conventions(
 
 
 def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]:
-    """Return the source's conventions that the target lacks, with the annotation of most linked words."""
+    """Return the source's conventions that the target lacks, with the annotation of most linked words.
+
+    Links do not show BE: where verbs mark the tense, auxiliaries are linked to verbs (Turkish, Chinese).
+    """
     found: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         of_words = names_of(pair.source)
@@ -218,7 +221,7 @@ def unshared_conventions(pairs: Iterable[SentencePair]) -> dict[str, Annotation]
     for one in CONVENTIONS:
         ways = tuple(dict.fromkeys((one.own, one.becomes, *one.languages.values())))
         way = max(ways, key=lambda way: found[one.name, way[0]])
-        if one.in_trees and way != one.own and found[one.name, way[0]] >= ENOUGH:
+        if one.in_trees and one not in BE and way != one.own and found[one.name, way[0]] >= ENOUGH:
             unshared[one.name] = way
     return unshared
 

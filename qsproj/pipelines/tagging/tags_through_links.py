@@ -104,7 +104,7 @@ def project_tags(
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(raw, text.tags, lexicon.tags, few.contractions, most=options.sentences, rng=rng)
     allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags)
-    pronouns = pronouns_as_copulas(language) - lexicon.tags.keys()
+    pronouns = pronouns_as_copulas(language).difference(map(lower_form, lexicon.tags))
     allowed = type_dictionary.without_auxiliaries(allowed, text, pronouns)
     allowed = type_dictionary.with_seen_tags(allowed, text, few.counts)
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)

@@ -18,6 +18,7 @@ from qsproj.pipelines.tagging.conventions import (
     names_of,
     reannotated,
     target_conventions,
+    unshared_conventions,
 )
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
@@ -331,6 +332,27 @@ def test_pronouns_in_the_place_of_a_copula_are_no_auxiliaries(language, lexicon,
         lexicon=Lexicon(tags=lexicon),
     )
     assert found.tagger.tag_words(target.forms) == (tag, "NOUN")
+
+
+def test_a_lexicon_with_a_capital_decides_for_a_pronoun_in_the_place_of_a_copula():
+    links = make_alignment(2, 2, [(1, 1), (2, 2)])
+    source = Sentence.from_words(["is", "king"], upos=["AUX", "NOUN"])
+    pair = SentencePair(source, Sentence.from_words(["Это", "царь"]), links)
+    lexicon = Lexicon(tags={"Это": ("AUX",)})
+    found = project_tags([(pair,)] * 200, rng=np.random.default_rng(1), language="ru", lexicon=lexicon)
+    assert found.tagger.tag_words(("Это", "царь")) == ("AUX", "NOUN")
+
+
+def test_verbs_that_mark_the_tense_do_not_make_auxiliaries_verbs():
+    source = Sentence.from_words(
+        ["he", "will", "see"],
+        upos=["PRON", "AUX", "VERB"],
+        heads=[-1, 3, 3, 0],
+        deprels=["nsubj", "aux", "root"],
+    )
+    target = Sentence.from_words(["él", "verá"], upos=["PRON", "VERB"])
+    links = make_alignment(3, 2, [(1, 1), (2, 2), (3, 2)])
+    assert unshared_conventions([SentencePair(source, target, links)] * 20) == {}
 
 
 def test_reflexive_pronouns_are_expletives_where_treebanks_show_it():
