@@ -1,9 +1,9 @@
 """Write what UD publishes about the conventions of languages: python -m scripts.conventions DOCS AUTOMATION.
 
 DOCS is a clone of https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page of statistics for each
-UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not*, *of*, *be* and
-*living* in *living water*, and which have verbs for adjectives: a line has the English tag and relation, those of other languages, and
-the languages. Where a line has FEATS in place of the relation, as of *written*, *writing* and *which*, such words may have
+UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not*, *of*, *be*, compounds
+and *living* in *living water*, which have verbs for adjectives, and where reflexive pronouns are expletives: a line has the
+English tag and relation, those of other languages, and the languages. Where a line has FEATS in place of the relation, as of *written*, *writing* and *which*, such words may have
 either tag. A language counts with at least LEAST words of the class, in all its treebanks together. Such lines end with
 "published"; those that end with "counted" were counted in treebanks by hand, are kept, and replace what is published of
 their languages.
@@ -57,6 +57,7 @@ NOUNS = 0.8
 OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
 OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
+OF_NOUNS = r"<tt><a[^>]*>NOUN</a></tt>-<tt><a[^>]*>NOUN</a></tt> \((\d+);"
 # Ratio of predicates of verbs to auxiliaries, in a language where *be* is a verb; of particles that are marks
 # to those that are adverbials, in one whose word for *not* is a mark.
 RATIO = 10
@@ -152,11 +153,8 @@ def compounds(docs: Path) -> dict[str, float]:
     of_treebanks: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for relation in ("compound", "nmod"):
         for path in sorted(docs.glob(f"treebanks/*/*-dep-{relation}*.md")):
-            for head, dependent, number in re.findall(
-                OF_PAIR.replace(r"\w+", r"(\w+)", 1), path.read_text("utf-8")
-            ):
-                if head == dependent == "NOUN":
-                    of_treebanks[path.parent.name][relation] += int(number)
+            for number in re.findall(OF_NOUNS, path.read_text(encoding="utf-8")):
+                of_treebanks[path.parent.name][relation] += int(number)
     shares = defaultdict[str, list[float]](list)
     for name, of in of_treebanks.items():
         if of.total() >= LEAST_MODIFIERS:

@@ -4,6 +4,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.arc.labeller import Labeller, start_residual, train_on_evidence
 from qsproj.pipelines.projection.priors import TEMPLATE_SET
 from qsproj.pipelines.tagging.conventions import EXPLETIVE
+from qsproj.pipelines.tagging.options import TagProjectionOptions
 
 # Priors attach relative clauses to verbs, against the evidence. If the first word of the clause is linked to
 # a word between noun and clause, the evidence counts 1 + MORE times. UAS on dev files with gold tags, from
@@ -38,7 +40,6 @@ REMEDIES = {
 # English compounds precede their heads. A linked target word after its head is an nmod, an appos or a name:
 # ignoring these gains .1 and .3 LAS on two dev files of Spanish with the model's tags, .1 in Czech.
 COMPOUND = "compound"
-FREQUENT = 0.001  # least share of the text of reflexive pronouns
 
 
 def arc_probabilities(source: Sentence) -> Floats:
@@ -178,7 +179,8 @@ def reflexives_of(corpus: Iterable[Translations]) -> frozenset[str]:
                 if word in pronouns:
                     votes[pronouns[word], pair.source.upos[source - 1]] += share
     tags = {form: tag for (form, tag), _ in reversed(votes.most_common())}
-    return frozenset(form for form, tag in tags.items() if tag == "AUX" and counts[form] >= FREQUENT * words)
+    least = TagProjectionOptions().frequent * words
+    return frozenset(form for form, tag in tags.items() if tag == "AUX" and counts[form] >= least)
 
 
 def _pronouns(sentence: Sentence) -> dict[int, str]:
@@ -238,12 +240,9 @@ def learn_relations(
         return None, list(trees)
     start = start_residual(prior, TEMPLATE_SET, relations)
     numbers = {relation: number for number, relation in enumerate(start.relations)}
+    evidence = partial(relation_evidence, numbers=numbers, reflexives=reflexives)
     examples = [
-        (
-            start.encode_tree(tree),
-            tree.heads,
-            strength * relation_evidence(translations, tree.heads, numbers, reflexives),
-        )
+        (start.encode_tree(tree), tree.heads, strength * evidence(translations, tree.heads))
         for tree, translations in zip(trees, corpus, strict=True)
     ]
     labeller = train_on_evidence(start, examples, rng=rng)

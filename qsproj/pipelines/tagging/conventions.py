@@ -77,8 +77,8 @@ def _registered(language: str | None) -> tuple[frozenset[str], frozenset[str]]:
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
 _MODALS = frozenset({"can", "could", "must"})
 MODALS = Convention(tag="AUX", relation="aux", forms=_MODALS, becomes=("AUX", "aux"))
-# *Be* is a verb in Irish, Manx and Scottish Gaelic: its predicates are complements, *tha e mòr*, and no verb
-# has an auxiliary. The copula of these languages (*is*) is another word.
+# *Be* is a verb in Irish, Manx and Scottish Gaelic: its predicates are complements, *tha e mòr*, and no word
+# is `aux`. The copula of these languages (*is*) is another word.
 BE = tuple(Convention(tag="AUX", relation=one, becomes=("AUX", one)) for one in ("cop", "aux"))
 # *Election campaign* is a compound in English, Hebrew and Thai, elsewhere a noun with a modifier. In Hebrew
 # and Thai, *day of rest* is one as well, unless *of* is translated.
@@ -243,12 +243,13 @@ def reannotated(
 ) -> Sentence:
     """Replace tags and relations of conventions by those in ``unshared``.
 
-    With an ``alignment`` only linked modals become heads: a translation may have the verb alone.
+    With an ``alignment`` only linked modals and *be* become heads: a translation may have the verb alone.
     """
-    linked = None if alignment is None else set(alignment.links[alignment.shares >= HALF, 0].tolist())
-    names = _names_in_tree(sentence, linked)
+    names = names_of(sentence)
     if unshared.keys().isdisjoint(names):
         return sentence
+    linked = None if alignment is None else set(alignment.links[alignment.shares >= HALF, 0].tolist())
+    names = _names_in_tree(sentence, names, linked)
     own = list(zip(sentence.upos, sentence.deprels, strict=True))
     found, heads = list(map(unshared.get, names, own)), sentence.heads.tolist()
     kept = (old if new in {HEAD, ANY} else new for (_, old), (_, new) in zip(own, found, strict=True))
@@ -264,20 +265,20 @@ def reannotated(
     return changed if heads == sentence.heads.tolist() else with_heads(changed, heads)
 
 
-def _names_in_tree(sentence: Sentence, linked: Set[int] | None) -> list[str]:
-    """Return the names of words, but none for titles, *King Herod*, or nouns whose preposition is linked."""
-    names, heads, relations = names_of(sentence), sentence.heads.tolist(), sentence.deprels
-    marks = {word for word, relation in enumerate(relations, start=1) if relation == "case"}
+def _names_in_tree(sentence: Sentence, names: list[str], linked: Set[int] | None) -> list[str]:
+    """Return the names, empty for titles, *King Herod*, and for nouns whose preposition is ``linked``."""
+    found, heads = list(names), sentence.heads.tolist()
+    marks = {word for word, relation in enumerate(sentence.deprels, start=1) if relation == "case"}
     marked = {heads[word] for word in (marks if linked is None else marks & linked)}
     for word, name in enumerate(names, start=1):
         of_noun = heads[word] > ROOT and sentence.upos[heads[word] - 1] == "NOUN"
         if (name in _COMPOUNDS and not of_noun) or (name in _MODIFIERS and (not of_noun or word in marked)):
-            names[word - 1] = ""
-    return names
+            found[word - 1] = ""
+    return found
 
 
 def _raise(word: int, heads: list[int], deprels: list[str], upos: Sequence[str]) -> None:
-    """Make a modal the head of its verb, of the subject, and of words that precede or negate the modal."""
+    """Make a modal, or *be*, the head of its verb, the subject, and words that precede or negate it."""
     verb = heads[word]
     heads[word], deprels[word] = heads[verb], deprels[verb]
     heads[verb], deprels[verb] = word, "xcomp"

@@ -53,7 +53,9 @@ def _tags(*values: tuple[object, str, Any]) -> Ablation:
     return Ablation(tag_target, values)
 
 
-def _no_relations(_: object, heads: NDArray[np.int32], numbers: Mapping[str, int]) -> NDArray[np.float64]:
+def _no_relations(
+    _: object, heads: NDArray[np.int32], numbers: Mapping[str, int], reflexives: object = ()
+) -> NDArray[np.float64]:
     return np.zeros((len(heads), len(numbers)))
 
 

@@ -200,7 +200,7 @@ def test_evidence_for_a_relation_is_one_at_most():
 
 
 def test_frequent_pronouns_that_are_linked_to_auxiliaries_are_reflexive():
-    """*The day is celebrated*, *se celebra el día*; *el* is linked to *he* as often as to *is*."""
+    """*The day is celebrated*, *se celebra el día*; *él* is linked to *he* more than to *is*."""
     source = Sentence.from_words(
         ["he", "is", "celebrated"],
         upos=["PRON", "AUX", "VERB"],

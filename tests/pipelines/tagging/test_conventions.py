@@ -306,7 +306,7 @@ def test_modifiers_without_a_preposition_are_compounds_in_hebrew(language, linke
     pair = SentencePair(source, Sentence.from_words(["a", "b", "c"]), links)
     (changed,) = ReannotatedPairs([pair], read_linked_text([(pair,)], language=language).unshared)
     assert changed.source.deprels == ("root", "case", relation)
-    assert reannotated(source, {"NOUN nmod": ("NOUN", "compound")}).deprels[2] == "nmod", "none is translated"
+    assert reannotated(source, {"NOUN nmod": ("NOUN", "compound")}).deprels[2] == "nmod", "as if translated"
 
 
 @pytest.mark.parametrize(
@@ -359,6 +359,28 @@ def test_reflexive_pronouns_are_expletives_where_treebanks_show_it():
     corpus = [(pair(),)]
     assert read_linked_text(corpus, language="es").unshared[REFLEXIVE] == ("PRON", "expl")
     assert REFLEXIVE not in read_linked_text(corpus, language="de").unshared
+
+
+def test_a_parser_learns_that_reflexive_pronouns_are_expletives():
+    rows = [("he", "PRON", 3, "nsubj:pass"), ("is", "AUX", 3, "aux:pass"), ("seen", "VERB", 0, "root")]
+    there = [("there", "PRON", 2, "expl"), ("are", "VERB", 0, "root"), ("days", "NOUN", 2, "nsubj")]
+    sources = [
+        Sentence.from_words(forms, upos=tags, heads=[-1, *heads], deprels=relations)
+        for forms, tags, heads, relations in (zip(*one, strict=True) for one in (rows, there))
+    ]
+    targets = [
+        Sentence.from_words(["él", "se", "ve"], upos=["PRON", "PRON", "VERB"]),
+        Sentence.from_words(["allí", "hay", "días"], upos=["ADV", "VERB", "NOUN"]),
+    ]
+    links = make_alignment(3, 3, [(i, i) for i in range(1, 4)])
+    pairs = [SentencePair(*both, links) for both in zip(sources, targets, strict=True)] * 40
+    tagger = project_tags([(one,) for one in pairs], rng=np.random.default_rng(1)).tagger
+    found = []
+    for unshared in ({}, {REFLEXIVE: ("PRON", "expl")}):
+        known = replace(tagger, unshared=unshared)
+        parser = METHODS["soft"].project([pairs], rng=np.random.default_rng(1), tagger=known).parser
+        found.append(parser.parse(targets[0]).deprels[1])
+    assert found == ["nsubj", "expl"]
 
 
 def decided(known, language):
