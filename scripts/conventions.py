@@ -3,10 +3,10 @@
 DOCS is a clone of https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page of statistics for each
 UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not*, *of*, *be*, compounds
 and *living* in *living water*, which have verbs for adjectives, and where reflexive pronouns are expletives: a line has the
-English tag and relation, those of other languages, and the languages. Where a line has FEATS in place of the relation, as of *written*, *writing* and *which*, such words may have
-either tag. A language counts with at least LEAST words of the class, in all its treebanks together. Such lines end with
-"published"; those that end with "counted" were counted in treebanks by hand, are kept, and replace what is published of
-their languages.
+English tag and relation, those of other languages, and the languages. Where a line has FEATS in place of the relation, as
+of *written*, *writing* and *which*, such words may have either tag. A language counts with at least LEAST words of the
+class, in all its treebanks together. Such lines end with "published"; those that end with "counted" were counted in
+treebanks by hand, are kept, and replace what is published of their languages.
 
 AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
 lemmas that may be AUX in each language, with their functions. auxiliaries.tsv has those that are single words, and those
@@ -56,15 +56,16 @@ CASE_PARTICLES = 0.3
 NOUNS = 0.8
 OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
-OF_PAIR = r"<tt><a[^>]*>\w+</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
-OF_NOUNS = r"<tt><a[^>]*>NOUN</a></tt>-<tt><a[^>]*>NOUN</a></tt> \((\d+);"
+OF_HEAD = r"<tt><a[^>]*>{}</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
+OF_PAIR = OF_HEAD.format(r"\w+")
 # Ratio of predicates of verbs to auxiliaries, in a language where *be* is a verb; of particles that are marks
 # to those that are adverbials, in one whose word for *not* is a mark.
 RATIO = 10
 # Share of compounds among nouns that modify nouns, in a language that has compounds; in English .41.
 COMPOUND = 0.2
-# Share of expletive pronouns, in a language where reflexive ones are among them; in English .0033.
-EXPLETIVES = 0.007
+# Share of expletive pronouns, in a language where reflexive ones are among them; in English .0033. Share of
+# those that depend on verbs: Norwegian *det* also depends on other predicates.
+EXPLETIVES, OF_VERBS = 0.007, 0.9
 # By language, counts of UPOS.
 Counts = defaultdict[str, Counter[str]]
 
@@ -113,8 +114,8 @@ def conventions(docs: Path) -> list[str]:
         # Where verbs, too, have negative forms, those of auxiliaries are no words for *not*.
         tag = max(("PART", "ADV", "AUX") if of["AUX"] >= of["VERB"] else ("PART", "ADV"), key=of.__getitem__)
         # In Irish all particles before verbs are marks.
-        of_verbs = marks[language][tag] >= max(RATIO * adverbials[language][tag], LEAST_MODIFIERS)
-        particle = "mark" if of_verbs else "advmod"
+        marking = marks[language][tag] >= max(RATIO * adverbials[language][tag], LEAST_MODIFIERS)
+        particle = "mark" if marking else "advmod"
         if of[tag] >= LEAST:
             relation = {"AUX": "aux", "PART": particle}.get(tag, "advmod")
             found["PART advmod", tag, relation].append(language)
@@ -129,8 +130,11 @@ def conventions(docs: Path) -> list[str]:
             found[one.name, *annotation].append(language)
         for one in MODIFIERS if share > HALF else ():
             found[one.name, one.tag, "compound"].append(language)
-    for language, of in counts(docs, "dep-expl*", OF_PAIR).items():
-        if of["PRON"] >= EXPLETIVES * words[language].total():
+    expletives, verbal = (counts(docs, "dep-expl*", of) for of in (OF_PAIR, OF_HEAD.format("VERB")))
+    for language, of in counts(docs, "feat-Reflex", OF_VALUE.format("Yes")).items():
+        expletive = expletives[language]["PRON"]
+        frequent = expletive >= max(EXPLETIVES * words[language].total(), LEAST_MODIFIERS)
+        if of["PRON"] >= LEAST and frequent and verbal[language]["PRON"] >= OF_VERBS * expletive:
             found[REFLEXIVE, "PRON", EXPLETIVE].append(language)
     complements = counts(docs, "dep-xcomp", OF_PAIR)
     nominal = {language: of for language, of in complements.items() if of["NOUN"] >= NOUNS * of.total()}
@@ -153,8 +157,10 @@ def compounds(docs: Path) -> dict[str, float]:
     of_treebanks: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for relation in ("compound", "nmod"):
         for path in sorted(docs.glob(f"treebanks/*/*-dep-{relation}*.md")):
-            for number in re.findall(OF_NOUNS, path.read_text(encoding="utf-8")):
-                of_treebanks[path.parent.name][relation] += int(number)
+            of_nouns = re.findall(OF_HEAD.format("NOUN"), path.read_text(encoding="utf-8"))
+            of_treebanks[path.parent.name][relation] += sum(
+                int(number) for tag, number in of_nouns if tag == "NOUN"
+            )
     shares = defaultdict[str, list[float]](list)
     for name, of in of_treebanks.items():
         if of.total() >= LEAST_MODIFIERS:

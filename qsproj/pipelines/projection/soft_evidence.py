@@ -164,7 +164,7 @@ class DensestPairs:
 
 
 def reflexives_of(corpus: Iterable[Translations]) -> frozenset[str]:
-    """Return the frequent pronouns that are linked to auxiliaries more than to words of another tag.
+    """Return the frequent pronouns that are linked to auxiliaries, or EXPLETIVE, more than to other tags.
 
     These are reflexive ones, as Spanish *se* in *se celebra*, is celebrated; lower-cased.
     """
@@ -177,7 +177,8 @@ def reflexives_of(corpus: Iterable[Translations]) -> frozenset[str]:
             links, shares = pair.alignment.links.tolist(), pair.alignment.shares.tolist()
             for (source, word), share in zip(links, shares, strict=True):
                 if word in pronouns:
-                    votes[pronouns[word], pair.source.upos[source - 1]] += share
+                    expletive = bare_relation(pair.source.deprels[source - 1]) == EXPLETIVE
+                    votes[pronouns[word], "AUX" if expletive else pair.source.upos[source - 1]] += share
     tags = {form: tag for (form, tag), _ in reversed(votes.most_common())}
     least = TagProjectionOptions().frequent * words
     return frozenset(form for form, tag in tags.items() if tag == "AUX" and counts[form] >= least)
@@ -194,7 +195,7 @@ def relation_evidence(
     """Return the evidence of source arcs for each relation of each target arc, float64[n+1, L] in 0..1.
 
     ``heads`` int32[n+1], -1 where missing. ``numbers``: column of each relation; other relations are ignored,
-    as is a COMPOUND on the other side of its head. The ``reflexives`` are EXPLETIVE.
+    as is a COMPOUND on the other side of its head. The ``reflexives`` are EXPLETIVE, with or without subtype.
     """
     precede = np.arange(len(heads)) < heads
     cells, carried = [], []
@@ -214,8 +215,8 @@ def relation_evidence(
     if reflexives and (column := numbers.get(EXPLETIVE)) is not None:
         pronouns = _pronouns(translations[0].target)
         own = [word for word, form in pronouns.items() if form in reflexives]
-        evidence[own] = 0.0
-        evidence[own, column] = 1.0
+        evidence[own] *= [bare_relation(relation) == EXPLETIVE for relation in numbers]
+        evidence[own, column] += 1.0 - evidence[own].sum(axis=1)
     return evidence
 
 

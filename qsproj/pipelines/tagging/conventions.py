@@ -68,6 +68,7 @@ def pronouns_as_copulas(language: str | None) -> frozenset[str]:
     return _registered(language)[1]
 
 
+@cache
 def _registered(language: str | None) -> tuple[frozenset[str], frozenset[str]]:
     rows = {code: lemmas for code, *lemmas in packaged_rows(__file__, "auxiliaries.tsv")}
     cells = [*rows.get(language or "", []), "", ""]
@@ -129,10 +130,12 @@ EXPLETIVE = "expl"
 MAJORITY = {"PART mark": "ADP"}
 PARTICLES = frozenset({"da", "de", "sv"})
 _OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
-_COMPOUNDS, _MODIFIERS = (frozenset(one.name for one in of) for of in (COMPOUNDS, MODIFIERS))
+_BE, _COMPOUNDS, _MODIFIERS = (frozenset(one.name for one in of) for of in (BE, COMPOUNDS, MODIFIERS))
 _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
-# Relations of words that move from a verb to the modal above it, on either side.
+# Relations of words that move from a verb to the modal above it, on either side; to one behind it, as in
+# German *dass er kommen kann*, conjunctions do, too.
 RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
+CONJUNCTIONS = frozenset({"cc", "mark"})
 
 
 def name_of(form: str, tag: str, relation: str) -> str:
@@ -195,7 +198,9 @@ def target_conventions(
         if one.name not in shares:
             continue
         annotations = list(one.languages.values())
-        of_languages = PRIOR_VOTES * annotations.count(one.becomes) / len(annotations)
+        # Another tag is enough: few treebanks call possessives that are DET `nmod:poss`.
+        becoming = [at for at in annotations if at == one.becomes or at[0] == one.becomes[0] != one.tag]
+        of_languages = PRIOR_VOTES * len(becoming) / len(annotations)
         counts = {one.becomes: of_languages, one.own: PRIOR_VOTES - of_languages}
         if practice := one.languages.get(language or ""):
             counts = {**dict.fromkeys(counts, 0.0), practice: PRIOR_VOTES}
@@ -266,23 +271,30 @@ def reannotated(
 
 
 def _names_in_tree(sentence: Sentence, names: list[str], linked: Set[int] | None) -> list[str]:
-    """Return the names, empty for titles, *King Herod*, and for nouns whose preposition is ``linked``."""
+    """Return the names, empty for nouns whose preposition is ``linked``, for titles and for Irish copulas.
+
+    A title is *King* in *King Herod*; the copula of a source that is Irish, or the like, is not *be*.
+    """
     found, heads = list(names), sentence.heads.tolist()
+    copulas = frozenset[str]().union(*map(registered_auxiliaries, BE[0].languages))
     marks = {word for word, relation in enumerate(sentence.deprels, start=1) if relation == "case"}
     marked = {heads[word] for word in (marks if linked is None else marks & linked)}
     for word, name in enumerate(names, start=1):
         of_noun = heads[word] > ROOT and sentence.upos[heads[word] - 1] == "NOUN"
-        if (name in _COMPOUNDS and not of_noun) or (name in _MODIFIERS and (not of_noun or word in marked)):
+        copula = name in _BE and sentence.lemmas[word - 1] in copulas
+        modifier = name in _MODIFIERS and (not of_noun or word in marked)
+        if copula or modifier or (name in _COMPOUNDS and not of_noun):
             found[word - 1] = ""
     return found
 
 
 def _raise(word: int, heads: list[int], deprels: list[str], upos: Sequence[str]) -> None:
-    """Make a modal, or *be*, the head of its verb, the subject, and words that precede or negate it."""
+    """Make a modal, or *be*, the head of its verb, the subject, and words that join, precede or negate it."""
     verb = heads[word]
+    rising = RISING if word < verb else RISING | CONJUNCTIONS
     heads[word], deprels[word] = heads[verb], deprels[verb]
     heads[verb], deprels[verb] = word, "xcomp"
     for other, head in enumerate(heads):
-        negation = word < other < verb and upos[other - 1] == "PART"
-        if head == verb and (other < word or negation or bare_relation(deprels[other]) in RISING):
+        before = other < word < verb or (word < other < verb and upos[other - 1] == "PART")
+        if head == verb and (before or bare_relation(deprels[other]) in rising):
             heads[other] = word

@@ -218,6 +218,12 @@ def test_frequent_pronouns_that_are_linked_to_auxiliaries_are_reflexive():
     found = [relation_evidence(corpus[0], heads, numbers, some)[2].tolist() for some in ((), {"se"})]
     assert found == [[0, 1, 0], [1, 0, 0]]
     assert not relation_evidence(corpus[0], heads, {"root": 0}, {"se"})[2].any()
+    french = replace(source, upos=("PRON", "PRON", "VERB"), deprels=("nsubj", "expl:pass", "root"))
+    assert reflexives_of([(replace(corpus[0][0], source=french),)]) == {"se"}, "as in the source"
+    (own,) = corpus[0]
+    both = (own, replace(own, source=french))
+    found = relation_evidence(both, heads, {"expl": 0, "aux:pass": 1, "expl:pass": 2, "root": 3}, {"se"})
+    assert found[2].tolist() == [0, 0, 1, 0], "the source shows its subtype"
 
 
 def test_relations_follow_the_evidence_and_else_the_prior(sample, english):

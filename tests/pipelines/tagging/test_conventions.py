@@ -134,6 +134,19 @@ def test_a_subject_after_its_modal_depends_on_it():
     assert raised.deprels == ("root", "nsubj", "xcomp", "punct")
 
 
+def test_modals_behind_their_verbs_take_over_conjunctions_and_subjects():
+    """*Dass er heute nicht kommen kann*, that he cannot come today."""
+    clause = Sentence.from_words(
+        ["dass", "er", "heute", "nicht", "kommen", "kann"],
+        upos=["SCONJ", "PRON", "ADV", "PART", "VERB", "AUX"],
+        heads=[-1, 5, 5, 5, 5, 0, 5],
+        deprels=["mark", "nsubj", "advmod", "advmod", "root", "aux"],
+    )
+    raised = reannotated(clause, {"AUX aux": ("VERB", "head")})
+    assert raised.heads.tolist() == [-1, 6, 6, 5, 5, 6, 0]
+    assert raised.deprels == ("mark", "nsubj", "advmod", "advmod", "xcomp", "root")
+
+
 def test_possessives_of_estonian_are_pronouns_and_modifiers():
     text = read_linked_text([(pair("minu koer näeb teda"),)], language="et")
     assert tags_of(text)["minu"] == "PRON"
@@ -270,6 +283,15 @@ def test_be_is_a_verb_in_scottish_gaelic_and_its_predicate_a_complement():
     (pair,) = ReannotatedPairs([corpus[0][0]], text.unshared)
     assert pair.source.heads.tolist() == [-1, 2, 0, 2, 2]
     assert pair.source.deprels == ("nsubj", "root", "mark", "xcomp"), "as all particles before verbs"
+
+
+def test_the_copula_of_an_irish_source_is_not_be():
+    source = Sentence.from_words(
+        ["is", "mór", "é"], upos=["AUX", "ADJ", "PRON"], heads=[-1, 2, 0, 2], deprels=["cop", "root", "nsubj"]
+    )
+    unshared = {"AUX cop": ("VERB", "head")}
+    assert reannotated(source, unshared).heads.tolist() == [-1, 0, 1, 1]
+    assert reannotated(replace(source, lemmas=("is", "mór", "é")), unshared).deprels == source.deprels
 
 
 @pytest.mark.parametrize(
