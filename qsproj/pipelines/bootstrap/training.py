@@ -84,7 +84,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=73)
+@stage("tagger", version=74)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -167,7 +167,7 @@ def caching_pairs(files: AlignedFiles, cache: PairCache) -> Iterator[SentencePai
         cache[files] = pairs
 
 
-@stage("prior", version=16)
+@stage("prior", version=17)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -192,7 +192,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *report)), figures={"words": words})
 
 
-@stage("parser", version=27, files=(".model", ".trees.conllu"))
+@stage("parser", version=28, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,
