@@ -6,7 +6,7 @@ and *living* in *living water*, which have verbs for adjectives, and where refle
 English tag and relation, those of other languages, and the languages. Where a line has FEATS in place of the relation, as
 of *written*, *writing* and *which*, such words may have either tag. A language counts with at least LEAST words of the
 class, in all its treebanks together. Such lines end with "published"; those that end with "counted" were counted in
-treebanks by hand, are kept, and replace what is published of their languages.
+treebanks by hand, are kept, and replace the published ones of their languages.
 
 AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
 lemmas that may be AUX in each language, with their functions. auxiliaries.tsv has those that are single words, and those

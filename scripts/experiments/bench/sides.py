@@ -99,7 +99,7 @@ class Bench:
     lab : Lab
     old, new : Side
     folder : Path
-        For what is written; both sides read the models that the old one made.
+        For outputs; both sides read the models of the old one.
     """
 
     lab: Lab

@@ -56,7 +56,7 @@ class _Peak:
 def watch(command: Sequence[str], *, go_on: Callable[[], bool]) -> Iterator[Taken]:
     """Run a command, and yield each line of its standard error with the resources used.
 
-    It is told to end when ``go_on`` says no after a line.
+    It ends when ``go_on`` returns False after a line.
 
     Raises
     ------

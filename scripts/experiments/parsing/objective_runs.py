@@ -57,8 +57,8 @@ class Way:
 
     @property
     def name(self) -> str:
-        told = [str(value) for name, value in asdict(self).items() if value != getattr(Way, name, None)]
-        return " ".join(told)
+        changed = [str(value) for name, value in asdict(self).items() if value != getattr(Way, name, None)]
+        return " ".join(changed)
 
     @property
     def options(self) -> TrainingOptions:

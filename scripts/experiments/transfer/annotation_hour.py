@@ -431,7 +431,7 @@ def learned_alone(start: Start, speaker: Speaker) -> TextParser:
 
 
 def errors_left(model: TextParser, gold: Sequence[Sentence], speaker: Speaker) -> dict[str, Any]:
-    """Return what is wrong after the hour: trees with gold tags, tags of words without an answer, frequent errors."""
+    """Return the errors after the hour: trees with gold tags, tags of words without an answer, frequent errors."""
     part = Part(gold, model.tagger)
     found = scores_by_tags(model.base, [part], kinds=[GOLD_TAGS])[GOLD_TAGS]
     answered = {

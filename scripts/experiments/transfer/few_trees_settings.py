@@ -43,7 +43,7 @@ class Material:
         Those that it learned from; those that may be annotated.
     test : Part
     draws : tuple of sequence of Sentence
-        The pool in one order or several: the first so many are annotated.
+        The pool in one order or several: the first ones are annotated.
     """
 
     parser: ArcParser

@@ -63,7 +63,7 @@ def run(lab: Lab) -> Figures:
 
 
 def _changes(lab: Lab, ways: Mapping[str, str], *, tags: bool) -> dict[str, tuple[Runs, Runs]]:
-    """Return the runs of what is in use and of each way without an ingredient."""
+    """Return the runs in use, and those of each way without an ingredient."""
     languages = lab.options.languages if tags else lab.options.of_trees
     options = argparse.Namespace(**{**vars(lab.options), "languages": languages, "tags": tags})
     every = every_run(replace(lab, options=options), ["", *ways.values()])
@@ -108,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add(name, nargs="+", default=default, choices=codes, metavar="CODE", help=help_)
     add("--seeds", nargs="+", type=int, default=[1], metavar="N")
     add("--tested", type=int, default=500, metavar="N", help="sentences to score (default: %(default)s)")
-    add("--kept", action="store_true", help="show what is kept, and measure nothing")
+    add("--kept", action="store_true", help="show stored figures, and measure nothing")
     add("--jobs", type=int, default=1, metavar="N", help="languages at once (default: %(default)s)")
     add_work(parser)
     parser.set_defaults(pairs=8000, again=None, folder=None)

@@ -312,7 +312,7 @@ def codes_in(runs: Runs) -> list[str]:
 
 
 def score_table(runs: Runs) -> Table:
-    """Lay out what is in use: means over seeds, and means over languages of a kind."""
+    """Lay out the figures in use: means over seeds, and means over languages of a kind."""
     rows, codes = [], codes_in(runs)
     for code in codes:
         language = language_of(code)
@@ -422,7 +422,7 @@ def run(lab: Lab) -> Figures:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add, codes = parser.add_argument, list(LANGUAGES)
-    add("--a", default="", metavar="OPTIONS", help="what is compared with (default: no option)")
+    add("--a", default="", metavar="OPTIONS", help="options to compare with (default: none)")
     add("--b", action="append", default=[], metavar="OPTIONS", help="a change; may be given several times")
     add("--languages", nargs="+", default=codes, choices=codes, metavar="CODE", help=f"of {' '.join(codes)}")
     add(
@@ -435,7 +435,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tested", type=int, default=500, metavar="N", help="sentences to score (default: %(default)s)")
     add("--tags", action="store_true", help="train taggers only, and score their tags")
     add("--again", choices=STAGES, metavar="STAGE", help="make this stage and later ones with this code")
-    add("--kept", action="store_true", help="show and record what is kept, and measure nothing")
+    add("--kept", action="store_true", help="show and record stored figures, and measure nothing")
     add("--jobs", type=int, default=1, metavar="N", help="languages at once (default: %(default)s)")
     add_work(parser)
 

@@ -377,7 +377,7 @@ def _learned_values(rows: dict[str, dict[str, list[float]]]) -> dict[str, str]:
     def gains(than: str) -> list[float]:
         return [row[f"worth {SENTENCE_COST:g}"][2] - _by_chance(row, than)[2] for row in rows.values()]
 
-    def told(found: list[float]) -> str:
+    def signed(found: list[float]) -> str:
         return ", ".join(f"{gain:+.1f}" for gain in found)
 
     by_sentences = gains("chance")
@@ -386,8 +386,8 @@ def _learned_values(rows: dict[str, dict[str, list[float]]]) -> dict[str, str]:
         "seeds": str(SEEDS),
         "cost": f"{SENTENCE_COST:g}",
         "costs": ", ".join(f"{cost:g}" for cost in COSTS),
-        "gains": told(by_sentences),
-        "gains by words": told(gains("as many words")),
+        "gains": signed(by_sentences),
+        "gains by words": signed(gains("as many words")),
         "mean gain": f"{np.mean(by_sentences):+.1f}",
     }
 
