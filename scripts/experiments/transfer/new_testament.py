@@ -74,7 +74,7 @@ class Row:
     raw: bool = True
     also: bool = False
     trees: int = 0
-    drawn: bool = False
+    draw: int = 0  # seed of trees by chance; 0: as suggested
     words: int = 0
 
     @property
@@ -84,7 +84,9 @@ class Row:
         found += ["raw text"] * self.raw
         found += [f"{len(OTHERS)} other treebanks"] * self.also
         if self.trees:
-            found.append(f"{self.trees} trees {'by chance' if self.drawn else 'as suggested'}")
+            found.append(
+                f"{self.trees} trees {f'by chance, draw {self.draw}' if self.draw else 'as suggested'}"
+            )
         if self.words:
             found.append(f"lexicon of {self.words} words as suggested")
         return ", ".join(found)
@@ -195,8 +197,8 @@ def made(lab: Lab, row: Row) -> tuple[Bootstrapped, TextParser]:
 def trees_to_annotate(lab: Lab, row: Row, model: TextParser) -> list[Sentence]:
     """Return gold trees of the first half of the development sentences, suggested or random."""
     pool, _ = halves_of_dev(lab, row.target)
-    if row.drawn:
-        return [pool[i] for i in np.random.default_rng(1).permutation(len(pool))[: row.trees]]
+    if row.draw:
+        return [pool[i] for i in np.random.default_rng(row.draw).permutation(len(pool))[: row.trees]]
     plain = [Sentence.from_words(one.forms, sent_id=str(i)) for i, one in enumerate(pool)]
     parsed = list(model.parse_all(plain, confidence=True))
     return [
