@@ -58,21 +58,11 @@ def _practice() -> dict[str, dict[str, Annotation]]:
     return found
 
 
-def registered_auxiliaries(language: str | None) -> frozenset[str]:
-    """Return the lemmas that UD registers as auxiliaries of a language, lower-cased."""
-    return _registered(language)[0]
-
-
-def pronouns_as_copulas(language: str | None) -> frozenset[str]:
-    """Return the pronouns that UD registers in the place of a copula, lower-cased: they are not AUX."""
-    return _registered(language)[1]
-
-
 @cache
-def _registered(language: str | None) -> tuple[frozenset[str], frozenset[str]]:
+def registered_auxiliaries(language: str | None, *, pronouns: bool = False) -> frozenset[str]:
+    """Return lower-cased lemmas that UD registers as auxiliaries, or ``pronouns`` that serve as copulas."""
     rows = {code: lemmas for code, *lemmas in packaged_rows(__file__, "auxiliaries.tsv")}
-    cells = [*rows.get(language or "", []), "", ""]
-    return frozenset(map(lower_form, cells[0].split())), frozenset(map(lower_form, cells[1].split()))
+    return frozenset(map(lower_form, [*rows.get(language or "", []), "", ""][pronouns].split()))
 
 
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
@@ -271,10 +261,7 @@ def reannotated(
 
 
 def _names_in_tree(sentence: Sentence, names: list[str], linked: Set[int] | None) -> list[str]:
-    """Return the names, empty for nouns whose preposition is ``linked``, for titles and for Irish copulas.
-
-    A title is *King* in *King Herod*; the copula of a source that is Irish, or the like, is not *be*.
-    """
+    """Return the names, empty for titles (*King Herod*), nouns with ``linked`` markers, Irish copulas."""
     found, heads = list(names), sentence.heads.tolist()
     copulas = frozenset[str]().union(*map(registered_auxiliaries, BE[0].languages))
     marks = {word for word, relation in enumerate(sentence.deprels, start=1) if relation == "case"}

@@ -25,7 +25,7 @@ from qsproj.errors import pluralise
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words, type_dictionary
-from qsproj.pipelines.tagging.conventions import pronouns_as_copulas, registered_auxiliaries
+from qsproj.pipelines.tagging.conventions import registered_auxiliaries
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
@@ -104,7 +104,7 @@ def project_tags(
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
     raw_text = RawText.of(raw, text.tags, lexicon.tags, few.contractions, most=options.sentences, rng=rng)
     allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags)
-    pronouns = pronouns_as_copulas(language).difference(map(lower_form, lexicon.tags))
+    pronouns = registered_auxiliaries(language, pronouns=True).difference(map(lower_form, lexicon.tags))
     allowed = type_dictionary.without_auxiliaries(allowed, text, pronouns)
     allowed = type_dictionary.with_seen_tags(allowed, text, few.counts)
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
