@@ -317,10 +317,12 @@ def test_compounds_are_modifiers_in_most_languages_but_titles_are_not(language, 
     ("language", "linked", "relation"),
     [("he", (1, 3), "compound"), ("he", (1, 2, 3), "nmod"), ("tr", (1, 3), "nmod")],
 )
-def test_modifiers_without_a_preposition_are_compounds_in_hebrew(language, linked, relation):
+@pytest.mark.parametrize("tag", ["NOUN", "PROPN"])
+def test_modifiers_without_a_preposition_are_compounds_in_hebrew(language, linked, relation, tag):
+    """*Day of rest*, *people of Israel*."""
     source = Sentence.from_words(
         ["day", "of", "rest"],
-        upos=["NOUN", "ADP", "NOUN"],
+        upos=["NOUN", "ADP", tag],
         heads=[-1, 0, 3, 1],
         deprels=["root", "case", "nmod"],
     )
@@ -328,7 +330,7 @@ def test_modifiers_without_a_preposition_are_compounds_in_hebrew(language, linke
     pair = SentencePair(source, Sentence.from_words(["a", "b", "c"]), links)
     (changed,) = ReannotatedPairs([pair], read_linked_text([(pair,)], language=language).unshared)
     assert changed.source.deprels == ("root", "case", relation)
-    assert reannotated(source, {"NOUN nmod": ("NOUN", "compound")}).deprels[2] == "nmod", "as if translated"
+    assert reannotated(source, {f"{tag} nmod": (tag, "compound")}).deprels[2] == "nmod", "as if translated"
 
 
 @pytest.mark.parametrize(
