@@ -63,8 +63,8 @@ OF_PAIR = OF_HEAD.format(r"\w+")
 RATIO = 10
 # Share of compounds among nouns that modify nouns, in a language that has compounds; in English .41.
 COMPOUND = 0.2
-# Share of expletive pronouns, in a language where reflexive ones are among them; in English .0033. Share of
-# those that depend on verbs: Norwegian *det* also depends on other predicates.
+# Least share of expletive pronouns among words, in a language where reflexive ones are expletive; in English
+# .0033. Least share of these pronouns with a verb as head: Norwegian *det* has other heads, too.
 EXPLETIVES, OF_VERBS = 0.007, 0.9
 # By language, counts of UPOS.
 Counts = defaultdict[str, Counter[str]]
@@ -134,7 +134,11 @@ def conventions(docs: Path) -> list[str]:
     for language, of in counts(docs, "feat-Reflex", OF_VALUE.format("Yes")).items():
         expletive = expletives[language]["PRON"]
         frequent = expletive >= max(EXPLETIVES * words[language].total(), LEAST_MODIFIERS)
-        if of["PRON"] >= LEAST and frequent and verbal[language]["PRON"] >= OF_VERBS * expletive:
+        if (
+            of["PRON"] >= max(of["AUX"], LEAST)
+            and frequent
+            and verbal[language]["PRON"] >= OF_VERBS * expletive
+        ):
             found[REFLEXIVE, "PRON", EXPLETIVE].append(language)
     complements = counts(docs, "dep-xcomp", OF_PAIR)
     nominal = {language: of for language, of in complements.items() if of["NOUN"] >= NOUNS * of.total()}

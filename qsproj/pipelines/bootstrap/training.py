@@ -167,7 +167,7 @@ def caching_pairs(files: AlignedFiles, cache: PairCache) -> Iterator[SentencePai
         cache[files] = pairs
 
 
-@stage("prior", version=17)
+@stage("prior", version=18)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -192,7 +192,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *report)), figures={"words": words})
 
 
-@stage("parser", version=28, files=(".model", ".trees.conllu"))
+@stage("parser", version=29, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

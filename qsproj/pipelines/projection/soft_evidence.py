@@ -40,6 +40,7 @@ REMEDIES = {
 # English compounds precede their heads. A linked target word after its head is an nmod, an appos or a name:
 # ignoring these gains .1 and .3 LAS on two dev files of Spanish with the model's tags, .1 in Czech.
 COMPOUND = "compound"
+REFLEXIVES = frozenset({"expl:impers", "expl:pass", "expl:pv"})  # relations of reflexive pronouns in sources
 
 
 def arc_probabilities(source: Sentence) -> Floats:
@@ -164,7 +165,7 @@ class DensestPairs:
 
 
 def reflexives_of(corpus: Iterable[Translations]) -> frozenset[str]:
-    """Return the frequent pronouns that are linked to auxiliaries, or EXPLETIVE, more than to other tags.
+    """Return the frequent pronouns that are linked to auxiliaries, or REFLEXIVES, more than to other tags.
 
     These are reflexive ones, as Spanish *se* in *se celebra*, is celebrated; lower-cased.
     """
@@ -177,8 +178,8 @@ def reflexives_of(corpus: Iterable[Translations]) -> frozenset[str]:
             links, shares = pair.alignment.links.tolist(), pair.alignment.shares.tolist()
             for (source, word), share in zip(links, shares, strict=True):
                 if word in pronouns:
-                    expletive = bare_relation(pair.source.deprels[source - 1]) == EXPLETIVE
-                    votes[pronouns[word], "AUX" if expletive else pair.source.upos[source - 1]] += share
+                    reflexive = pair.source.deprels[source - 1] in REFLEXIVES
+                    votes[pronouns[word], "AUX" if reflexive else pair.source.upos[source - 1]] += share
     tags = {form: tag for (form, tag), _ in reversed(votes.most_common())}
     least = TagProjectionOptions().frequent * words
     return frozenset(form for form, tag in tags.items() if tag == "AUX" and counts[form] >= least)
@@ -212,11 +213,12 @@ def relation_evidence(
         carried.append(evidence[known])
     total = np.bincount(np.concatenate(cells), np.concatenate(carried), len(heads) * len(numbers))
     evidence = np.minimum(total.reshape(len(heads), len(numbers)), 1.0)
-    if reflexives and (column := numbers.get(EXPLETIVE)) is not None:
-        pronouns = _pronouns(translations[0].target)
-        own = [word for word, form in pronouns.items() if form in reflexives]
-        evidence[own] *= [bare_relation(relation) == EXPLETIVE for relation in numbers]
-        evidence[own, column] += 1.0 - evidence[own].sum(axis=1)
+    expletive = [bare_relation(relation) == EXPLETIVE for relation in numbers]
+    if reflexives and any(expletive):
+        own = [word for word, form in _pronouns(translations[0].target).items() if form in reflexives]
+        evidence[own] *= expletive
+        if EXPLETIVE in numbers:
+            evidence[own, numbers[EXPLETIVE]] += np.maximum(0.0, 1.0 - evidence[own].sum(axis=1))
     return evidence
 
 

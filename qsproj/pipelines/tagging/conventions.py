@@ -68,8 +68,7 @@ def registered_auxiliaries(language: str | None, *, pronouns: bool = False) -> f
 # Where UD registers no auxiliary of possibility, necessity or wish, words for *can* and *must* are verbs.
 _MODALS = frozenset({"can", "could", "must"})
 MODALS = Convention(tag="AUX", relation="aux", forms=_MODALS, becomes=("AUX", "aux"))
-# *Be* is a verb in Irish, Manx and Scottish Gaelic: its predicates are complements, *tha e mòr*, and no word
-# is `aux`. The copula of these languages (*is*) is another word.
+# *Be*, not the copula *is*, is a verb in Irish, Manx and Scottish Gaelic: predicates are xcomp, *tha e mòr*.
 BE = tuple(Convention(tag="AUX", relation=one, becomes=("AUX", one)) for one in ("cop", "aux"))
 # *Election campaign* is a compound in English, Hebrew and Thai, elsewhere a noun with a modifier. In Hebrew
 # and Thai, *day of rest* is one as well, unless *of* is translated.
@@ -111,7 +110,7 @@ INFINITIVE = ("VERB", "VerbForm=Inf")
 PARTICIPLE = ("VERB", "Tense=Pres", "VerbForm=Part")
 RELATIVE = ("PRON", "PronType=Rel")
 INFLECTED = {" ".join(one): one for one in (PASSIVE, GERUND, INFINITIVE, PARTICIPLE, RELATIVE)}
-# Target words: reflexive pronouns are EXPLETIVE in most Romance and Slavic treebanks, Spanish *se*.
+# Target words: reflexive pronouns are EXPLETIVE in many Romance and most Slavic treebanks, Spanish *se*.
 REFLEXIVE = "PRON Reflex=Yes"
 EXPLETIVE = "expl"
 # Source words that vote for the second tag if most links of the target type do. *To* before infinitives is a
@@ -120,10 +119,10 @@ EXPLETIVE = "expl"
 MAJORITY = {"PART mark": "ADP"}
 PARTICLES = frozenset({"da", "de", "sv"})
 _OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
-_BE, _COMPOUNDS, _MODIFIERS = (frozenset(one.name for one in of) for of in (BE, COMPOUNDS, MODIFIERS))
+_COMPOUNDS, _MODIFIERS = (frozenset(one.name for one in of) for of in (COMPOUNDS, MODIFIERS))
 _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
-# Relations of words that move from a verb to the modal above it, on either side; to one behind it, as in
-# German *dass er kommen kann*, conjunctions do, too.
+# Relations of words that move from a verb to the modal, or *be*, above it, on either side; to one behind it,
+# as in German *dass er krank ist*, conjunctions do, too.
 RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
 CONJUNCTIONS = frozenset({"cc", "mark"})
 
@@ -188,8 +187,9 @@ def target_conventions(
         if one.name not in shares:
             continue
         annotations = list(one.languages.values())
-        # Another tag is enough: few treebanks call possessives that are DET `nmod:poss`.
-        becoming = [at for at in annotations if at == one.becomes or at[0] == one.becomes[0] != one.tag]
+        # Of another tag only the tag counts: possessives that are DET may be `det` or `nmod:poss`.
+        other = one.becomes[0] != one.tag
+        becoming = [at for at in annotations if at == one.becomes or (other and at[0] == one.becomes[0])]
         of_languages = PRIOR_VOTES * len(becoming) / len(annotations)
         counts = {one.becomes: of_languages, one.own: PRIOR_VOTES - of_languages}
         if practice := one.languages.get(language or ""):
@@ -249,8 +249,10 @@ def reannotated(
     found, heads = list(map(unshared.get, names, own)), sentence.heads.tolist()
     kept = (old if new in {HEAD, ANY} else new for (_, old), (_, new) in zip(own, found, strict=True))
     deprels = ["", *kept]
-    for word, (_, relation) in enumerate(found, start=1):
-        if relation == HEAD and heads[word] > ROOT and (linked is None or word in linked):
+    raised = [word for word, (_, new) in enumerate(found, start=1) if new == HEAD and heads[word] > ROOT]
+    # Those behind their verbs in reverse: the last word of *dass er kommen können wird* is the highest.
+    for word in sorted(raised, key=lambda word: -word if heads[word] < word else -len(heads)):
+        if linked is None or word in linked:
             _raise(word, heads, deprels, sentence.upos)
     verbs = {word for word, (tag, _) in enumerate(found, start=1) if sentence.upos[word - 1] == "ADJ" != tag}
     for word, head in enumerate(heads):
@@ -261,27 +263,25 @@ def reannotated(
 
 
 def _names_in_tree(sentence: Sentence, names: list[str], linked: Set[int] | None) -> list[str]:
-    """Return the names, empty for titles (*King Herod*), nouns with ``linked`` markers, Irish copulas."""
+    """Return the names, empty for titles (*King Herod*), and nouns with ``linked`` markers (None: any)."""
     found, heads = list(names), sentence.heads.tolist()
-    copulas = frozenset[str]().union(*map(registered_auxiliaries, BE[0].languages))
     marks = {word for word, relation in enumerate(sentence.deprels, start=1) if relation == "case"}
     marked = {heads[word] for word in (marks if linked is None else marks & linked)}
     for word, name in enumerate(names, start=1):
         of_noun = heads[word] > ROOT and sentence.upos[heads[word] - 1] == "NOUN"
-        copula = name in _BE and sentence.lemmas[word - 1] in copulas
-        modifier = name in _MODIFIERS and (not of_noun or word in marked)
-        if copula or modifier or (name in _COMPOUNDS and not of_noun):
+        if (name in _COMPOUNDS and not of_noun) or (name in _MODIFIERS and (not of_noun or word in marked)):
             found[word - 1] = ""
     return found
 
 
 def _raise(word: int, heads: list[int], deprels: list[str], upos: Sequence[str]) -> None:
-    """Make a modal, or *be*, the head of its verb, the subject, and words that join, precede or negate it."""
+    """Make a modal or *be* the head of its verb, the subject and, if first, what precedes or negates it."""
     verb = heads[word]
-    rising = RISING if word < verb else RISING | CONJUNCTIONS
     heads[word], deprels[word] = heads[verb], deprels[verb]
     heads[verb], deprels[verb] = word, "xcomp"
     for other, head in enumerate(heads):
-        before = other < word < verb or (word < other < verb and upos[other - 1] == "PART")
-        if head == verb and (before or bare_relation(deprels[other]) in rising):
+        relation, is_particle = bare_relation(deprels[other]), upos[other - 1] == "PART"
+        before = other < word < verb or (word < other < verb and is_particle)
+        joins = verb < word and relation in CONJUNCTIONS and not is_particle
+        if head == verb and (before or joins or relation in RISING):
             heads[other] = word

@@ -221,9 +221,17 @@ def test_frequent_pronouns_that_are_linked_to_auxiliaries_are_reflexive():
     french = replace(source, upos=("PRON", "PRON", "VERB"), deprels=("nsubj", "expl:pass", "root"))
     assert reflexives_of([(replace(corpus[0][0], source=french),)]) == {"se"}, "as in the source"
     (own,) = corpus[0]
-    both = (own, replace(own, source=french))
-    found = relation_evidence(both, heads, {"expl": 0, "aux:pass": 1, "expl:pass": 2, "root": 3}, {"se"})
-    assert found[2].tolist() == [0, 0, 1, 0], "the source shows its subtype"
+    both, columns = (
+        (own, replace(own, source=french)),
+        {"expl": 0, "aux:pass": 1, "expl:pass": 2, "expl:pv": 3},
+    )
+    assert relation_evidence(both, heads, columns, {"se"})[2].tolist() == [0, 0, 1, 0], "the source's subtype"
+    more = (*both, replace(own, source=replace(french, deprels=("nsubj", "expl:pv", "root"))))
+    assert relation_evidence(more, heads, columns, {"se"})[2].tolist() == [0, 0, 1, 1]
+    subtypes = {"aux:pass": 0, "expl:pass": 1}
+    assert relation_evidence(both, heads, subtypes, {"se"})[2].tolist() == [0, 1], "no bare expl is known"
+    there = replace(source, upos=("PRON", "PRON", "VERB"), deprels=("nsubj", "expl", "root"))
+    assert not reflexives_of([(replace(corpus[0][0], source=there),)]), "pronouns for there or it"
 
 
 def test_relations_follow_the_evidence_and_else_the_prior(sample, english):

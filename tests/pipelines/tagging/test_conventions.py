@@ -147,6 +147,18 @@ def test_modals_behind_their_verbs_take_over_conjunctions_and_subjects():
     assert raised.deprels == ("mark", "nsubj", "advmod", "advmod", "xcomp", "root")
 
 
+def test_the_last_auxiliary_behind_a_verb_is_the_highest_and_a_particle_stays():
+    """*Dass er zu kommen haben wird*, that he will have to come."""
+    clause = Sentence.from_words(
+        ["dass", "er", "zu", "kommen", "haben", "wird"],
+        upos=["SCONJ", "PRON", "PART", "VERB", "AUX", "AUX"],
+        heads=[-1, 4, 4, 4, 0, 4, 4],
+        deprels=["mark", "nsubj", "mark", "root", "aux", "aux"],
+    )
+    raised = reannotated(clause, {"AUX aux": ("VERB", "head")})
+    assert raised.heads.tolist() == [-1, 6, 6, 4, 5, 6, 0]
+
+
 def test_possessives_of_estonian_are_pronouns_and_modifiers():
     text = read_linked_text([(pair("minu koer näeb teda"),)], language="et")
     assert tags_of(text)["minu"] == "PRON"
@@ -285,15 +297,6 @@ def test_be_is_a_verb_in_scottish_gaelic_and_its_predicate_a_complement():
     assert pair.source.deprels == ("nsubj", "root", "mark", "xcomp"), "as all particles before verbs"
 
 
-def test_the_copula_of_an_irish_source_is_not_be():
-    source = Sentence.from_words(
-        ["is", "mór", "é"], upos=["AUX", "ADJ", "PRON"], heads=[-1, 2, 0, 2], deprels=["cop", "root", "nsubj"]
-    )
-    unshared = {"AUX cop": ("VERB", "head")}
-    assert reannotated(source, unshared).heads.tolist() == [-1, 0, 1, 1]
-    assert reannotated(replace(source, lemmas=("is", "mór", "é")), unshared).deprels == source.deprels
-
-
 @pytest.mark.parametrize(
     ("language", "head", "relation"),
     [
@@ -408,8 +411,8 @@ def test_a_parser_learns_that_reflexive_pronouns_are_expletives():
 
 
 def decided(known, language):
-    shares = {POSSESSIVE: np.array([1.0, 0.0, 0.5])}
-    return target_conventions(["mij", "hund", "sin"], shares, known, language=language)[POSSESSIVE][0]
+    shares = {POSSESSIVE: np.array([1.0, 0.0, 0.5, 0.1])}
+    return target_conventions(["mij", "hund", "sin", "var"], shares, known, language=language)[POSSESSIVE][0]
 
 
 @pytest.mark.parametrize(
@@ -426,10 +429,11 @@ def decided(known, language):
         ({}, "cy", "PRON"),
         ({"mij": {"DET": 1}}, "cy", "PRON"),
         ({}, "fr", "DET"),
+        ({"var": {"PRON": 1}}, None, "DET"),
     ],
 )
-def test_tagged_words_tell_and_else_the_language_or_most_others(known, language, expected):
-    """35 of 69 languages count as 1.01 words for DET and .99 for PRON."""
+def test_tagged_words_decide_and_else_the_language_or_most_others(known, language, expected):
+    """39 of 69 languages count as 1.13 words for DET and .87 for PRON."""
     assert decided(known, language) == expected
 
 
