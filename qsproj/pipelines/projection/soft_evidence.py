@@ -213,8 +213,7 @@ def relation_evidence(
         carried.append(evidence[known])
     total = np.bincount(np.concatenate(cells), np.concatenate(carried), len(heads) * len(numbers))
     evidence = np.minimum(total.reshape(len(heads), len(numbers)), 1.0)
-    expletive = [bare_relation(relation) == EXPLETIVE for relation in numbers]
-    if reflexives and any(expletive):
+    if reflexives and any(expletive := [bare_relation(relation) == EXPLETIVE for relation in numbers]):
         own = [word for word, form in _pronouns(translations[0].target).items() if form in reflexives]
         evidence[own] *= expletive
         if EXPLETIVE in numbers:

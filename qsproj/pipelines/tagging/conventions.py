@@ -58,7 +58,6 @@ def _practice() -> dict[str, dict[str, Annotation]]:
     return found
 
 
-@cache
 def registered_auxiliaries(language: str | None, *, pronouns: bool = False) -> frozenset[str]:
     """Return lower-cased lemmas that UD registers as auxiliaries, or ``pronouns`` that serve as copulas."""
     rows = {code: lemmas for code, *lemmas in packaged_rows(__file__, "auxiliaries.tsv")}
