@@ -6,6 +6,7 @@ An output is written to a hidden file in the same folder, named after the proces
 complete. The next process that writes it on the same machine removes files and folders of killed processes.
 """
 
+import atexit
 import bz2
 import errno
 import functools
@@ -21,7 +22,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO, Any, BinaryIO, TextIO, cast
@@ -328,7 +329,23 @@ def reporting_failure(path: str | os.PathLike[str], done: str) -> Iterator[None]
 
 def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
     with reporting_failure(path, "read"):
+        # <(...) of a shell. Named pipes are streams, whose readers answer before they end.
+        if Path(path).is_fifo() and os.path.abspath(path).startswith(("/dev/", "/proc/")):  # noqa: PTH100
+            path = _saved_pipe(os.fspath(path), Path(path).stat().st_ino)
         return Path(path).open("rb")
+
+
+@functools.cache
+def _saved_pipe(path: str, number: int) -> Path:
+    """Return a temporary copy of a pipe, which can be read only once; ``number`` tells pipes apart."""
+    copy = _UNTIL_EXIT.enter_context(temporary_folder()) / f"pipe-{number}"
+    with Path(path).open("rb") as pipe, copy.open("wb") as out:
+        shutil.copyfileobj(pipe, out)
+    return copy
+
+
+_UNTIL_EXIT = ExitStack()
+atexit.register(_UNTIL_EXIT.close)
 
 
 def packaged_rows(module: str, name: str) -> list[list[str]]:
@@ -347,7 +364,7 @@ def stamp_of(path: str) -> tuple[int, int] | None:
 
 def digest_of(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file."""
-    with reporting_failure(path, "read"), Path(path).open("rb") as handle:
+    with _open_for_reading(path) as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 

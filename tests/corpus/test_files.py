@@ -3,6 +3,7 @@
 import bz2
 import errno
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -15,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from qsproj.corpus import files, packed
-from qsproj.corpus.files import check_can_be_written, open_binary_output, open_output, open_text
+from qsproj.corpus.files import check_can_be_written, digest_of, open_binary_output, open_output, open_text
 from qsproj.errors import DataError, UsageError
 
 TEXT = "é\r\n\r line separator \u2028 stays\n\n"
@@ -294,3 +295,21 @@ def test_names_of_archives_that_are_not_written_are_refused_before_the_work(tmp_
     with pytest.raises(UsageError, match=r"found the ending .bz2"):
         files.check_can_be_written(tmp_path / "model.bz2", text=False)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="pipes have no path here")
+def test_a_pipe_can_be_read_several_times():
+    text = "a\tb\n" * 2000
+    reading, writing = os.pipe()
+    path = f"/dev/fd/{reading}"
+    try:
+        with os.fdopen(writing, "w") as handle:
+            handle.write(text)
+        for _ in range(2):
+            with open_text(path) as handle:
+                assert handle.readline() == "a\tb\n"
+        with open_text(path) as handle:
+            assert handle.read() == text
+        assert digest_of(path) == hashlib.sha256(text.encode()).hexdigest()
+    finally:
+        os.close(reading)

@@ -373,3 +373,12 @@ def test_after_a_failed_training_the_model_lacks_the_answers(serving, loop):
         state = client.ask("/api/training").json
         assert state["trained"] == {"error": "the disk is full"}
         assert state["standing"]["fresh"] == [0, 1]
+
+
+def test_nothing_is_said_of_answers_that_an_earlier_session_may_have_learned(loop):
+    confirm(loop.session, 0)
+    assert loop.standing()["text"].endswith("better.model lacks 1 sentence and 0 words")
+    again = replace(loop)
+    assert "better.model" not in again.standing()["text"]
+    confirm(again.session, 1)
+    assert again.standing()["text"].endswith("better.model lacks 2 sentences and 0 words")

@@ -262,7 +262,9 @@ class MeanConfidence:
 
     @property
     def report(self) -> StageReport:
-        mean = self.total / max(self.count, 1)
+        if not self.count:
+            return StageReport(line="all trees are given", figures={})
+        mean = self.total / self.count
         return StageReport(line=f"mean probability of an arc {mean:.3f}", figures={"mean ArcProb": mean})
 
     def counted(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:

@@ -192,6 +192,8 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
         counts.update(map(lower_form, one.forms))
         relations.update(one.deprels)
         is_treebank = is_treebank or has_tree(one)
+        if UNSPECIFIED in one.upos:
+            all(read_tagged(text.treebanks))  # raises an error with the line
     names = ", ".join(map(str, text.treebanks)) or "treebank"
     if not is_treebank:
         raise DataError(names, None, "no head", "trees after --treebank", "parse it first (qsproj parse)")

@@ -19,6 +19,7 @@ from qsproj.corpus.files import open_text, stamp_of
 from qsproj.corpus.packed import is_content, opened_member
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.errors import DataError, UsageError, pluralise
+from qsproj.progress import notice
 
 _MERGED = "<range>"  # text of a verse that is merged with the one before
 _NO_TEXT = re.compile(r"[\W\d_]*")
@@ -244,6 +245,7 @@ _CATEGORIES_BESIDE = frozenset({"attribute", "crossreferencechar", "footnotechar
 _MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
 _NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")  # brackets left empty by a removed reference
 NAMELESS = "no book"
+_UNENDED = "\\f without \\f*"  # stands for the rest of a verse in a note that has no end
 _DASHES, _LIST = "-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d", ",;+/&،؛、，"
 # MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6, 1:5,6 and 1:5a.
 REFERENCE = re.compile(
@@ -294,7 +296,13 @@ def numbered_lines(path: str) -> Iterator[tuple[int | None, str]]:
             _, numbers, texts = places.setdefault(place, (piece.line, set(), []))
             numbers.update(verses)
             texts.append(piece.text)
+    unended = [at for at, (_, _, texts) in places.items() if _UNENDED in texts]
+    if unended:
+        (book, chapter, verse), count = unended[0], pluralise(len(unended), "verse")
+        notice(f"{path}: left out {count} with a note without an end; first: {book} {chapter}:{verse}")
     for (book, chapter, verse), (line, numbers, texts) in places.items():
+        if _UNENDED in texts:
+            continue
         if plain := " ".join(_NOTHING_IN_BRACKETS.sub("", "".join(texts)).split()):
             yield line, f"{book} {chapter}:{_verse_range(sorted(numbers)) or verse}\t{plain}"
 
@@ -353,10 +361,11 @@ def _pieces(path: str, name: str, text: str) -> list[_Piece]:
 def _pieces_of_document(document: Any) -> Iterator[_Piece]:
     categories = document.grammar.marker_categories
     book, chapter, verse, line = NAMELESS, "1", "", None
+    resumed: bool | None = None  # within a note, whether a verse has begun in it, because its end is missing
 
     def walk(element: Element, *, counts: bool, beside: bool) -> Iterator[_Piece]:
-        nonlocal book, chapter, verse, line
-        style = element.get("style", "")
+        nonlocal book, chapter, verse, line, resumed
+        style, outside = element.get("style", ""), resumed
         kind = categories.get(style)
         beside |= element.tag in _BESIDE or kind in _CATEGORIES_BESIDE or style in _MARKERS_BESIDE
         match element.tag:
@@ -364,17 +373,24 @@ def _pieces_of_document(document: Any) -> Iterator[_Piece]:
                 book, verse, counts = element.get("code", NAMELESS), "", False
             case "chapter":
                 chapter, verse = element.get("number", chapter), ""
+            case "note":
+                resumed = False
             case "verse":
+                if resumed is False:
+                    yield _Piece(book, chapter, verse, line, _UNENDED)
+                    resumed = True
                 verse = element.get("number", "")
                 place = getattr(element, "pos", None)
                 line = None if place is None else place.l + 1
             case "para" | "cell":
                 counts = element.tag == "cell" or kind in _OF_VERSES
         counts &= not beside
-        yield _Piece(book, chapter, verse, line, (element.text if counts else "") or "")
+        yield _Piece(book, chapter, verse, line, (element.text if counts or resumed else "") or "")
         for child in element:
             yield from walk(child, counts=counts, beside=beside)
-            yield _Piece(book, chapter, verse, line, (child.tail if counts else "") or "")
+            yield _Piece(book, chapter, verse, line, (child.tail if counts or resumed else "") or "")
+        if element.tag == "note":
+            resumed = outside
         if element.tag in ("para", "cell"):
             yield _Piece(book, chapter, verse, line, " ")
 

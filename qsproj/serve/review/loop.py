@@ -5,7 +5,7 @@ on the whole text is higher.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import sqrt
 from typing import Any
@@ -34,7 +34,7 @@ class Loop:
     """The annotation of sentences and of a list of words. Mutable; final.
 
     ``tokens``: number of words of the text that the list is from. ``batch``: number of sentences after which
-    the model learns. ``learned``: the answers of the last training.
+    the model learns. ``learned``: the answers of the last training; ``earlier``: those of earlier sessions.
     """
 
     session: Session
@@ -43,6 +43,10 @@ class Loop:
     batch: int
     model: str
     learned: Answers = (frozenset(), frozenset())
+    earlier: Answers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.earlier = self.answers
 
     @property
     def answers(self) -> Answers:
@@ -106,7 +110,9 @@ class Loop:
             "a_minute": {"words": round(worth.words, 2), "sentences": round(worth.sentences, 2)},
             "stop": bool(passed) and max(worth.words_ahead, gain) < WORTHWHILE,
         }
-        return found | {"text": in_words(found)}
+        # Of the answers of earlier sessions it is not known whether the model has learned them.
+        is_known = any(self.learned) or answers != self.earlier
+        return found | {"text": in_words(found, names_model=is_known)}
 
 
 def _counted(answers: Answers) -> tuple[int, int]:
@@ -151,7 +157,7 @@ def wilson(share: float, count: float) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def in_words(standing: dict[str, Any]) -> str:
+def in_words(standing: dict[str, Any], *, names_model: bool = True) -> str:
     sentences, words = standing["answered"]
     answered = f"{pluralise(sentences, 'sentence')} and {pluralise(words, 'word')}"
     parts = [f"{answered} in {pluralise(round(standing['minutes']), 'minute')}"]
@@ -167,9 +173,9 @@ def in_words(standing: dict[str, Any]) -> str:
     advice = "next: words (key w)" if standing["next"] == WORDS else "next: sentences"
     parts.append("stopping now loses little" if standing["stop"] else advice)
     fresh, fresh_words = standing["fresh"]
-    if fresh or fresh_words:
+    if names_model and (fresh or fresh_words):
         lacking = f"{pluralise(fresh, 'sentence')} and {pluralise(fresh_words, 'word')}"
         parts.append(f"{standing['model']} lacks {lacking}")
-    elif sentences or words:
+    elif names_model and (sentences or words):
         parts.append(f"{standing['model']} has learned them")
     return "; ".join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, product
 from pathlib import Path
 
@@ -226,3 +227,10 @@ def test_inputs_of_late_stages_are_checked_first(tmp_path, sides, option, conten
     with pytest.raises(DataError, match=message):
         bootstrap([source_text(sides)], workspace=workspace, options=options)
     assert (workspace.stages, list(workspace.folder.iterdir())) == ([], [])
+
+
+def test_a_treebank_word_without_a_tag_is_reported_with_its_line(sides, tmp_path):
+    path = tmp_path / "treebank.conllu"
+    path.write_text("1\tDogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(DataError, match=r"treebank.conllu:2: found word 2 \('bark'\) without UPOS"):
+        check_sides(replace(source_text(sides), treebanks=(str(path),)))

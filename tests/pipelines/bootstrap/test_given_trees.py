@@ -5,6 +5,7 @@ from __future__ import annotations
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.sentence import Sentence
 from qsproj.pipelines.bootstrap import texts
+from qsproj.pipelines.bootstrap.bitext import MeanConfidence
 from qsproj.pipelines.bootstrap.texts import SourceText, find_trees, write_bitext
 
 
@@ -69,3 +70,9 @@ def test_what_is_written_has_the_trees(tmp_path, monkeypatch):
 
 def cut(line):
     return Sentence.from_words(line.split()) if line else None
+
+
+def test_without_a_parsed_sentence_no_mean_probability_is_stated():
+    confidence = MeanConfidence()
+    assert list(confidence.counted(TREES)) == TREES
+    assert (confidence.report.line, confidence.report.figures) == ("all trees are given", {})

@@ -12,6 +12,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.pipelines.bootstrap.checks import check_pairs
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.verses import numbered_lines, read_verses
+from qsproj.progress import notices
 
 
 def lines_of(path):
@@ -237,3 +238,24 @@ def test_archives_that_cannot_be_read_are_one_line(tmp_path):
             DataError, match=rf"{number}.zip: found an unreadable archive .*expected an archive"
         ):
             read_verses(str(path))
+
+
+UNENDED = r"""\id MRK
+\c 1
+\p
+\v 1 One alpha.
+\v 2 Two beta\f + \fr 1:2 \ft A note. gamma.
+\v 3 Three\f + \ft Another\f* delta.
+\p
+\v 4 Four.
+"""
+
+
+@pytest.mark.usefixtures("package")
+def test_a_note_without_an_end_costs_its_own_verse_alone(tmp_path):
+    path = written(tmp_path / "MRK.usfm", UNENDED)
+    notices_given: list[str] = []
+    with notices(notices_given.append):
+        lines = lines_of(path)
+    assert lines == ("MRK 1:1\tOne alpha.", "MRK 1:3\tThree delta.", "MRK 1:4\tFour.")
+    assert notices_given == [f"{path}: left out 1 verse with a note without an end; first: MRK 1:2"]
