@@ -113,13 +113,10 @@ examples:
 
 
 def add_conditions(parser: argparse.ArgumentParser) -> None:
-    def by_propagation(options: argparse.Namespace) -> bool:
-        return options.joint_tags or options.order == 2
-
     first_order = "labels", "like", "unlabelled", "clusters", "cutoff", "optimizer"
     only_where(parser, "parsers without --joint-tags", lambda options: not options.joint_tags, *first_order)
     only_with(parser, "--order 1", *first_order)
-    only_where(parser, "--order 2, --joint-tags", by_propagation, "iterations")
+    only_where(parser, "--order 2, --joint-tags", lambda one: one.joint_tags or one.order == 2, "iterations")
     for name in (*FIELDS, "unlabelled"):
         if read_by := [one.name for one in known.OBJECTIVES if name in one.reads]:
             only_with(parser, f"--objective {', '.join(read_by)}", name)

@@ -327,7 +327,7 @@ def reporting_failure(path: str | os.PathLike[str], done: str) -> Iterator[None]
         raise UsageError(f"{os.fspath(path)}: cannot be {done}: {error.strerror}") from error
 
 
-def _open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
+def _open_for_reading(path: str | os.PathLike[str]) -> io.BufferedReader:
     with reporting_failure(path, "read"):
         # <(...) of a shell. Named pipes are streams, whose readers answer before they end.
         if Path(path).is_fifo() and os.path.abspath(path).startswith(("/dev/", "/proc/")):  # noqa: PTH100

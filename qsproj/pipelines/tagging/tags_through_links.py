@@ -18,7 +18,7 @@ import numpy as np
 
 from qsproj.conventions import Rng
 from qsproj.corpus.characters import lower_form
-from qsproj.corpus.language.lexicon import Lexicon, WordTags
+from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import pluralise
@@ -165,8 +165,10 @@ def project_tags(
     trained += f" and {len(few.sentences)} tagged" if few.sentences else ""
     and_raw = f", and from {pluralise(len(drawn), 'sentence')} of raw text as earlier taggers read them"
     report = [summary(text) + on_raw, *judged, *of_relatives, trained + (and_raw if drawn else "")]
-    if absent := count_absent(lexicon.tags, chain(text.vocabulary, *drawn)):
-        report.append(f"{pluralise(absent, 'word')} of the lexicon in no text, from which nothing is learned")
+    if absent := {*map(lower_form, lexicon.tags)} - {*map(lower_form, chain(text.vocabulary, *drawn))}:
+        report.append(
+            f"{pluralise(len(absent), 'word')} of the lexicon in no text, from which nothing is learned"
+        )
     tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
     contradicted = function_words.contradictions(text, tag_words, chosen, options)
     if contradicted:
@@ -220,11 +222,6 @@ def summary(text: LinkedText) -> str:
         f"{pluralise(words, 'target word')} of {pluralise(len(set(text.vocabulary)), 'type')}: "
         f"{text.links / words:.2f} links a word, {100 * evident:.1f}% of words with evidence"
     )
-
-
-def count_absent(lexicon: WordTags, words: Iterable[str]) -> int:
-    """Return how many words of a lexicon a text lacks, in any case."""
-    return len(set(map(lower_form, lexicon)) - set(map(lower_form, words)))
 
 
 def decision_on_raw(raw: RawText, unknown: float, drawn: Sequence[Words], learn_raw: bool | None) -> str:
