@@ -15,8 +15,8 @@ from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.messages import check_type, described
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import lines_of, words_of_lines
 from qsproj.corpus.text import read_text as read_lines
-from qsproj.corpus.text import words_of_lines
 from qsproj.errors import UsageError, WrongTypeError, check_name
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def tokenize(
     """
     read = _reader(language, model, "text")
     check_type(text, Iterable, "a text, or its lines", "text")
-    lines = text.splitlines() if isinstance(text, str) else list(text)
+    lines = lines_of(text) if isinstance(text, str) else list(text)
     for number, line in enumerate(lines, start=1):
         check_type(line, str, "a string", f"line {number}")
     return list(words_of_lines(lines, read))

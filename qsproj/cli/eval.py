@@ -22,7 +22,7 @@ from qsproj.corpus import formats
 from qsproj.corpus.alignments import naming_option
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of
-from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.sentence import Sentence, make_alignment
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.evaluation import agreement, score_tables, validation
 from qsproj.evaluation.alignment import alignment_scores
@@ -230,7 +230,10 @@ def _of_alignments(options: argparse.Namespace) -> Scores:
     # If GOLD holds the words, links outside them are errors.
     sizes = [(one.n_source, one.n_target) for one in gold] if gold_format in formats.WITH_WORDS else None
     system_format = options.alignment_format or formats.DEFAULT_ALIGNMENT_FORMAT
-    system = formats.read_alignments(options.system, system_format, sizes)
+    system = list(formats.read_alignments(options.system, system_format, sizes))
+    for own, others, format in ((gold, system, gold_format), (system, gold, system_format)):
+        if format.startswith("naacl"):  # whose files omit pairs without links
+            own += [make_alignment(0, 0, [])] * (len(others) - len(own))
     paths = options.gold, options.system
     scores = alignment_scores(gold, system, names=paths)
     if scores.possible == 0:

@@ -134,8 +134,9 @@ def read_alignment_lines(
         notice(f"{name}: no link of {pluralise(linked, 'pair')} uses word 0; {remedy}")
     for missing in expected or ():
         if not format.startswith("naacl"):  # whose files omit pairs without links
-            end = f"the end of the file after {pluralise(count, 'line')}"
-            raise _count_error(name, count + 1, end, count + 1 + sum(1 for _ in expected or ()))
+            line = count + 1 if count == 0 or links.line == count else None  # None: a pair has several lines
+            end = f"the end of the file after {pluralise(count, 'line' if line else 'pair')}"
+            raise _count_error(name, line, end, count + 1 + sum(1 for _ in expected or ()))
         yield _alignment(Links(0, []), missing, name, base)
 
 
@@ -171,7 +172,7 @@ def _word_counts(sizes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield source, target
 
 
-def _count_error(name: str, line: int, found: str, pairs: int) -> DataError:
+def _count_error(name: str, line: int | None, found: str, pairs: int) -> DataError:
     expected = f"the links of {pluralise(pairs, 'pair')}, as there are of sentences"
     return DataError(name, line, found, expected, "check that the alignment is that of these sentences")
 

@@ -281,15 +281,18 @@ def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
     return with_layout_cells(sentence, {DEPS: cells})
 
 
-def with_deps_of(sentence: Sentence, other: Sentence) -> Sentence:
-    """Return the sentence with the DEPS of another one with the same rows, also those of empty nodes."""
-    layout = layout_of(sentence)
+def with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
+    """Return a parsed sentence with its own DEPS if its tree was given whole, as DEPS still belongs to it."""
+    same = parsed.heads.tolist() == given.heads.tolist() and parsed.deprels == given.deprels
+    if not same or not has_deps(given):
+        return parsed
+    layout = layout_of(parsed)
     lines = list(layout.lines)
-    for at, (line, like) in enumerate(zip(layout.lines, layout_of(other).lines, strict=True)):
+    for at, (line, like) in enumerate(zip(layout.lines, layout_of(given).lines, strict=True)):
         if line[0] != "#":
             row, _, misc = line.rsplit("\t", 2)
             lines[at] = "\t".join((row, like.rsplit("\t", 2)[1], misc))
-    return replace(sentence, layout=replace(layout, lines=tuple(lines)))
+    return replace(parsed, layout=replace(layout, lines=tuple(lines)))
 
 
 def warn_emptied(

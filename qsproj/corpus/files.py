@@ -42,8 +42,9 @@ def partial_of(final: Path) -> Path:
 
 
 def _partial_name(name: str, process: int | str) -> str:
-    # Names are limited in length.
-    return f".{name[:40]}.{_machine()}.{process}{SUFFIX}"
+    # Names are limited in length; long ones may begin alike.
+    whole = hashlib.sha256(name.encode("utf-8", _ERRORS)).hexdigest()[:8]
+    return f".{name[:40]}.{whole}.{_machine()}.{process}{SUFFIX}"
 
 
 def remove_stale(folder: Path, *, of: str = "") -> None:
@@ -148,6 +149,9 @@ def open_text(path_or_file: PathOrFile) -> Iterator[TextIO]:
         yield stream if counter is None else io.TextIOWrapper(cast(Any, counter), "utf-8", newline="\n")
     except UnicodeDecodeError as error:
         chunk, at = error.object, error.start
+        last = chunk if counter is None else counter.last
+        if not last or not (chunk.endswith(last) or last.endswith(chunk)):
+            raise  # of another file that is read in the block
         # The failed chunk is already counted; subtract its lines after the bad byte.
         line = None if counter is None else counter.lines - chunk[at:].count(b"\n") + 1
         found = f"byte 0x{chunk[at]:02x} that is not UTF-8"
@@ -374,6 +378,10 @@ def copy_to(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> N
         shutil.copyfileobj(handle, out)
 
 
+# Errors of writes to an open file, which do not name it.
+_OF_WRITES = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
 @contextmanager
 def _write_errors_reported(name: str) -> Iterator[None]:
     """Raise UsageError for a failed write; pass on broken pipes and errors of other files."""
@@ -382,6 +390,8 @@ def _write_errors_reported(name: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.filename is None and error.errno not in _OF_WRITES:
+            raise
         if error.filename is not None and Path(error.filename).parent != resolved(name).parent:
             raise
         raise UsageError(f"{name}: cannot be written: {error.strerror}") from error

@@ -51,6 +51,7 @@ class PackedReader(io.BufferedIOBase):
 
     def __init__(self, stream: Any, name: str) -> None:
         self.name, self.lines = name, 0
+        self.last = b""  # the bytes read last
         self._since_line = self._unpacked = 0
         self._borrowed = None if hasattr(stream, "peek") else io.BufferedReader(stream)
         self._packed = self._stream = _Counted(self._borrowed or stream)
@@ -71,7 +72,7 @@ class PackedReader(io.BufferedIOBase):
         for place, opening, kind, command in _UNREAD:
             if head[place:].startswith(opening):
                 raise self.fault(kind, "text, or text in gzip, xz, bzip2 or zip", f"unpack it: {command}")
-        if b"\r" in head and b"\n" not in head and self._stream is self._packed:
+        if b"\r" in head[:-1] and b"\n" not in head and self._stream is self._packed:
             remedy = "convert the file: tr '\\r' '\\n' < FILE"
             raise self.fault("line ends that are carriage returns alone", "line feeds", remedy)
         head, encoding = head[:_LOOKED_AT], "UTF-8"
@@ -89,6 +90,7 @@ class PackedReader(io.BufferedIOBase):
         """Return the next bytes, possibly more than ``size``, which the wrapper accepts, to save calls."""
         with self._damage_named():
             chunk: bytes = self._stream.read1(max(size, _CHUNK_BYTES))
+        self.last = chunk or self.last
         ends = chunk.count(b"\n")
         self._since_line = len(chunk) - chunk.rfind(b"\n") - 1 if ends else self._since_line + len(chunk)
         if self._since_line > LONGEST_LINE:

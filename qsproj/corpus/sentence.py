@@ -113,7 +113,8 @@ class Sentence:
     @property
     def comments(self) -> tuple[str, ...]:
         """The comment lines of CoNLL-U, such as ``# sent_id = 1``."""
-        return tuple(line for line in self.to_conllu().splitlines() if line.startswith("#"))
+        lines = self.to_conllu().split("\n")
+        return tuple(line.rstrip("\r") for line in lines if line.startswith("#"))
 
     @property
     def multiword_tokens(self) -> tuple[MultiwordToken, ...]:

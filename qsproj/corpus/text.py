@@ -302,6 +302,11 @@ def read_text(
         yield sentence_from_tokens(pairs, text, sent_id=str(number), begins_paragraph=begins)
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text, which end at line feeds alone, as those of files do."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
 def words_of_lines(
     lines: Iterable[str], read: Callable[[Iterable[str]], Iterator[Sentence]]
 ) -> Iterator[tuple[str, ...]]:

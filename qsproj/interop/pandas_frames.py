@@ -117,7 +117,7 @@ def _sentence(words: list[dict[str, Any]], where: str) -> Sentence:
             rows.append([token, _cell(row.get("token")), *[UNSPECIFIED] * 7, _cell(row.get("token_misc"))])
         cells = row | {"head": _head(row.get("head"), where, word)}
         rows.append([str(word), *(_cell(cells.get(name)) for name in COLUMNS)])
-    return sentence_of((words[0].get(COMMENTS) or "").splitlines(), rows, where=where)
+    return sentence_of(list(filter(None, (words[0].get(COMMENTS) or "").split("\n"))), rows, where=where)
 
 
 def _cell(value: object) -> str:

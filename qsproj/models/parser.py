@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from qsproj.conventions import Rng, Scores
+from qsproj.corpus.editing import with_kept_deps
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.errors import DataError, UsageError
@@ -236,7 +237,8 @@ def complete(
     check_sentence(sentence)
     check_takes_parts(parser)
     parser = (parser.retagging() if retag else None) or parser
-    return parser.parse(sentence, decode=decode, confidence=confidence, given=known_part(sentence))
+    parsed = parser.parse(sentence, decode=decode, confidence=confidence, given=known_part(sentence))
+    return with_kept_deps(parsed, sentence)
 
 
 def check_takes_parts(parser: Parser) -> None:

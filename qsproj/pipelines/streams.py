@@ -6,10 +6,8 @@ from functools import lru_cache, partial
 from itertools import tee
 from typing import Any, TypeVar
 
-import numpy as np
-
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.editing import at_lines, has_deps, lines_before, lines_in, warn_emptied, with_deps_of
+from qsproj.corpus.editing import at_lines, lines_before, lines_in, warn_emptied, with_kept_deps
 from qsproj.corpus.files import resolved, stamp_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, pluralise
@@ -92,16 +90,10 @@ def parse_all(
     if fixed:
         check_takes_parts(parser)
         noted, given = tee(short)
-        results = map(_with_kept_deps, parsed(noted, known=known_part), given)
+        results = map(with_kept_deps, parsed(noted, known=known_part), given)
     else:
         results = parsed(short)
     return (sentence if len(sentence) > MAX_WORDS else next(results) for sentence in every)
-
-
-def _with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
-    """Return a parsed sentence with its own DEPS if its tree was given whole, as DEPS still belongs to it."""
-    same = np.array_equal(parsed.heads, given.heads) and parsed.deprels == given.deprels
-    return with_deps_of(parsed, given) if same and has_deps(given) else parsed
 
 
 def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:

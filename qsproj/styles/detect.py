@@ -64,7 +64,7 @@ def _evidence(ballots: Counter[Vote], dimension: str) -> Evidence:
     votes = {choices: count for (name, choices), count in ballots.items() if name == dimension}
     counts = Counter[str]()
     for choices, count in votes.items():
-        counts.update(dict.fromkeys(choices, count))
+        counts.update(dict.fromkeys(sorted(choices), count))
     return Evidence(dimension, sum(votes.values()), +counts)
 
 

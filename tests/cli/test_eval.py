@@ -556,3 +556,14 @@ def test_other_files_are_not_paired_by_sent_id(tmp_path, run_cli, names, word):
     gold, system = _file(tmp_path / "gold", *"abcd"), _file(tmp_path / "system", *names, word=word)
     outcome = run_cli("eval", gold, system)
     assert (outcome.code, "paired" in outcome.err) == (2, False)
+
+
+@pytest.mark.parametrize("is_gold", [True, False])
+def test_last_pairs_without_links_may_be_missing_in_naacl(run_cli, tmp_path, is_gold):
+    (tmp_path / "naacl").write_text("1 1 1\n2 1 1\n")
+    (tmp_path / "pharaoh").write_text("0-0\n0-0\n\n")
+    files = ("naacl", "pharaoh") if is_gold else ("pharaoh", "naacl")
+    name = "--gold-format" if is_gold else "--alignment-format"
+    outcome = run_cli("eval", "--alignments", *(tmp_path / one for one in files), name, "naacl")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "2 of the sure are found" in outcome.out

@@ -213,3 +213,14 @@ def test_links_that_never_touch_a_first_word_are_told(tmp_path, format, line, ot
         path.write_text(line * ENOUGH_PAIRS + line.replace("1", "0", 1))
         list(read_alignments(path, format))
     assert len(told) == 1
+
+
+def test_a_short_file_of_several_lines_a_pair_is_counted_in_pairs(tmp_path):
+    path = tmp_path / "links"
+    head, body = (
+        "# Sentence pair ({}) source length 1 target length 1 alignment score : 1",
+        "a\nNULL ({ }) a ({ 1 })",
+    )
+    path.write_text("".join(f"{head.format(number)}\n{body}\n" for number in (1, 2)))
+    with pytest.raises(DataError, match=r"links: found the end of the file after 2 pairs, .* of 3 pairs"):
+        list(read_alignments(path, "giza", [(1, 1)] * 3))

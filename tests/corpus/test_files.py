@@ -313,3 +313,34 @@ def test_a_pipe_can_be_read_several_times():
         assert digest_of(path) == hashlib.sha256(text.encode()).hexdigest()
     finally:
         os.close(reading)
+
+
+def test_outputs_whose_long_names_begin_alike_are_written_apart(tmp_path):
+    names = [tmp_path / ("n" * 60 + ending) for ending in ("", ".counts")]
+    with open_output(names[0]) as first, open_output(names[1]) as second:
+        first.write("links")
+        second.write("counts")
+    assert [path.read_text() for path in names] == ["links", "counts"]
+    assert sorted(tmp_path.iterdir()) == names
+
+
+def test_a_byte_that_is_not_utf_8_is_reported_with_its_own_file(tmp_path):
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_text("a\nb\nc\nd\n")
+    bad.write_bytes(b"one\ntwo\nthr\xe9e\nfour\n")
+    for first, second in ((good, bad), (bad, good)):
+        found = pytest.raises(DataError, match=r"bad:3: found byte 0xe9")
+        with found, open_text(first) as one, open_text(second) as other:
+            list(zip(one, other, strict=True))
+
+
+def test_errors_of_what_is_written_are_not_those_of_the_file(tmp_path):
+    with pytest.raises(TimeoutError, match="no answer"), open_output(tmp_path / "out"):
+        raise TimeoutError("no answer")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_line_feed_may_follow_the_bytes_looked_at(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"a" * 4095 + b"\r\nb\r\n")
+    assert read(path) == "a" * 4095 + "\r\nb\r\n"

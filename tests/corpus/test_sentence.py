@@ -236,3 +236,10 @@ def test_a_document_without_text_is_put_together(rich):
     assert Document([rich, later, later, rich]).text == f"{rich.text} Ja.Ja.\n{rich.text}"
     with pytest.raises(UsageError, match="as sentences, expected a list"):
         Document("Ein Satz.")
+
+
+def test_only_line_feeds_end_comments():
+    sentence = Sentence.from_conllu(
+        "# text = a\u2028b\n# c = 1\x85# d = 2\n1\ta\u2028b\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    )
+    assert sentence.comments == ("# text = a\u2028b", "# c = 1\x85# d = 2")

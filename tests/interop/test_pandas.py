@@ -116,3 +116,10 @@ def test_ten_thousand_sentences_are_a_frame(real_treebank="english-ewt-train.con
     sentences = list(islice(qsproj.read_conllu(path), 2000))
     whole = [one for one in sentences if not one.empty_nodes]
     assert qsproj.from_pandas(qsproj.to_pandas(whole)).to_conllu() == "".join(map(str, whole))
+
+
+def test_only_line_feeds_end_comments():
+    text = "# text = a\u2028b\n# c = 1\x85# d = 2\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    sentence = qsproj.Sentence.from_conllu(text)
+    (again,) = qsproj.from_pandas(qsproj.to_pandas([sentence]))
+    assert again.comments == sentence.comments

@@ -745,3 +745,11 @@ def test_a_sentence_that_is_gone_once_the_request_has_arrived(tmp_path):
     scope = {"type": "http", "method": "POST", "path": "/api/sentences/1/undo", "headers": []}
     asyncio.run(app({**scope, "query_string": b"", "root_path": ""}, receive, send))
     assert answers[0]["status"] == 404
+
+
+def test_links_that_name_no_word_are_refused_before_they_are_saved(page, path):
+    before, shown = path.read_bytes(), page.ask("sentences/3").json
+    misc = ["Align=99", *["_"] * (len(shown["forms"]) - 1)]
+    assert page.confirm(shown, columns={"misc": misc}).status == 400
+    assert path.read_bytes() == before
+    assert page.ask("sentences/3").json["version"] == shown["version"]

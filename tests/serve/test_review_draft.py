@@ -280,3 +280,16 @@ def test_who_reviewed_is_told(path):
     draft.confirm(0, tree_of(draft.sentences[0]), version=draft.version(0))
     assert path.read_text().count("# reviewed_by = Anna") == 1
     assert '"who": "Anna"' in path.with_name("draft.conllu.history").read_text()
+
+
+def test_an_edit_keeps_what_was_corrected_before(path):
+    draft = Draft(str(path))
+    sentence = draft.sentences[0]
+    rest = len(sentence) - 1
+    tree = Tree((0, *[1] * rest), ("root", *["dislocated"] * rest))
+    draft.confirm(0, tree, version=draft.version(0), columns={"upos": ["X"] * len(sentence)})
+    (new,) = edited(draft.sentences[0], Edit("space", 1), None, name=str(path))
+    draft.replace([(0, 1, [new])], version=draft.version(0))
+    for now in (draft.sentences[0], Draft(str(path)).sentences[0]):
+        assert tree_of(now) == tree
+        assert set(now.upos) == {"X"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.serve.review.search import compiled, corrected
 
@@ -69,3 +70,8 @@ def test_words_are_corrected(sentences):
     for wrong in ("", "form=x", "head=3", "misc.X=1", "upos"):
         with pytest.raises(UsageError, match="expected"):
             corrected(sentence, [1], wrong)
+
+
+def test_heads_of_heads_are_those_before_the_correction():
+    chain = Sentence.from_words(["a", "b", "c", "d"], heads=[0, 1, 2, 3], deprels=["root", "x", "x", "x"])
+    assert corrected(chain, [3, 4], "head=head.head").heads.tolist()[1:] == [0, 1, 1, 2]

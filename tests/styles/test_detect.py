@@ -97,3 +97,9 @@ def test_sud_chains_conjuncts_and_heads_verbs_by_auxiliaries(data_dir):
     found = detect_style(read_conllu(data_dir / "styles" / "naija-dev.sud.conllu.gz"))
     assert (found.style.coordination, found.style.auxiliaries) == ("moscow", "head")
     assert found.evidence[5].choice is None
+
+
+def test_choices_of_a_place_are_counted_in_one_order():
+    found = detect_style([sentence_of("cats NOUN 0 root\n and CCONJ 1 cc\n dogs NOUN 1 conj")])
+    for entry in found.evidence:
+        assert list(entry.counts) == sorted(entry.counts)

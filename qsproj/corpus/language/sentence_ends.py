@@ -101,7 +101,8 @@ def read_running_text(
 def _without_space_after(sentence: Sentence) -> Sentence:
     assert sentence.layout is not None
     lines, last = list(sentence.layout.lines), f"-{len(sentence)}"
-    tokens = [at for at, line in enumerate(lines) if line.partition("\t")[0].endswith(last)]
+    rows = [(at, line) for at, line in enumerate(lines) if not line.startswith("#")]
+    tokens = [at for at, line in rows if line.partition("\t")[0].endswith(last)]
     at = tokens[0] if tokens else sentence.layout.word_lines[-1]
     lines[at] = lines[at].rpartition("\t")[0] + "\tSpaceAfter=No"
     return replace(sentence, layout=replace(sentence.layout, lines=tuple(lines)))

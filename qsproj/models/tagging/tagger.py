@@ -12,7 +12,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.corpus.text import read_text
+from qsproj.corpus.text import lines_of, read_text
 from qsproj.errors import SentenceError, UsageError, check_name
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import SPELLING, Classes, WordTable, as_one, compiled, likely_tags
@@ -225,7 +225,7 @@ class Tagger(Stored):
             called = "call it with sentences: qsproj.Sentence.from_words(words)"
             found = "found a text, and the tagger does not know its language"
             raise UsageError(f"{found}; train it with language=CODE, or {called}")
-        return self.read(text.splitlines(), paragraphs=True, split_contractions=True)
+        return self.read(lines_of(text), paragraphs=True, split_contractions=True)
 
     def tag_distribution(self, sentence: Sentence, emissions: Floats | None = None) -> Floats:
         """Return p(tag of word i is t given the words), float64[n, T], tags as in ``tags``."""

@@ -18,6 +18,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, check_sentence
+from qsproj.corpus.text import lines_of
 from qsproj.errors import UsageError, WrongTypeError, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Given
@@ -235,7 +236,7 @@ class TextParser(Wrapper[Parser]):
         return parser, read_uncertain(parser, self.tagger, sentence, readings=readings, retag=self.retags)
 
     def _cut(self, text: str) -> Sentence:
-        lines = [line for line in text.splitlines() if line.strip()]
+        lines = [line for line in lines_of(text) if line.strip()]
         if len(lines) != 1:
             found = f"a text of {pluralise(len(lines), 'line')}"
             raise UsageError(f"found {found}, expected one sentence; for several: model(text)")
@@ -244,7 +245,7 @@ class TextParser(Wrapper[Parser]):
 
     def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
         check_type(text, str, "a text")
-        sentences = self.read(text.splitlines(), paragraphs=paragraphs)
+        sentences = self.read(lines_of(text), paragraphs=paragraphs)
         return list(self.parse_all(sentences, confidence=confidence))
 
     # The tags of the sentence need no check, as they are filled in.

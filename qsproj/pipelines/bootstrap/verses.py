@@ -238,6 +238,7 @@ ARCHIVE, XML = ".zip", ".usx"
 SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
 # Marker categories of paragraphs with verse text, beside tables; headings have others.
 _OF_VERSES = frozenset({"versepara", "otherpara", "list"})
+_HEADING = "sectionpara"
 # Elements outside the verse text: notes, pictures, sidebars, matter before and after a book.
 _BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
 # Other numbers of chapters and verses, references and pronunciation within text; headings of acrostics.
@@ -388,6 +389,8 @@ def _pieces_of_document(document: Any) -> Iterator[_Piece]:
         yield _Piece(book, chapter, verse, line, (element.text if counts or resumed else "") or "")
         for child in element:
             yield from walk(child, counts=counts, beside=beside)
+            # Text after the number of a verse is its text even in a heading.
+            counts |= child.tag == "verse" and kind == _HEADING and not beside
             yield _Piece(book, chapter, verse, line, (child.tail if counts or resumed else "") or "")
         if element.tag == "note":
             resumed = outside

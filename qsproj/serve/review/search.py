@@ -229,7 +229,7 @@ def _raised(sentence: Sentence, words: Sequence[int]) -> Sentence:
     sentence = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY, words=words)
     heads = sentence.heads.copy()
     for word in words:
-        head = int(heads[word])
-        if head > ROOT and heads[head] not in (ROOT, NO_HEAD):
-            heads[word] = heads[head]
+        head = int(sentence.heads[word])
+        if head > ROOT and sentence.heads[head] not in (ROOT, NO_HEAD):
+            heads[word] = sentence.heads[head]
     return replace(sentence, heads=frozen_heads(heads))

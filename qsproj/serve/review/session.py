@@ -161,6 +161,7 @@ class Session:
         if not sure and (doubt := correction.doubt_about(tree, self.draft.sentences)):
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
+        self._check_links(index, columns or {})
         judged = self._judged(index, tree, columns or {}, None)
         self.draft.confirm(index, tree, version=version, columns=columns, judged=judged)
         self.is_reviewed[index] = True
@@ -171,6 +172,7 @@ class Session:
         """Save a tree without confirming it; the cells ``decided`` are certain, others are parsed again."""
         if self.is_reviewed[index]:
             raise UsageError("this sentence is reviewed; confirm its corrections")
+        self._check_links(index, columns or {})
         judged = self._judged(index, tree, columns or {}, decided)
         self._keep(index, tree, decided, version, columns or {}, judged)
 
@@ -288,6 +290,12 @@ class Session:
         if pair is None or not any(misc_values(sentence, LINKS)):
             return pair
         return replace(pair, hand=links_in_misc(sentence, len(pair.source), name=str(self.draft.path)))
+
+    def _check_links(self, index: int, columns: Columns) -> None:
+        """Raise DataError for links in MISC to words that the translation lacks."""
+        if "misc" in columns and (pair := self.translations.get(index)):
+            changed = correction.with_cells(self.draft.sentences[index], {"misc": columns["misc"]})
+            links_in_misc(changed, len(pair.source), name=str(self.draft.path))
 
     def _renumber(self, at: int, before: Sequence[str], new: int) -> None:
         """Renumber after sentences with versions ``before``, at ``at``, became ``new`` sentences.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from qsproj.corpus.cells import DEPREL, DEPS, FORM, HEAD, MISC, UNSPECIFIED
-from qsproj.corpus.editing import layout_of, order_of
+from qsproj.corpus.editing import column_values, layout_of, order_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
@@ -86,6 +86,10 @@ class Tokens:
                 if int(number) > last:
                     found.tokens.append(_Token([]))
                 found.tokens[-1].words.append(word)
+        # Cells of the layout may have been changed since it was read.
+        for column, cells in column_values(sentence):
+            for word, cell in zip(words.values(), cells, strict=True):
+                word.row[column] = cell
         for word in words.values():
             word.head = words.get(word.row[HEAD])
         for row in rows:

@@ -68,7 +68,7 @@ ABLATIONS = {
     "features": _tags((training, "project_tags", partial(project_tags, columns=()))),
     "function words": _tags((function_words, "rarely_linked", lambda text, words, _: words.counts < 0)),
     "registered auxiliaries": _tags(
-        (tags_through_links, "registered_auxiliaries", lambda language: frozenset[str]())
+        (tags_through_links, "registered_auxiliaries", lambda language, **_: frozenset[str]())
     ),
     "conventions": _tags((conventions, "target_conventions", lambda *_, **known: conventions.OWN)),
     "prior of unknown words": _tags(

@@ -122,3 +122,12 @@ def test_a_line_that_cannot_be_cut_is_named_by_its_number():
                 lines, partial(read_text, language="en", name="f"), partial(rule_starts, language="en")
             )
         )
+
+
+def test_a_text_that_ends_like_a_range_of_words_stays():
+    def read(lines):
+        return read_text(lines, "de")
+
+    first, _ = read_running_text(["Siehe Seite 4-3Nun gut."], read, lambda _: [0, 15])
+    assert first.text == "Siehe Seite 4-3"
+    assert first.to_conllu().split("\n")[-3].endswith("\tSpaceAfter=No")

@@ -259,3 +259,12 @@ def test_a_note_without_an_end_costs_its_own_verse_alone(tmp_path):
         lines = lines_of(path)
     assert lines == ("MRK 1:1\tOne alpha.", "MRK 1:3\tThree delta.", "MRK 1:4\tFour.")
     assert notices_given == [f"{path}: left out 1 verse with a note without an end; first: MRK 1:2"]
+
+
+@pytest.mark.usefixtures("package")
+def test_a_verse_that_begins_in_a_heading_is_whole(tmp_path):
+    text = "\\id MRK\n\\c 1\n\\p\n\\v 1 One\n\\s1 A heading\n\\v 2 two\n\\q1 lines.\n\\s1 Another\n"
+    assert lines_of(written(tmp_path / "MRK.usfm", text)) == (
+        "MRK 1:1\tOne",
+        "MRK 1:2\ttwo lines.",
+    )
