@@ -46,8 +46,6 @@ class Notices:
     def __init__(self) -> None:
         self._said = False
         self._seconds = 0.0
-        self._under_way = 0
-        self._bar: Any = None
 
     def about_to_compile(self, folder: Path | None) -> None:
         """Record that a kernel will be compiled, and stored in ``folder`` (None: nowhere)."""
@@ -58,30 +56,10 @@ class Notices:
             )
         elif self._seconds > PATIENCE:
             self._say(f"compiling, once: up to half a minute, then kept for later runs in {folder}")
-        self._under_way += 1
-        if self._said:
-            self._show()
 
     def compiled(self, seconds: float) -> None:
         """Record that a kernel was compiled; its time includes kernels compiled for it."""
         self._seconds += seconds
-        self._under_way -= 1
-        if self._bar is not None:
-            self._bar.update(1)
-            if self._under_way <= 0:
-                # Later output must not share its line.
-                self._bar.clear()
-
-    def _show(self) -> None:
-        """Show or update the number of compiled kernels; the total is unknown."""
-        with suppress(OSError, ValueError, AttributeError):
-            if self._bar is None and self._may_say() and sys.stderr.isatty():
-                from tqdm import tqdm
-
-                form = "{desc}: {n_fmt} kernels, {elapsed}"
-                self._bar = tqdm(desc="compiling", leave=False, bar_format=form, mininterval=0)
-            elif self._bar is not None:
-                self._bar.refresh()
 
     def damaged(self, path: Path, error: Exception) -> None:
         reason = getattr(error, "strerror", None) or error

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Scores, check_scores, frozen_heads
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Scores, check_scores
 from qsproj.kernels.trees.second_order import Parts, best_tree, inside, outside
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 from qsproj.trees.family import NoTreeError
@@ -58,20 +58,6 @@ def second_order_scores(
     above = None if grandparents is None else _checked("grandparent", grandparents, chains)
     ends = _checked("stop", stops, is_arc), _checked("childless", childless, sides)
     return SecondOrderScores(np.where(is_arc, links, 0.0), _checked("sibling", siblings, steps), *ends, above)
-
-
-def tree_score(scores: SecondOrderScores, heads: ArrayLike) -> float:
-    """Return the score of a tree, int[n+1], projective or not: the sum over its parts, natural log."""
-    tree = frozen_heads(heads)
-    previous, outermost = sequences(tree)
-    words = np.arange(1, tree.size)
-    above = tree[1:]
-    total = scores.arcs[above, words].sum() + scores.siblings[above, words, previous[1:]].sum()
-    total += ends_of_sequences(scores.stops, scores.childless, outermost).sum()
-    if scores.grandparents is not None:
-        inner = above > ROOT
-        total += scores.grandparents[tree[above[inner]], above[inner], words[inner]].sum()
-    return float(total)
 
 
 def sequences(heads: Heads) -> tuple[Numbers, Numbers]:

@@ -28,7 +28,7 @@ from qsproj.models.graph.graph_parser import (
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in
 from qsproj.trees import projective, second_order
 from qsproj.trees.crossings import nearest_projective
-from qsproj.trees.second_order import SecondOrderScores, tree_score
+from qsproj.trees.second_order import SecondOrderScores, ends_of_sequences, sequences
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
@@ -130,6 +130,19 @@ class Climber:
             if family.name == "nocross":
                 total += values[states[family.group.edges].reshape(-1, 2).all(axis=1)].sum()
         return total
+
+
+def tree_score(scores: SecondOrderScores, heads: Heads) -> float:
+    """Return the score of a tree, int32[n+1], projective or not: the sum over its parts, natural log."""
+    previous, outermost = sequences(heads)
+    words = np.arange(1, heads.size)
+    above = heads[1:]
+    total = scores.arcs[above, words].sum() + scores.siblings[above, words, previous[1:]].sum()
+    total += ends_of_sequences(scores.stops, scores.childless, outermost).sum()
+    if scores.grandparents is not None:
+        inner = above > ROOT
+        total += scores.grandparents[heads[above[inner]], above[inner], words[inner]].sum()
+    return float(total)
 
 
 def crossing_share(trees: list[Heads]) -> float:
