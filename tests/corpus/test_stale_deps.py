@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import qsproj
 from qsproj.corpus.editing import has_graph
 from qsproj.corpus.formats import read_sentences
 
@@ -94,3 +95,11 @@ def test_parsing_of_pairs(given, tmp_path, run_cli):
     )
     assert (outcome.code, outcome.err.count("DEPS of the target belongs to the trees")) == (0, 1)
     assert not any(map(has_graph, read_sentences(out)))
+
+
+def test_complete_keeps_the_deps_of_whole_trees(given):
+    sentence = next(read_sentences(given))
+    parser = qsproj.load_model(KEPT / "arc-parser.model")
+    assert qsproj.complete(parser, sentence).to_conllu() == sentence.to_conllu()
+    partial = sentence.replace(heads=[2, -1, 0])
+    assert not has_graph(qsproj.complete(parser, partial))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-import io
 import os
 import shutil
 import subprocess
@@ -96,23 +95,6 @@ def test_a_kernel_that_only_kernels_call_is_found_again_by_another_caller(notice
     load(text)
     module = sys.modules["small"]
     assert (module.plus_two(3), hits(module._twice)) == (8, 1)
-
-
-def test_a_terminal_is_shown_how_many_kernels_are_compiled(notices, load, monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    kernel = load()
-    kernel(1)
-    kernel(1.5)
-    line, moving = terminal.getvalue().split("\n")
-    assert line.startswith("qsproj: compiling, once")
-    assert "compiling: 1 kernels, 00:0" in moving
-    # Nothing is left on the line.
-    assert moving.endswith(" \r")
 
 
 def test_one_small_kernel_is_not_worth_a_line(notices, load, monkeypatch, capfd):
