@@ -8,8 +8,6 @@ trained with `qsproj train --joint-tags` needs only word forms and fills in UPOS
 words are not parsed, but written and counted.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -89,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
         write_sentences(numbered_by_line(parsed) if source.is_text else parsed, options.output)
 
 
-def _sentences(options: argparse.Namespace, source: Source, parser: Parser) -> Iterator[Sentence]:
+def _sentences(options: argparse.Namespace, source: Source, parser: "Parser") -> Iterator[Sentence]:
     from qsproj.cli.options.model_warnings import refusing_untagged, warn_ignored, warn_unknown
 
     if not source.is_text:

@@ -13,8 +13,6 @@ train the parser on reviewed sentences and parse the others again. Both servers 
 unless --host is given.
 """
 
-from __future__ import annotations
-
 import tempfile
 from argparse import ArgumentParser, Namespace
 from functools import partial
@@ -106,7 +104,7 @@ def _serve_models(options: Namespace, listening: socket) -> None:
     serve_until_stopped(app, listening, seconds=options.seconds, said=said, pools=[pool])
 
 
-def _review(options: Namespace, folder: str) -> Review:
+def _review(options: Namespace, folder: str) -> "Review":
     from qsproj.models.parser import load_parser
     from qsproj.serve.compute import ComputePool
     from qsproj.serve.review.app import Review

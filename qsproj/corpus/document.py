@@ -1,7 +1,5 @@
 """Document: a text as a sequence of sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from html import escape
@@ -42,7 +40,7 @@ class Document(Sequence[Sentence]):
         self._text = text
 
     @staticmethod
-    def from_conllu(text: str) -> Document:
+    def from_conllu(text: str) -> "Document":
         """Read a document from a string of CoNLL-U; raise DataError if it is not CoNLL-U."""
         return Document(sentences_in(text))
 
@@ -62,9 +60,9 @@ class Document(Sequence[Sentence]):
     def __getitem__(self, index: int) -> Sentence: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Document: ...
+    def __getitem__(self, index: slice) -> "Document": ...
 
-    def __getitem__(self, index: int | slice) -> Sentence | Document:
+    def __getitem__(self, index: int | slice) -> "Sentence | Document":
         """Return a sentence by its number from 0, or the document of a slice; raise IndexError if missing."""
         if isinstance(index, int) and index >= 0:
             self._take(index + 1 - len(self._found))

@@ -113,8 +113,7 @@ class Sentence:
     @property
     def comments(self) -> tuple[str, ...]:
         """The comment lines of CoNLL-U, such as ``# sent_id = 1``."""
-        lines = self.to_conllu().split("\n")
-        return tuple(line.rstrip("\r") for line in lines if line.startswith("#"))
+        return tuple(line.rstrip("\r") for line in self.to_conllu().split("\n") if line.startswith("#"))
 
     @property
     def multiword_tokens(self) -> tuple[MultiwordToken, ...]:

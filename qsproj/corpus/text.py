@@ -5,8 +5,6 @@ Lines that are already tokenised, as in half of any real bitext, give the same t
 escapes are undone first, and detached English clitics are joined before tokenisation.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -128,7 +126,7 @@ _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
 
 @lru_cache(maxsize=8)
-def _moses(language: str) -> MosesTokenizer:
+def _moses(language: str) -> "MosesTokenizer":
     from sacremoses import MosesTokenizer
 
     moses = MosesTokenizer(language)

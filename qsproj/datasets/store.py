@@ -4,8 +4,6 @@ A partial download is kept in ``NAME.partial`` beside the file, with the ETag of
 ``NAME.partial.tag``: downloads are resumed, or begun anew for a file that has changed on the server.
 """
 
-from __future__ import annotations
-
 import hashlib
 import lzma
 import os
@@ -113,7 +111,7 @@ def _go_on(url: str, path: Path, handle: IO[bytes], patience: RetryPolicy) -> No
         raise _BrokenOffError(_reason(error)) from error
 
 
-def _check_answer(url: str, response: Response) -> None:
+def _check_answer(url: str, response: "Response") -> None:
     status = response.status_code
     if url.startswith("https:") and not response.url.startswith("https:"):
         remedy = "fetch it by hand if you trust it"
@@ -126,7 +124,7 @@ def _check_answer(url: str, response: Response) -> None:
         raise UsageError(f"{url}: found the answer {status} {response.reason}, expected the file")
 
 
-def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> None:
+def _receive(response: "Response", handle: IO[bytes], start: int, name: str) -> None:
     length = response.headers.get("Content-Length", "")
     total = start + int(length) if length.isdecimal() else None
     with bar(name, total=total, unit="B", done=start) as move:
@@ -141,7 +139,7 @@ def _receive(response: Response, handle: IO[bytes], start: int, name: str) -> No
         raise _BrokenOffError(f"it ended after {size:,} of {total:,} bytes")
 
 
-def _version(response: Response) -> str:
+def _version(response: "Response") -> str:
     headers: Mapping[str, str] = response.headers
     return headers.get("ETag") or headers.get("Last-Modified", "")
 

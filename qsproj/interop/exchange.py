@@ -3,8 +3,6 @@
 udapi is under the GPL, so it is not imported here; the caller imports it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -63,7 +61,7 @@ def rows_of(sentence: Sentence) -> list[list[str]]:
     return [row for row in rows if row[0][:1].isdecimal() and "." not in row[0]]
 
 
-def to_token_list(sentence: Sentence) -> TokenList:
+def to_token_list(sentence: Sentence) -> "TokenList":
     """Convert a sentence to a ``TokenList`` of the ``conllu`` package, with comments, ranges and empty nodes.
 
     Lost, because the package cannot represent them: line ends, comments without a value, all but the last
@@ -91,7 +89,7 @@ def _items(row: list[str], column: int) -> dict[str, str | None] | None:
     return {key: None if value == UNSPECIFIED else value for key, _, value in items}
 
 
-def from_token_list(tokens: TokenList) -> Sentence:
+def from_token_list(tokens: "TokenList") -> Sentence:
     """Convert a ``TokenList`` of the ``conllu`` package to a sentence, without loss.
 
     Raises UsageError when the argument is not a token list, or ``conllu`` is not installed; DataError when it

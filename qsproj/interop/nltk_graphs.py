@@ -1,7 +1,5 @@
 """Conversion of sentences and pairs to and from nltk."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from qsproj.conventions import NO_HEAD, ROOT
@@ -30,14 +28,14 @@ class _Aligned(Protocol):
 
 
 @overload
-def to_nltk(sentence_or_pair: Sentence) -> DependencyGraph: ...
+def to_nltk(sentence_or_pair: Sentence) -> "DependencyGraph": ...
 
 
 @overload
-def to_nltk(sentence_or_pair: SentencePair) -> AlignedSent: ...
+def to_nltk(sentence_or_pair: SentencePair) -> "AlignedSent": ...
 
 
-def to_nltk(sentence_or_pair: Sentence | SentencePair) -> DependencyGraph | AlignedSent:
+def to_nltk(sentence_or_pair: Sentence | SentencePair) -> "DependencyGraph | AlignedSent":
     """Convert a sentence to nltk's ``DependencyGraph``, or an aligned pair to its ``AlignedSent``.
 
     ``sentence_or_pair``: A sentence keeps forms, lemmas, UPOS (``ctag``), XPOS (``tag``), FEATS, heads and

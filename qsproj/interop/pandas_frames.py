@@ -1,7 +1,5 @@
 """Conversion of sentences to and from a pandas ``DataFrame`` with a row for each word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
@@ -25,7 +23,7 @@ TOKEN_COLUMNS = ("token", "token_id", "token_misc")
 COMMENTS = "comments"
 
 
-def to_pandas(sentences: Sentence | Iterable[Sentence]) -> DataFrame:
+def to_pandas(sentences: Sentence | Iterable[Sentence]) -> "DataFrame":
     """Convert sentences to a ``DataFrame``, a row for each word, indexed by sentence and word, both from 1.
 
     The columns are those of CoNLL-U, as strings, ``_`` where unspecified; ``head`` is an integer, 0 for the
@@ -60,7 +58,7 @@ def to_pandas(sentences: Sentence | Iterable[Sentence]) -> DataFrame:
     return pandas.DataFrame(columns, index=index)
 
 
-def from_pandas(frame: DataFrame) -> Document:
+def from_pandas(frame: "DataFrame") -> Document:
     """Convert a ``DataFrame`` in the format of :func:`to_pandas` to sentences.
 
     Only the index and the column ``form`` are required; ``sentence`` and ``word`` may be columns, as in a

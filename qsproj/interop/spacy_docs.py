@@ -1,7 +1,5 @@
 """Conversion of sentences to and from a ``Doc`` of spaCy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,7 +36,7 @@ class Columns(NamedTuple):
     deprels: tuple[str, ...]
 
 
-def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: Vocab | None = None) -> Doc:
+def to_spacy(sentences: Sentence | Iterable[Sentence], vocab: "Vocab | None" = None) -> "Doc":
     """Convert sentences to one ``Doc`` of spaCy, a token for each word.
 
     Tags, features, lemmas, heads and relations are set, UPOS as ``pos_``, XPOS as ``tag_``, the relation of a
@@ -68,7 +66,7 @@ def spaces_of(sentences: Sequence[Sentence]) -> list[bool]:
     return spaces
 
 
-def annotate(doc: Doc, sentences: Sequence[Sentence], places: Sequence[int]) -> None:
+def annotate(doc: "Doc", sentences: Sequence[Sentence], places: Sequence[int]) -> None:
     """Annotate a Doc with sentences, whose words are the tokens at ``places``; other tokens are white space.
 
     A white space token depends on the word before it, or on the first word.
@@ -133,7 +131,7 @@ def _ordered(feats: str) -> str:
     return "|".join(f"{name}={','.join(sorted(value.split(',')))}" for name, value in pairs if value)
 
 
-def from_spacy(doc: Doc) -> Document:
+def from_spacy(doc: "Doc") -> Document:
     """Convert a ``Doc`` of spaCy to sentences; without sentence starts it is one sentence.
 
     White space tokens become ``SpacesAfter`` in MISC of the word before, as UDPipe writes it. The data that

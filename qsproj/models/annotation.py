@@ -1,7 +1,5 @@
 """The calls that all models share: a text or sentences in, a document or sentences out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -137,7 +135,7 @@ class Annotator:
 
         def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence: ...
 
-        def loader(self, path: Path) -> Callable[[], Annotator]: ...
+        def loader(self, path: Path) -> "Callable[[], Annotator]": ...
 
     else:
 

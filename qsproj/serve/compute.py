@@ -4,8 +4,6 @@ The server itself only does I/O, and so responds while its workers are busy. A j
 client has disconnected or timed out, by killing the process; forking another one takes milliseconds.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os
@@ -41,7 +39,7 @@ class ComputePool:
 
     def __init__(self, work: Callable[[Any], Any], *, processes: int, fresh: bool = False) -> None:
         self._work, self._processes, self._fresh = work, processes, fresh
-        self._all = set[_Worker]()
+        self._all = set["_Worker"]()
         self._idle: asyncio.Queue[_Worker | None] = asyncio.Queue()
         for _ in range(processes):
             self._idle.put_nowait(None if fresh else self._forked())
@@ -74,12 +72,12 @@ class ComputePool:
             raise outcome
         return outcome
 
-    def _forked(self) -> _Worker:
+    def _forked(self) -> "_Worker":
         worker = _Worker(self._work)
         self._all.add(worker)
         return worker
 
-    def _stop(self, worker: _Worker | None) -> None:
+    def _stop(self, worker: "_Worker | None") -> None:
         if worker is not None:
             worker.stop()
             self._all.discard(worker)

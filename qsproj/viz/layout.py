@@ -3,8 +3,6 @@
 Coordinates are in pixels from the left, in the order of words; drawing mirrors right-to-left sentences.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -84,12 +82,12 @@ def place_pair(
     return _placed(pair.source, source, upper), _placed(pair.target, target, lower)
 
 
-def _last_fitting(spacing: _Spacing, done: int, width: float | None) -> int:
+def _last_fitting(spacing: "_Spacing", done: int, width: float | None) -> int:
     """Return the last word of the line that begins after word ``done``; at the end, the last word."""
     return _line(spacing, done + 1, len(spacing), width).words.stop - 1
 
 
-def _placed(sentence: Sentence, spacing: _Spacing, ends: Sequence[int]) -> Placed:
+def _placed(sentence: Sentence, spacing: "_Spacing", ends: Sequence[int]) -> Placed:
     """Lay out the words in lines up to each of ``ends``, which begin with 0; none where no word is left."""
     lines = [_line(spacing, done + 1, end) for done, end in pairwise(ends) if end > done]
     total = max((_edge(spacing, line) for line in lines), default=2 * MARGIN)

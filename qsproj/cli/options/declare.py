@@ -1,7 +1,5 @@
 """Options of a command: dataclasses, which become arguments of argparse."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import re

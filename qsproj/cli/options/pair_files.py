@@ -1,7 +1,5 @@
 """Options for files of sentence pairs and hand alignments, and functions to read them."""
 
-from __future__ import annotations
-
 import argparse
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -83,7 +81,7 @@ def files_of_sources(options: argparse.Namespace) -> list[tuple[str, str, str]]:
     return list(zip(sources, cycle(targets), links))
 
 
-def tagged_sides(model: JointParser | None) -> tuple[str, ...]:
+def tagged_sides(model: "JointParser | None") -> tuple[str, ...]:
     """Return the sides that need tags, without the target if the model tags it."""
     return SIDES if model is None or model.tagger is None else ("source",)
 
@@ -112,7 +110,7 @@ def tagged_pairs(
     files: AlignedFiles,
     *,
     source_tree: str | None,
-    model: JointParser | None = None,
+    model: "JointParser | None" = None,
     learns_tags: bool = False,
 ) -> Iterator[SentencePair]:
     """Yield the pairs of files; raise DataError before the first pair if a side that needs tags has none.
@@ -137,11 +135,11 @@ def tagged_pairs(
 
 def located_pairs(
     files: AlignedFiles,
-    parse: Callable[[Iterator[SentencePair]], Iterator[ParsedPair]],
+    parse: "Callable[[Iterator[SentencePair]], Iterator[ParsedPair]]",
     *,
     source_tree: str | None,
-    model: JointParser,
-) -> Iterator[ParsedPair]:
+    model: "JointParser",
+) -> "Iterator[ParsedPair]":
     waiting: deque[SentencePair] = deque()
 
     def pairs() -> Iterator[SentencePair]:

@@ -1,7 +1,5 @@
 """Options of several commands, and what they stand for."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from itertools import islice
@@ -111,7 +109,7 @@ def check_no_text_options(options: argparse.Namespace, *names: str) -> None:
             raise UsageError(f"--{name.replace('_', '-')} is for plain text, found CoNLL-U; leave it out")
 
 
-def checkpoint_of(options: argparse.Namespace) -> Checkpoint | None:
+def checkpoint_of(options: argparse.Namespace) -> "Checkpoint | None":
     from qsproj.models.checkpoint import Checkpoint
 
     if options.checkpoint is None:

@@ -238,7 +238,6 @@ ARCHIVE, XML = ".zip", ".usx"
 SUFFIXES = (".usfm", ".sfm", XML, ARCHIVE)
 # Marker categories of paragraphs with verse text, beside tables; headings have others.
 _OF_VERSES = frozenset({"versepara", "otherpara", "list"})
-_HEADING = "sectionpara"
 # Elements outside the verse text: notes, pictures, sidebars, matter before and after a book.
 _BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
 # Other numbers of chapters and verses, references and pronunciation within text; headings of acrostics.
@@ -297,8 +296,7 @@ def numbered_lines(path: str) -> Iterator[tuple[int | None, str]]:
             _, numbers, texts = places.setdefault(place, (piece.line, set(), []))
             numbers.update(verses)
             texts.append(piece.text)
-    unended = [at for at, (_, _, texts) in places.items() if _UNENDED in texts]
-    if unended:
+    if unended := [at for at, (_, _, texts) in places.items() if _UNENDED in texts]:
         (book, chapter, verse), count = unended[0], pluralise(len(unended), "verse")
         notice(f"{path}: left out {count} with a note without an end; first: {book} {chapter}:{verse}")
     for (book, chapter, verse), (line, numbers, texts) in places.items():
@@ -390,7 +388,7 @@ def _pieces_of_document(document: Any) -> Iterator[_Piece]:
         for child in element:
             yield from walk(child, counts=counts, beside=beside)
             # Text after the number of a verse is its text even in a heading.
-            counts |= child.tag == "verse" and kind == _HEADING and not beside
+            counts |= child.tag == "verse" and kind == "sectionpara" and not beside
             yield _Piece(book, chapter, verse, line, (child.tail if counts or resumed else "") or "")
         if element.tag == "note":
             resumed = outside

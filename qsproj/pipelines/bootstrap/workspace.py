@@ -1,7 +1,5 @@
 """Cache of the stages of a long job, each stored under a key of its inputs and options."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -33,7 +31,7 @@ class StageOutput(str):
 
     key: str
 
-    def __new__(cls, path: str, key: str = "") -> StageOutput:
+    def __new__(cls, path: str, key: str = "") -> "StageOutput":
         made = super().__new__(cls, path)
         made.key = key
         return made

@@ -1,7 +1,5 @@
 """Changes of tokens and sentence boundaries; IDs, heads, DEPS, SpaceAfter and ``# text`` are updated."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +25,7 @@ _DEPENDENCY = re.compile(r"(\d+(?:\.\d+)?)(:.*)")
 class _Token:
     """A surface token: its words, and its own row if it is a multiword token. Mutable."""
 
-    words: list[_Word]
+    words: "list[_Word]"
     row: list[str] | None = None
 
     @property
@@ -49,7 +47,7 @@ class _Word:
     """A word with its head, and the empty nodes after it. Mutable; head None is the root, or missing."""
 
     row: list[str]
-    head: _Word | None = None
+    head: "_Word | None" = None
     empty: list[list[str]] = field(default_factory=list)
 
 
@@ -67,7 +65,7 @@ class Tokens:
     merged: dict[int, _Word] = field(default_factory=dict)
 
     @staticmethod
-    def of(sentence: Sentence) -> Tokens:
+    def of(sentence: Sentence) -> "Tokens":
         layout = layout_of(sentence)
         lines = [line.rstrip("\r") for line in layout.lines]
         rows = [line.split("\t") for line in lines if not line.startswith("#")]
@@ -289,7 +287,7 @@ def _split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
     return parts
 
 
-def _merge_sentences(first: Tokens, second: Tokens) -> Tokens:
+def _merge_sentences(first: Tokens, second: Tokens) -> "Tokens":
     """Merge two sentences; the second root depends on the first, as ``parataxis``."""
     roots = [next((word for word in one.words if word.row[HEAD] == "0"), None) for one in (first, second)]
     if roots[1] is not None and roots[0] is not None:
