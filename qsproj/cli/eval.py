@@ -19,7 +19,7 @@ from pathlib import Path
 from qsproj.cli.command_parser import print_lines
 from qsproj.cli.options.declare import Heading, Option, only_where
 from qsproj.corpus import formats
-from qsproj.corpus.alignments import naming_option
+from qsproj.corpus.alignments import OMIT_PAIRS, naming_option
 from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY
 from qsproj.corpus.files import name_of
 from qsproj.corpus.sentence import Sentence, make_alignment
@@ -232,7 +232,7 @@ def _of_alignments(options: argparse.Namespace) -> Scores:
     system_format = options.alignment_format or formats.DEFAULT_ALIGNMENT_FORMAT
     system = list(formats.read_alignments(options.system, system_format, sizes))
     for own, others, format in ((gold, system, gold_format), (system, gold, system_format)):
-        if format.startswith("naacl"):  # whose files omit pairs without links
+        if format in OMIT_PAIRS:
             own += [make_alignment(0, 0, [])] * (len(others) - len(own))
     paths = options.gold, options.system
     scores = alignment_scores(gold, system, names=paths)

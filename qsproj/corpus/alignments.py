@@ -133,7 +133,7 @@ def read_alignment_lines(
         remedy = f"if words count from 1, name the format {base.other}"
         notice(f"{name}: no link of {pluralise(linked, 'pair')} uses word 0; {remedy}")
     for missing in expected or ():
-        if not format.startswith("naacl"):  # whose files omit pairs without links
+        if format not in OMIT_PAIRS:
             line = count + 1 if count == 0 or links.line == count else None  # None: a pair has several lines
             end = f"the end of the file after {pluralise(count, 'line' if line else 'pair')}"
             raise _count_error(name, line, end, count + 1 + sum(1 for _ in expected or ()))
@@ -380,6 +380,8 @@ READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {
     "triples-one": (_read_triples, Base(1, "triples")),
     "giza": (_read_giza, Base(1, None)),
 }
+# Formats whose files omit pairs without links.
+OMIT_PAIRS = ("naacl", "naacl-zero")
 
 
 # Links in MISC of the target, for tools without alignment files: ``Align=2,4`` links a word to words 2 and 4

@@ -340,16 +340,14 @@ def _open_for_reading(path: str | os.PathLike[str]) -> io.BufferedReader:
 
 
 @functools.cache
-def _saved_pipe(path: str, number: int) -> Path:
-    """Return a temporary copy of a pipe, which can be read only once; ``number`` tells pipes apart."""
-    copy = _UNTIL_EXIT.enter_context(temporary_folder()) / f"pipe-{number}"
+def _saved_pipe(path: str, inode: int) -> Path:
+    """Return a copy of a pipe, for later reads, until exit; ``inode``: another pipe may get the same path."""
+    until_exit = ExitStack()
+    atexit.register(until_exit.close)
+    copy = until_exit.enter_context(temporary_folder()) / f"pipe-{inode}"
     with Path(path).open("rb") as pipe, copy.open("wb") as out:
         shutil.copyfileobj(pipe, out)
     return copy
-
-
-_UNTIL_EXIT = ExitStack()
-atexit.register(_UNTIL_EXIT.close)
 
 
 def packaged_rows(module: str, name: str) -> list[list[str]]:
@@ -378,10 +376,6 @@ def copy_to(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> N
         shutil.copyfileobj(handle, out)
 
 
-# Errors of writes to an open file, which do not name it.
-_OF_WRITES = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
-
-
 @contextmanager
 def _write_errors_reported(name: str) -> Iterator[None]:
     """Raise UsageError for a failed write; pass on broken pipes and errors of other files."""
@@ -390,8 +384,8 @@ def _write_errors_reported(name: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.filename is None and error.errno not in _OF_WRITES:
-            raise
+        if error.errno is None or isinstance(error, ConnectionError | TimeoutError):
+            raise  # not of a write
         if error.filename is not None and Path(error.filename).parent != resolved(name).parent:
             raise
         raise UsageError(f"{name}: cannot be written: {error.strerror}") from error

@@ -10,6 +10,7 @@ from qsproj.corpus.cells import FORM, HEAD, MISC, UNSPECIFIED
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import check_type, shown
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import lines_of
 from qsproj.errors import UsageError
 from qsproj.interop.exchange import FIELDS, listed, package, rows_of, sentence_of
 
@@ -115,7 +116,7 @@ def _sentence(words: list[dict[str, Any]], where: str) -> Sentence:
             rows.append([token, _cell(row.get("token")), *[UNSPECIFIED] * 7, _cell(row.get("token_misc"))])
         cells = row | {"head": _head(row.get("head"), where, word)}
         rows.append([str(word), *(_cell(cells.get(name)) for name in COLUMNS)])
-    return sentence_of(list(filter(None, (words[0].get(COMMENTS) or "").split("\n"))), rows, where=where)
+    return sentence_of(lines_of(words[0].get(COMMENTS) or ""), rows, where=where)
 
 
 def _cell(value: object) -> str:

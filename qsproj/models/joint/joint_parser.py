@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.bp.run import Status, probability
-from qsproj.conventions import Heads, Rng
+from qsproj.conventions import MAX_WORDS, Heads, Rng
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.models.arc.arc_parser import ArcParser
@@ -205,6 +205,8 @@ class JointParser(Wrapper[TreeParser]):
         return self.target.allowing_crossings()
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
+        if max(len(pair.source), len(pair.target)) > MAX_WORDS:
+            return pair
         pair, choices = self.tag_choices(pair)
         if choices is None or not len(pair.alignment.links):
             return pair

@@ -133,9 +133,7 @@ def _prepare(
     training: TrainingOptions,
 ) -> tuple[list[SentencePair], list[ArcExample], Counter[str]]:
     """Return usable pairs, the complete trees with their objectives, and what is left out, by reason."""
-    short = (max(len(pair.source), len(pair.target)) <= MAX_WORDS for pair in pairs)
-    tagged = (bilingual.with_tags(pair) if fits else pair for pair, fits in zip(pairs, short, strict=True))
-    usable, skipped = usable_pairs(tagged, with_trees=False)
+    usable, skipped = usable_pairs(map(bilingual.with_tags, pairs), with_trees=False)
     prepared = map(bilingual.prepared, trees)
     whole = [tree for tree in prepared if len(tree) <= MAX_WORDS and is_whole(tree.heads)]
     made = tree_examples(whole, parser.scorer, parser.inference, objective=training.objective)

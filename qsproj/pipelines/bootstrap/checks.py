@@ -1,6 +1,6 @@
 """Check inputs before training."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -193,7 +193,7 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
         relations.update(one.deprels)
         is_treebank = is_treebank or has_tree(one)
         if UNSPECIFIED in one.upos:
-            all(read_tagged(text.treebanks))  # raises an error with the line
+            deque(read_tagged(text.treebanks), maxlen=0)  # raises an error with the line
     names = ", ".join(map(str, text.treebanks)) or "treebank"
     if not is_treebank:
         raise DataError(names, None, "no head", "trees after --treebank", "parse it first (qsproj parse)")

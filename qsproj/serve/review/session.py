@@ -284,18 +284,20 @@ class Session:
             keyed = (((pair.target.sent_id, pair.target.forms), pair) for pair in chain(*files or ()))
             self.translations = {places[key]: pair for key, pair in keyed if key in places}
 
-    def linked(self, index: int) -> SentencePair | None:
-        """Return the translation of a sentence; links corrected in MISC (``Align=``) are links by hand."""
-        pair, sentence = self.translations.get(index), self.draft.sentences[index]
+    def linked(self, index: int, sentence: Sentence | None = None) -> SentencePair | None:
+        """Return the translation of a sentence; links corrected in MISC (``Align=``) are links by hand.
+
+        ``sentence``: a new version of it. Raises DataError for links to words that the translation lacks.
+        """
+        pair = self.translations.get(index)
+        sentence = self.draft.sentences[index] if sentence is None else sentence
         if pair is None or not any(misc_values(sentence, LINKS)):
             return pair
         return replace(pair, hand=links_in_misc(sentence, len(pair.source), name=str(self.draft.path)))
 
     def _check_links(self, index: int, columns: Columns) -> None:
-        """Raise DataError for links in MISC to words that the translation lacks."""
-        if "misc" in columns and (pair := self.translations.get(index)):
-            changed = correction.with_cells(self.draft.sentences[index], {"misc": columns["misc"]})
-            links_in_misc(changed, len(pair.source), name=str(self.draft.path))
+        if "misc" in columns:
+            self.linked(index, correction.with_cells(self.draft.sentences[index], {"misc": columns["misc"]}))
 
     def _renumber(self, at: int, before: Sequence[str], new: int) -> None:
         """Renumber after sentences with versions ``before``, at ``at``, became ``new`` sentences.

@@ -287,7 +287,7 @@ def _split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
     return parts
 
 
-def _merge_sentences(first: Tokens, second: Tokens) -> "Tokens":
+def _merge_sentences(first: Tokens, second: Tokens) -> Tokens:
     """Merge two sentences; the second root depends on the first, as ``parataxis``."""
     roots = [next((word for word in one.words if word.row[HEAD] == "0"), None) for one in (first, second)]
     if roots[1] is not None and roots[0] is not None:

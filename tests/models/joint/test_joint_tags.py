@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
+from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
@@ -83,6 +85,13 @@ def test_tags_and_trees_are_decided_together(pairs, trained):
         changed += found.target.upos != tagged.target.upos
     assert changed > 0
     assert all(scale != 1.0 for scale in trained.weights.tag_scales)
+
+
+def test_pairs_too_long_for_inference_stay_as_they_are(pairs, trained):
+    short = pairs[20]
+    target = Sentence.from_words(["Hund"] * (MAX_WORDS + 1))
+    long = SentencePair(short.source, target, make_alignment(len(short.source), len(target), [[1, 1]]))
+    assert trained.with_tags(long) is long
 
 
 def test_tags_that_are_given_stay(pairs, trained):
