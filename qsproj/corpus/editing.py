@@ -76,15 +76,14 @@ def has_deps(sentence: Sentence) -> bool:
 
 
 def _without_deps(layout: Layout | None) -> Layout | None:
-    """Return a layout with DEPS empty, the same one if it is empty already. Takes a tenth of parsing time."""
-    if layout is None:
-        return None
-    lines = []
-    for line in layout.lines:
-        row, deps, misc = line.rsplit("\t", 2) if line[0] != "#" else ("", UNSPECIFIED, "")
-        lines.append(line if deps == UNSPECIFIED else f"{row}\t{UNSPECIFIED}\t{misc}")
-    changed = tuple(lines)
-    return layout if changed == layout.lines else replace(layout, lines=changed)
+    """Return a layout with DEPS empty, the same one if it is empty already."""
+    lines, changed = [] if layout is None else list(layout.lines), False
+    for at, line in enumerate(lines):
+        if line[0] != "#":
+            row, deps, misc = line.rsplit("\t", 2)
+            if deps != UNSPECIFIED:
+                lines[at], changed = f"{row}\t{UNSPECIFIED}\t{misc}", True
+    return replace(layout, lines=tuple(lines)) if layout and changed else layout
 
 
 def with_columns(
@@ -299,18 +298,21 @@ def warn_emptied(
     change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
 ) -> Iterator[Sentence]:
     """Yield sentences with the new trees of ``change``; one notice at the end if old DEPS were emptied."""
-    given = kept = emptied = 0
+    taken = given = kept = emptied = 0
+    lost = False
 
     def watched() -> Iterator[Sentence]:
-        nonlocal given
+        nonlocal taken, given
         for sentence in sentences:
-            given += has_deps(sentence)
+            if not lost:
+                taken, given = taken + 1, given + has_deps(sentence)
             yield sentence
 
     for sentence in change(watched()):
-        if given:  # none can be lost before
+        if given and not lost:  # none can be lost before, and one is enough
             has = has_deps(sentence)
             kept, emptied = kept + has, emptied + (not has)
+            lost = given == taken and not has
         yield sentence
-    if emptied and given > kept:
+    if lost or (emptied and given > kept):
         notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")

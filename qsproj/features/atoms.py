@@ -159,9 +159,10 @@ class WordTypes(dict[tuple[str, ...], int]):
             self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
         word = dict(zip(self.columns, cells, strict=True))
         self._tags[number] = TAG_NUMBERS.get(word["upos"], UNKNOWN_TAG)
-        rows = self._attributes.items()
-        values = ((name, one.value(*map(word.__getitem__, one.columns))) for name, one in rows)
-        self._hashes[number] = [stable_hash(f"{name}\t{value}") for name, value in values]
+        self._hashes[number] = [
+            stable_hash(f"{name}\t{one.value(*map(word.__getitem__, one.columns))}")
+            for name, one in self._attributes.items()
+        ]
         self[cells] = number
         return number
 

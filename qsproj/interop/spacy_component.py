@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.interop.spacy_docs import annotate, from_spacy, register_extension, spaces_of
+from qsproj.interop.spacy_docs import USER_DATA, annotate, from_spacy, register_extension, spaces_of
 from qsproj.models.annotation import Annotator
 from qsproj.models.storage import load_model
 from qsproj.parallel import blocks_of
@@ -121,11 +121,13 @@ class ModelTokenizer(DummyTokenizer):
         self.component = component
 
     def __call__(self, text: str) -> Doc:
-        """Return a Doc of words with sentence starts."""
+        """Return a Doc of words with sentence starts; multiword tokens are kept for ``from_spacy``."""
         sentences = list(self.component.annotator.cut(text))
         words = [form for sentence in sentences for form in sentence.forms]
         starts: list[bool | int | None] = [at == 0 for sentence in sentences for at in range(len(sentence))]
-        return Doc(self.component.vocab, words=words, spaces=spaces_of(sentences), sent_starts=starts)
+        spaces = [*spaces_of(sentences)[:-1], text[-1:].isspace()] if words else []
+        kept = {USER_DATA: [sentence.to_conllu() for sentence in sentences]}
+        return Doc(self.component.vocab, words=words, spaces=spaces, sent_starts=starts, user_data=kept)
 
 
 def _part(words: Sentence, begin: int, end: int) -> Sentence:

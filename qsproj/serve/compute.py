@@ -13,6 +13,7 @@ import socket
 import struct
 import traceback
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from qsproj.errors import QsprojError
@@ -29,6 +30,10 @@ def where_from(error: BaseException) -> str:
 
 class WorkerError(Exception):
     """A process failed in a job, by a bug or a kill; the message names the location."""
+
+
+class TooManyWaitingError(Exception):
+    """As many jobs as may are waiting for a process."""
 
 
 class ComputePool:
@@ -49,7 +54,9 @@ class ComputePool:
     def busy(self) -> int:
         return self._processes - self._idle.qsize()
 
-    async def run(self, job: Any) -> Any:
+    async def run(self, job: Any, *, most_waiting: float = inf) -> Any:
+        if self.waiting >= most_waiting and not self._idle.qsize():
+            raise TooManyWaitingError
         self.waiting += 1
         try:
             worker = await self._idle.get()

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
-from qsproj.serve.compute import ComputePool, WorkerError, where_from
+from qsproj.serve.compute import ComputePool, TooManyWaitingError, WorkerError, where_from
 
 Result = TypeVar("Result")
 FACTS = "qsproj.facts"  # key of the scope under which an application stores extra fields for the log
@@ -136,11 +136,12 @@ async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Re
     (500, see the log); QsprojError when the job refuses its input.
     """
     headers = {"retry-after": "1"}
-    if pool.waiting >= limits.waiting:
-        raise RequestError(429, "too many requests are waiting; try again later", headers=headers)
     try:
         async with asyncio.timeout(limits.seconds):
-            return await unless_gone(request.receive, pool.run(job))
+            return await unless_gone(request.receive, pool.run(job, most_waiting=limits.waiting))
+    except TooManyWaitingError:
+        text = "too many requests are waiting; try again later"
+        raise RequestError(429, text, headers=headers) from None
     except TimeoutError:
         text = f"there was no result within {limits.seconds:g} seconds; try again later, or send less at once"
         raise RequestError(503, text, headers=headers) from None

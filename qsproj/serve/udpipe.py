@@ -243,7 +243,9 @@ async def _health(models: ServedModels, pool: ComputePool, _: Request) -> Respon
     return _json_response({"status": "ok", "models": [*models], "busy": pool.busy, "waiting": pool.waiting})
 
 
-async def _nothing_here(_: Request) -> Response:
+async def _nothing_here(request: Request) -> Response:
+    if request.url.path in PATHS:
+        return PlainTextResponse(f"found {request.method}, expected GET\n", 405, headers={"allow": "GET"})
     return PlainTextResponse(f"found no such address, expected {', '.join(PATHS)}\n", status_code=404)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
+from qsproj.models.arc.arc_scorer import share_of_known_tags
+from qsproj.models.parser import load_parser
 
 GERMAN = "corpora/de.conllu"
 
@@ -47,6 +52,18 @@ def test_tags_that_a_parser_has_never_seen(models, run_cli, tmp_path):
     (line,) = told(run_cli, "parse", "-m", models / "parser", path)
     share = int(line.split("knows ")[1].split("%")[0])
     assert 10 < share < 50
+
+
+def test_tags_are_known_where_every_feature_has_a_weight(models):
+    """A table of weights that is almost full, as after training on thousands of trees."""
+    rng, parser = np.random.default_rng(1), load_parser(models / "parser")
+    weights = parser.scorer.weights
+    noise = rng.normal(0.0, np.abs(weights[weights != 0]).mean() / 3, weights.shape).astype(weights.dtype)
+    full = replace(parser, scorer=parser.scorer.with_weights(np.where(weights == 0, noise, weights)))
+    sentences = list(read_conllu(GERMAN))
+    unknown = [with_columns(one, upos=[f"my{tag}" for tag in one.upos]) for one in sentences]
+    shares = [share_of_known_tags(full, some, fewest_words=50) for some in (sentences, unknown)]
+    assert shares[0] > 0.9 and shares[1] < 0.1
 
 
 def test_tags_of_short_training_are_known(run_cli, tmp_path):

@@ -168,6 +168,10 @@ def test_a_model_annotates_the_tokens_of_spacy():
 def test_a_model_also_cuts_the_text():
     doc = pipeline(tokenize=True)(TEXT)
     expected = qsproj.load_model(kept("text-parser"))(TEXT, confidence=True)
+    assert (doc.text[-1], pipeline(tokenize=True)(f"{TEXT} ").text[-1]) == (".", " ")
+    assert [one.multiword_tokens for one in qsproj.from_spacy(doc)] == [
+        one.multiword_tokens for one in expected
+    ]
     assert [token.text for token in doc] == [form for one in expected for form in one.forms]
     assert [len(span) for span in doc.sents] == [len(one) for one in expected]
     for one, other in zip(qsproj.from_spacy(doc), expected, strict=True):

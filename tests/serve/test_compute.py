@@ -10,7 +10,7 @@ import pytest
 
 from qsproj.errors import UsageError
 from qsproj.serve import compute
-from qsproj.serve.compute import ComputePool, WorkerError
+from qsproj.serve.compute import ComputePool, TooManyWaitingError, WorkerError
 
 
 def refuse(_, *, pickle_context):
@@ -63,3 +63,17 @@ def test_a_process_that_cannot_be_forked_leaves_its_place(monkeypatch, fresh):
         assert asyncio.run(jobs()) == [2, 4]
     finally:
         pool.stop()
+
+
+def test_a_burst_waits_no_longer_than_one_by_one():
+    async def burst():
+        jobs = (pool.run(number, most_waiting=2) for number in range(6))
+        return await asyncio.gather(*jobs, return_exceptions=True)
+
+    pool = ComputePool(doubled, processes=1)
+    try:
+        done = asyncio.run(burst())
+    finally:
+        pool.stop()
+    assert done[:3] == [0, 2, 4]
+    assert all(isinstance(one, TooManyWaitingError) for one in done[3:])

@@ -213,7 +213,7 @@ def test_all_columns_are_corrected(page, path):
         "lemmas": ["a b", *told["lemmas"][1:]],
         "upos": ["X", *told["upos"][1:]],
         "feats": ["Number=Sing|Case=Nom", *["_"] * (n - 1)],
-        "deps": ["2:nsubj|3.1:x", *["_"] * (n - 1)],
+        "deps": ["2:nsubj|3:x", *["_"] * (n - 1)],
         "misc": ["Note=1", *told["misc"][1:]],
     }
     assert page.confirm(told, columns=columns).status == 200
@@ -222,13 +222,15 @@ def test_all_columns_are_corrected(page, path):
         "a b",
         "X",
         "Case=Nom|Number=Sing",
-        "2:nsubj|3.1:x",
+        "2:nsubj|3:x",
     ]
     assert rows[0][9] == "Note=1|Reviewed=Yes"
     after = page.ask("sentences/2").json
     for name, cells in (
         ("feats", ["Case"]),
         ("deps", ["x"]),
+        ("deps", [f"{n + 1}:x"]),
+        ("deps", ["3.1:x"]),
         ("upos", ["a b"]),
         ("misc", ["a\tb"]),
         ("odd", ["x"]),

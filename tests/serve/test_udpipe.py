@@ -261,6 +261,8 @@ def test_bodies_that_cannot_be_read(client, body, kind, told):
 
 def test_other_addresses_and_methods(client):
     assert client.ask("/Der-Hund-bellt").status == 404
+    refused = client.ask("/models", data={"data": "Der Hund bellt"})
+    assert (refused.status, refused.headers["allow"]) == (405, "GET")
     assert client.ask("/process", method="DELETE").status == 405
     assert "Hund" not in client.log.read_text()
 

@@ -52,10 +52,17 @@ def ask_for_rows(weights, rows, count):
 
 @njit(cache=True, borrows=True, error_model="numpy", fastmath=FAST)
 def add_rows(weights, rows, count, sums):
-    for k in range(count):
+    odd = count % 4
+    for k in range(odd):
         row = weights[rows[k]]
         for label in range(row.shape[0]):
             sums[label] += row[label]
+    # Four rows at a time, so that each sum is loaded and stored once for them.
+    for k in range(odd, count, 4):
+        a, b, c, d = weights[rows[k]], weights[rows[k + 1]], weights[rows[k + 2]], weights[rows[k + 3]]
+        for label in range(a.shape[0]):
+            first = np.float64(a[label]) + np.float64(b[label])
+            sums[label] += first + (np.float64(c[label]) + np.float64(d[label]))
 
 
 @njit(cache=True, borrows=True, error_model="numpy", fastmath=FAST)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any, Generic, Self
 
 import numpy as np
@@ -159,14 +160,14 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         block = self.scorer.encode_block(sentences)
         sizes, scores = block.sizes, self.scorer.score_block(block)
         inferences = list(map(self.constrained, sentences, given))
-        parts = np.split(scores, np.cumsum(sizes**2)[:-1])
-        squares = [part.reshape(size, size) for part, size in zip(parts, sizes, strict=True)]
+        ends = zip(sizes.tolist(), np.cumsum(sizes**2).tolist(), strict=True)
+        squares = [scores[end - size**2 : end].reshape(size, size) for size, end in ends]
         if self.attaches_marks:
             squares = list(map(self.with_marks, squares, sentences, inferences))
             scores = np.concatenate([square.reshape(-1) for square in squares])
         heads, chances = decode_blocks(inferences, scores, sizes, decode)
-        ends = np.cumsum(sizes)[:-1]
-        trees, stated = np.split(heads, ends), np.split(chances, ends)
+        words = [slice(*own) for own in pairwise([0, *np.cumsum(sizes).tolist()])]
+        trees, stated = map(heads.__getitem__, words), map(chances.__getitem__, words)
         labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, trees)
         rows = zip(sentences, trees, stated, labels, given, inferences, squares, strict=True)
         for sentence, tree, own, relations, known, inference, square in rows:

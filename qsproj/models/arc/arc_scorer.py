@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import prod, sqrt
+from math import prod
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -238,9 +238,9 @@ def supported_by(
 
 # Tags that no treebank has: their features have weights only by hash collisions.
 _NO_TAGS = tuple(f"<no tag {number}>" for number in range(8))
-# A tag counts as known if, beside one of the commonest tags, the share of its features with weights is above
-# that of unknown tags by this many standard deviations of a feature. Two of the same tag may never be linked.
-_MORE_KNOWN, _COMPANY = 0.14, 5
+# A tag counts as known if, beside one of the commonest tags, the mean absolute weight of its features is this
+# many standard deviations above the mean of unknown tags. Two of the same tag may never be linked.
+_MORE_KNOWN, _COMPANY = 5.0, 5
 _ARCS = ~np.eye(4, dtype=bool) & (np.arange(4) > 0)  # the arcs of a three-word sentence
 
 
@@ -252,17 +252,16 @@ def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest
     counts = Counter(tag for one in sentences for tag in one.upos if tag != UNSPECIFIED)
     if counts.total() < fewest_words:
         return None
-    # With weights of one, scores are counts of features: of the weighted ones, and of all.
-    with_weights = scorer.with_weights(scorer.weights != 0)
-    every = scorer.with_weights(np.ones_like(scorer.weights))
+    # The number of features is the same for all tags, so that sums of scores are compared.
+    sizes = scorer.with_weights(np.abs(scorer.weights))
 
     def weighted(tag: str, other: str) -> float:
         features = scorer.features(scorer.encode(Sentence.from_words(["_"] * 3, upos=[tag, other, tag])))
-        return float(with_weights.scores(features)[_ARCS].sum() / every.scores(features)[_ARCS].sum())
+        return float(sizes.scores(features)[_ARCS].sum())
 
     least = dict[str, float]()
     for other, _ in counts.most_common(_COMPANY):
-        unseen = max(weighted(none, other) for none in _NO_TAGS)
-        least[other] = unseen + _MORE_KNOWN * sqrt(unseen * (1.0 - unseen))
+        unseen = [weighted(none, other) for none in _NO_TAGS]
+        least[other] = float(np.mean(unseen) + _MORE_KNOWN * np.std(unseen))
     known = {tag for tag in counts if any(weighted(tag, other) > least[other] for other in least)}
     return sum(counts[tag] for tag in known) / counts.total()

@@ -15,6 +15,7 @@ from qsproj.corpus.cells import COLUMN_NAMES, DEPS, FEATS, LEMMA, MISC, UNSPECIF
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.messages import probability_in
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.token import edges_of, other_rows
 from qsproj.errors import UsageError, check_name
 
 REVIEWED, DECIDED, YES = "Reviewed", "Decided", "Yes"
@@ -116,6 +117,13 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
             if not re.fullmatch(pattern, cell) or not is_text(cell):
                 where = f"{COLUMN_NAMES[column]} of word {word}"
                 raise UsageError(f"found {cell!r} in {where}, expected {expected}")
+        if name == "deps":
+            heads = {*map(str, range(len(sentence) + 1)), *(row[0] for row in other_rows(sentence, "."))}
+            edges = ((word, head) for word in changed for head, _ in edges_of(given[word - 1]))
+            for word, head in edges:
+                if head not in heads:
+                    expected = f"0 to {len(sentence)}, or an empty node"
+                    raise UsageError(f"found head {head} in DEPS of word {word}, expected {expected}")
         if name == "feats":
             pairs = (sorted(one.split("|"), key=lambda pair: pair.partition("=")[0].lower()) for one in given)
             given = list(map("|".join, pairs))
