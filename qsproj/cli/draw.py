@@ -19,7 +19,7 @@ from functools import partial
 from qsproj.cli.options.declare import Heading, Option
 from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT
 from qsproj.cli.options.shared import PAIRING
-from qsproj.corpus.editing import lines_before, lines_in
+from qsproj.corpus.editing import line_of
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.messages import first_difference
@@ -109,7 +109,7 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
         items = ((pair.source, partial(draw_pair, pair, width=width)) for pair in shown_pairs)
     else:
         items = ((one, partial(draw_tree, shown(one), width=width)) for one in read_sentences(options.file))
-    line, missing = 1, dict.fromkeys(options.sentence)
+    missing = dict.fromkeys(options.sentence)
     numbered = dict[str, tuple[str, Drawing | None]]()  # for numbers that are no sent_id further down, either
     for number, (sentence, draw) in enumerate(items, start=1):
         name = sentence.sent_id or str(number)
@@ -120,13 +120,12 @@ def _drawings(options: argparse.Namespace) -> Iterator[tuple[str, Drawing]]:
         except SentenceError as error:
             if options.target is not None:  # the error may be on either side
                 raise error.at(f"{options.file}, {options.target}", None) from error
-            raise error.at(options.file, line + lines_before(sentence, error.word)) from error
+            raise error.at(options.file, line_of(sentence, error.word)) from error
         missing.pop(name, None)
         if is_numbered and not is_named:
             numbered[str(number)] = name, drawn
         elif drawn is not None:
             yield name, drawn
-        line += lines_in(sentence)
     if unknown := [one for one in missing if one not in numbered]:
         found = f"found no sentence {unknown[0]!r}"
         raise UsageError(f"{name_of(options.file)}: {found}; check its sent_id or number")

@@ -13,7 +13,7 @@ from qsproj.cli.options import shared
 from qsproj.cli.options.declare import Heading, Option, of_fields, only_where, only_with
 from qsproj.conventions import Heads
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import at_lines
+from qsproj.corpus.editing import line_of
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
@@ -178,8 +178,8 @@ def _warn_untagged(sentences: Sequence[Sentence]) -> None:
 
 
 def _warn_odd(treebanks: Sequence[Treebank], is_odd: Callable[[Heads], bool], what: str, remedy: str) -> None:
-    read = ((one.name, line, tree) for one in treebanks for line, tree in at_lines(one.sentences))
-    if odd := [f"{name}:{line}" for name, line, tree in read if is_odd(tree.heads)]:
+    read = ((one.name, tree) for one in treebanks for tree in one.sentences)
+    if odd := [f"{name}:{line_of(tree)}" for name, tree in read if is_odd(tree.heads)]:
         count = pluralise(sum(len(one.sentences) for one in treebanks), "sentence")
         notice(f"{odd[0]}: {what}, as in {len(odd):,} of {count}: {remedy}")
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from qsproj.corpus.cells import COLUMN_COUNT
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import lines_before, lines_in, misc_values, with_misc, without_misc
+from qsproj.corpus.editing import line_of, misc_values, with_misc, without_misc
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
 from qsproj.corpus.messages import check_type, described, number_of, probability_in
 from qsproj.corpus.sentence import Alignment, Sentence, make_alignment
@@ -250,7 +250,7 @@ def _other_format(text: str) -> str:
     return _OTHER_FORMAT
 
 
-def _weight_in(text: str | None, line: int, name: str) -> float | None:
+def _weight_in(text: str | None, line: int | None, name: str) -> float | None:
     """Return the stated probability of a link, None without."""
     weight = None if text is None else probability_in(text)
     if weight is None and text is not None:
@@ -402,12 +402,12 @@ def with_links_in_misc(target: Sentence, alignment: Alignment) -> Sentence:
     return with_misc(without_misc(target, LINKS), LINKS, [",".join(cell) or None for cell in cells])
 
 
-def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str, line: int = 1) -> Alignment:
+def links_in_misc(target: Sentence, n_source: int | None = None, *, name: str) -> Alignment:
     """Return the links in MISC of a target sentence; without ``n_source``, source words are not checked."""
     links, sure, weights = list[tuple[int, int]](), list[bool](), list[float | None]()
     for word, value in enumerate(misc_values(target, LINKS), start=1):
         for text in value.split(",") if value is not None else ():
-            match, place = _LINK.fullmatch(text), line + lines_before(target, word)
+            match, place = _LINK.fullmatch(text), line_of(target, word)
             if match is None or not 1 <= int(match[1]) <= (n_source or int(match[1])):
                 words = f"1 to {n_source}" if n_source else "from 1 on"
                 expected = f"words of the source, {words}, as in 2,4 or 2:0.93,4?"
@@ -424,17 +424,16 @@ def read_links_in_misc(
     path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
     """Yield the alignment of each sentence of a target file, consuming ``sizes`` in parallel."""
-    expected = None if sizes is None else iter(sizes)
-    line, name = 1, name_of(path)
+    name, of_pairs = name_of(path), None if sizes is None else iter(sizes)
     for target in read_conllu(path):
-        size = None if expected is None else next(expected, (0, 0))
+        size = None if of_pairs is None else next(of_pairs, (0, 0))
         if size is not None and size[1] != len(target):
-            raise _other_sentences(name, line, f"a sentence of {len(target)} words", f"one of {size[1]}")
-        yield links_in_misc(target, size[0] if size else None, name=name, line=line)
-        line += lines_in(target)
-    if expected is not None and next(expected, None) is not None:
-        raise _other_sentences(name, line, "the end of the file", "as many sentences as there are pairs")
+            found, expected = f"a sentence of {len(target)} words", f"one of {size[1]}"
+            raise _other_sentences(name, line_of(target), found, expected)
+        yield links_in_misc(target, size[0] if size else None, name=name)
+    if of_pairs is not None and next(of_pairs, None) is not None:
+        raise _other_sentences(name, None, "the end of the file", "as many sentences as there are pairs")
 
 
-def _other_sentences(name: str, line: int, found: str, expected: str) -> DataError:
+def _other_sentences(name: str, line: int | None, found: str, expected: str) -> DataError:
     return DataError(name, line, found, expected, "take the links from the file of the target sentences")

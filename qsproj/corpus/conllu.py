@@ -20,7 +20,7 @@ import numpy as np
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES, COLUMN_OF, HEAD, UNSPECIFIED, comment_in
 from qsproj.corpus.conllu_faults import NOT_A_HEAD, SHORTER, Fault, column_fault, head_fault, id_fault
-from qsproj.corpus.editing import at_lines, column_values, layout_of
+from qsproj.corpus.editing import column_values, layout_of
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_kept_output, open_output, open_text
 from qsproj.corpus.messages import check_type, described, number_of
 from qsproj.corpus.sentence import Layout, Sentence, check_sentence
@@ -195,7 +195,7 @@ def _sentence(block: _Block, name: str) -> Sentence:
         name: tuple(map(intern, cells[at::COLUMN_COUNT]) if name in _REPEATED else cells[at::COLUMN_COUNT])
         for name, at in COLUMN_OF.items()
     }
-    layout = Layout(tuple(lines), word_lines, newline, end, block.start)
+    layout = Layout(tuple(lines), word_lines, newline, end, block.start, block.number)
     return Sentence(sent_id=sent_id and sent_id[1], heads=head_array, layout=layout, **columns)
 
 
@@ -333,13 +333,13 @@ def read_conllx(path_or_file: PathOrFile) -> Iterator[Sentence]:
     """
     name = name_of(path_or_file)
     with open_text(path_or_file) as handle:
-        for line, sentence in at_lines(sentences_from(_with_last_columns(handle), name)):
+        for sentence in sentences_from(_with_last_columns(handle), name):
             layout = layout_of(sentence)
             if len(layout.word_lines) < len(layout.lines):
                 other = next(i for i in range(len(layout.lines)) if i not in layout.word_lines)
                 found, expected = "a comment, a range or an empty node", "words only, as in CoNLL-X"
                 remedy = "if it is CoNLL-U, name the file .conllu"
-                raise DataError(name, line + layout.start.count("\n") + other, found, expected, remedy)
+                raise DataError(name, (layout.line or 1) + other, found, expected, remedy)
             yield sentence
 
 

@@ -165,30 +165,16 @@ def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
         return replace(sentence, layout=replace(layout, lines=lines))
     at = next(i for i, line in enumerate(layout.lines) if not line.startswith("#"))
     word_lines = tuple(line + 1 for line in layout.word_lines)
-    moved = replace(layout, lines=(*layout.lines[:at], text, *layout.lines[at:]), word_lines=word_lines)
-    return replace(sentence, layout=moved)
+    lines, first = (*layout.lines[:at], text, *layout.lines[at:]), layout.line and layout.line - 1
+    return replace(sentence, layout=replace(layout, lines=lines, word_lines=word_lines, line=first))
 
 
-def at_lines(sentences: Iterable[Sentence]) -> Iterator[tuple[int, Sentence]]:
-    """Yield each sentence of a file after the number of its first line, from 1."""
-    line = 1
-    for sentence in sentences:
-        yield line, sentence
-        line += lines_in(sentence)
-
-
-def lines_in(sentence: Sentence) -> int:
-    """Return the number of line ends of a sentence in its file, with blank lines; 0 without a layout."""
+def line_of(sentence: Sentence, word: int = 0) -> int | None:
+    """Return the line in its file of a sentence, or of its word 1..n; None if it was not read from a file."""
     layout = sentence.layout
-    if layout is None:
-        return 0
-    return layout.start.count("\n") + len(layout.lines) - 1 + layout.end.count("\n")
-
-
-def lines_before(sentence: Sentence, word: int) -> int:
-    """Return the number of line ends before word 1..n of a sentence; 0 for word 0, or without a layout."""
-    layout = sentence.layout
-    return 0 if layout is None or word == 0 else layout.start.count("\n") + layout.word_lines[word - 1]
+    if layout is None or layout.line is None:
+        return None
+    return layout.line + (layout.word_lines[word - 1] if word else 0)
 
 
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:

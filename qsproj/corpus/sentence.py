@@ -30,6 +30,7 @@ class Layout:
     # after the last line: its line end and the blank line(s), or less at the end of a file
     end: str = "\n\n"
     start: str = ""  # before the first line of a file: a byte order mark, blank lines
+    line: int | None = field(default=None, compare=False)  # number of the first line in its file
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Mask
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
-from qsproj.corpus.editing import lines_in
+from qsproj.corpus.editing import line_of
 from qsproj.corpus.messages import first_difference
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, check_name
@@ -243,10 +243,9 @@ class WordsDifferError(DataError):
 def side_by_side(
     gold: Iterable[Sentence], systems: Sequence[Iterable[Sentence]], names: Sequence[str]
 ) -> Iterator[tuple[Sentence, list[Sentence]]]:
-    lines = [1] * len(names)
     for number, row in enumerate(zip_longest(gold, *systems), start=1):
         first, present = row[0], list[Sentence]()
-        for name, line, sentence in zip(names, lines, row):
+        for name, sentence in zip(names, row):
             if first is None or sentence is None:
                 longer = next(name for name, other in zip(names, row) if other is not None)
                 found, expected = f"no sentence {number}", f"one as in {longer}"
@@ -256,7 +255,6 @@ def side_by_side(
                 named = f"sentence {number}" + (f" ({first.sent_id})" if first.sent_id else "")
                 found, expected = f"{found} as word {word} of {named}", f"{expected} as in {names[0]}"
                 remedy = "score files of the same words"
-                raise WordsDifferError(name, line if sentence.layout else None, found, expected, remedy)
+                raise WordsDifferError(name, line_of(sentence), found, expected, remedy)
             present.append(sentence)
         yield present[0], present[1:]
-        lines = [line + lines_in(sentence) for line, sentence in zip(lines, present)]

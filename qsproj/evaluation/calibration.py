@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from qsproj.conventions import NO_HEAD, Floats, Mask
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, at_lines, lines_before, misc_values
+from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, line_of, misc_values
 from qsproj.corpus.messages import probability_in
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
@@ -77,8 +77,8 @@ def confidences_of(
     """Return the stated probability of each arc, float64[k], and whether it is right, bool[k]."""
     confidences: list[Floats] = []
     right: list[Mask] = []
-    for truth, (line, parsed) in zip(gold, at_lines(system), strict=True):
-        stated = stated_confidences(parsed, key=key, name=name, line=line)
+    for truth, parsed in zip(gold, system, strict=True):
+        stated = stated_confidences(parsed, key=key, name=name)
         counts = ~np.isnan(stated) & (truth.heads != NO_HEAD)
         if not punctuation:
             counts[1:] &= [tag != PUNCTUATION_TAG for tag in truth.upos]
@@ -93,16 +93,15 @@ def confidences_of(
     return np.concatenate(confidences), np.concatenate(right)
 
 
-def stated_confidences(
-    sentence: Sentence, *, key: str = ARC_PROBABILITY, name: str, line: int | None = None
-) -> Floats:
+def stated_confidences(sentence: Sentence, *, key: str = ARC_PROBABILITY, name: str) -> Floats:
     """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0."""
     confidences = np.full(len(sentence) + 1, np.nan)
     for word, text in enumerate(misc_values(sentence, key), start=1):
         stated = np.nan if text is None else probability_in(text)
         if stated is None:
-            place = None if line is None else line + lines_before(sentence, word)
             found = f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})"
-            raise DataError(name, place, found, "a probability", "parse again with --confidence")
+            raise DataError(
+                name, line_of(sentence, word), found, "a probability", "parse again with --confidence"
+            )
         confidences[word] = stated
     return confidences

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from qsproj.conventions import NO_HEAD, ROOT
 from qsproj.corpus.contractions import tokens_of
-from qsproj.corpus.editing import lines_in
+from qsproj.corpus.editing import line_of
 from qsproj.corpus.messages import excerpt
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, pluralise
@@ -86,13 +86,13 @@ def _check_same_text(gold: "_Reading", system: "_Reading") -> None:
         return
     pairs = zip(gold.characters, system.characters)
     place = next(i for i, (one, other) in enumerate(pairs) if one != other)
-    number, sentence, word, line = system.word_at(place)
-    _, gold_sentence, gold_word, _ = gold.word_at(place)
+    number, sentence, word = system.word_at(place)
+    _, gold_sentence, gold_word = gold.word_at(place)
     named = f"sentence {number}" + (f" ({sentence.sent_id})" if sentence.sent_id else "")
     found = f"{excerpt(sentence.forms[word - 1])} as word {word} of {named}"
     expected = f"{excerpt(gold_sentence.forms[gold_word - 1])} as in {gold.name}"
     remedy = "score files of the same words, or of the same text cut into other words"
-    raise DataError(system.name, line if sentence.layout else None, found, expected, remedy)
+    raise DataError(system.name, line_of(sentence, word), found, expected, remedy)
 
 
 class _Reading:
@@ -103,7 +103,6 @@ class _Reading:
         self.characters = ""
         self.taken: list[Sentence] = []
         self.before = 0
-        self.line = 1
         self._sentences = sentences
 
     def take(self) -> bool:
@@ -117,19 +116,16 @@ class _Reading:
     def clear(self) -> list[Sentence]:
         taken, self.taken, self.characters = self.taken, [], ""
         self.before += len(taken)
-        self.line += sum(map(lines_in, taken))
         return taken
 
-    def word_at(self, place: int) -> tuple[int, Sentence, int, int]:
-        """Return a character's sentence, with its number and first line, and word; numbers are from 1."""
-        line = self.line
+    def word_at(self, place: int) -> tuple[int, Sentence, int]:
+        """Return the number of a character's sentence, the sentence, and its word; numbers are from 1."""
         for number, sentence in enumerate(self.taken, start=self.before + 1):
             if place < (length := len(_characters(sentence))):
                 spans = enumerate(laid_out([sentence]).words, start=1)
                 word = next(word for word, ((first, end), _) in spans if first <= place < end)
-                return number, sentence, word, line
+                return number, sentence, word
             place -= length
-            line += lines_in(sentence)
         raise IndexError(place)
 
 

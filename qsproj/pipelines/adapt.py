@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qsproj.conventions import MAX_WORDS, Rng
 from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNSPECIFIED, bare_relation
-from qsproj.corpus.editing import at_lines, with_comment
+from qsproj.corpus.editing import line_of, with_comment
 from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
@@ -51,9 +51,8 @@ def pair_styles(
     pairing: str = BY_ID,
 ) -> list[tuple[Sentence, Sentence]]:
     pairs = list(pair_sentences(source_sentences, target_sentences, names=names, pairing=pairing))
-    lines = (line for line, _ in at_lines(source for source, _ in pairs))
-    for number, (line, (source, target)) in enumerate(zip(lines, pairs, strict=True), start=1):
-        place: tuple[str, int | None] = (names[0], line) if names else (f"pair {number}", None)
+    for number, (source, target) in enumerate(pairs, start=1):
+        place = (names[0], line_of(source)) if names else (f"pair {number}", None)
         check_same_words(source, target, *place, "leave out sentences that are tokenised differently")
         if not 0 < len(source) <= MAX_WORDS:
             raise SentenceLengthError(len(source), MAX_WORDS).at(*place)

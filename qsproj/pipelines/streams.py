@@ -7,7 +7,7 @@ from itertools import tee
 from typing import Any, TypeVar
 
 from qsproj.conventions import MAX_WORDS
-from qsproj.corpus.editing import at_lines, lines_before, lines_in, warn_emptied, with_kept_deps
+from qsproj.corpus.editing import line_of, warn_emptied, with_kept_deps
 from qsproj.corpus.files import resolved, stamp_of
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError, QsprojError, SentenceError, pluralise
@@ -23,7 +23,6 @@ _LONG_ONES_NAMED = 3  # number of slow sentences to name in messages; the others
 Model = TypeVar("Model")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Block = tuple[int, list[Sentence]]  # first line of a block in its file, and its sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +55,7 @@ def parse_stream(
     on_block = partial(_apply_to_block, apply=partial(parse_all, retag=retag, **options), origin=origin)
 
     def parsed(taken: Iterator[Sentence]) -> Iterator[Sentence]:
-        return map_blocks(load_parser, model, on_block, _blocks(taken), workers=workers)
+        return map_blocks(load_parser, model, on_block, blocks_of(taken, BLOCK_SENTENCES), workers=workers)
 
     return warn_emptied(parsed, _warn_long(sentences, parser, origin), origin.name)
 
@@ -66,7 +65,7 @@ def tag_stream(
 ) -> Iterator[Sentence]:
     """Tag all sentences in order; ``options``: those of :meth:`Tagger.tag_all`."""
     on_block = partial(_apply_to_block, apply=partial(Tagger.tag_all, **options), origin=UNNAMED)
-    return map_blocks(load_tags, model, on_block, _blocks(sentences), workers=workers)
+    return map_blocks(load_tags, model, on_block, blocks_of(sentences, BLOCK_SENTENCES), workers=workers)
 
 
 def parse_all(
@@ -98,9 +97,9 @@ def parse_all(
 
 def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:
     """Yield sentences; report those that are not parsed, or with fewer readings, for their length."""
-    slow, unparsed = 0, list[int]()
-    for line, sentence in at_lines(sentences):
-        at = _line_of(sentence) if origin.is_text else line
+    slow, unparsed = 0, list[int | None]()
+    for sentence in sentences:
+        at = _line_in(origin, sentence)
         if len(sentence) > MAX_WORDS:
             unparsed.append(at)
         elif (readings := parser.readings_of(sentence)) and readings[0] < readings[1]:
@@ -118,9 +117,9 @@ def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSourc
         notice(f"{origin.name}: {long} {place}")
 
 
-def _line_of(sentence: Sentence) -> int:
-    """Return the line of plain text that a sentence, or a part of one, was read from."""
-    return int((sentence.sent_id or "").partition(".")[0])
+def _line_in(origin: InputSource, sentence: Sentence, word: int = 0) -> int | None:
+    """Return the line that a sentence, or a word of it, was read from; several may be parts of one line."""
+    return int((sentence.sent_id or "").partition(".")[0]) if origin.is_text else line_of(sentence, word)
 
 
 def map_blocks(
@@ -141,11 +140,6 @@ def map_blocks(
             raise problem
 
 
-def _blocks(sentences: Iterable[Sentence]) -> Iterator[Block]:
-    for block in blocks_of(at_lines(sentences), BLOCK_SENTENCES):
-        yield block[0][0], [sentence for _, sentence in block]
-
-
 def loaded_once(load: Callable[[str], Model], path: str) -> Model:
     try:
         return _loaded(load, str(resolved(path)), stamp_of(path))
@@ -161,13 +155,12 @@ def _loaded(load: Callable[[str], Any], path: str, stamp: tuple[int, int] | None
 
 def _apply_to_block(
     model: Callable[[], Any],
-    block: Block,
+    sentences: list[Sentence],
     *,
     apply: Callable[[Any, Iterable[Sentence]], Iterator[Sentence]],
     origin: InputSource,
 ) -> tuple[list[Sentence], DataError | None]:
     """Return the results for a block up to the first sentence that the model rejects, and its error."""
-    line, sentences = block
     done: list[Sentence] = []
     taken: list[Sentence] = []
 
@@ -180,6 +173,5 @@ def _apply_to_block(
         for result in apply(model(), watched()):
             done.append(result)
     except SentenceError as error:
-        of_rows = line + sum(map(lines_in, taken[:-1])) + lines_before(taken[-1], error.word)
-        return done, error.at(origin.name, _line_of(taken[-1]) if origin.is_text else of_rows)
+        return done, error.at(origin.name, _line_in(origin, taken[-1], error.word))
     return done, None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import at_lines, lines_before
+from qsproj.corpus.editing import line_of
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
@@ -28,13 +28,13 @@ BACKOFF = 0.2
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other; DataError with its line for a word without UPOS."""
     for path in paths:
-        name, faults = name_of(path), dict[str, list[tuple[int, str]]]()
-        for line, sentence in at_lines(read_sentences(path)):
+        name, faults = name_of(path), dict[str, list[tuple[int | None, str]]]()
+        for sentence in read_sentences(path):
             for word, (tag, cell) in enumerate(zip(sentence.upos, sentence.feats, strict=True), start=1):
                 fault = _fault_of_features(cell)
                 if tag != UNSPECIFIED and fault is None:
                     continue
-                place = line + lines_before(sentence, word)
+                place = line_of(sentence, word)
                 if tag == UNSPECIFIED:
                     untagged = f"word {word} ({sentence.forms[word - 1]!r}) without UPOS"
                     remedy = "tag it, or leave the sentence out"

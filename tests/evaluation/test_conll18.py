@@ -183,7 +183,7 @@ def test_the_same_file_is_right():
     [
         (
             GOLD.replace("Haus", "Maus"),
-            r"system:1: found 'Maus' as word 3 of sentence 1, expected 'Haus' as in gold",
+            r"system:4: found 'Maus' as word 3 of sentence 1, expected 'Haus' as in gold",
         ),
         (GOLD.replace("Ja", "Ha"), "system:6: found 'Ha' as word 1 of sentence 2, expected 'Ja' as in gold"),
         (GOLD.split("\n\n")[0] + "\n\n", "system: found no text after sentence 1, expected 'Ja' as in gold"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qsproj.cli.command_parser import FILES, MODEL
-from qsproj.corpus.editing import at_lines
+from qsproj.corpus.editing import line_of
 from qsproj.corpus.files import check_can_be_written, name_of, resolved
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
@@ -85,11 +85,12 @@ def check_keeps(output: str, inputs: Collection[str]) -> None:
 @contextmanager
 def adding_lines(path: str) -> Iterator[Iterator[Sentence]]:
     """Yield the sentences of a file; add the line of the last sentence read to errors of the block."""
-    line = 1
+    line: int | None = None
 
     def sentences() -> Iterator[Sentence]:
         nonlocal line
-        for line, sentence in at_lines(read_sentences(path)):  # noqa: B007 - for errors of the block
+        for sentence in read_sentences(path):
+            line = line_of(sentence)
             yield sentence
 
     try:

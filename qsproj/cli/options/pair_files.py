@@ -12,11 +12,11 @@ from qsproj.cli.options.declare import Option
 from qsproj.cli.options.shared import PAIRING
 from qsproj.conventions import NO_HEAD
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import at_lines, lines_before
+from qsproj.corpus.editing import line_of
 from qsproj.corpus.files import name_of
-from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of, read_sentences
+from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
-from qsproj.corpus.sentence import Sentence, SentencePair
+from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, SentenceLengthError, UsageError
 
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
         missing = np.flatnonzero(pair.source.heads[1:] == NO_HEAD)
         if source_tree == "observed" and missing.size:
             word = int(missing[0]) + 1
-            start = _line_of(pair.source, files.source)
-            line = None if start is None else start + lines_before(pair.source, word)
             remedy = "parse the source first, or choose --source-tree joint or best"
             found = f"no head at word {word}"
-            raise DataError(name_of(files.source), line, found, "a whole source tree", remedy)
+            raise DataError(
+                name_of(files.source), line_of(pair.source, word), found, "a whole source tree", remedy
+            )
         yield pair
 
 
@@ -156,15 +156,7 @@ def located_pairs(
         pair = waiting[0]
         at_source = len(pair.source) >= len(pair.target)
         path, sentence = (files.source, pair.source) if at_source else (files.target, pair.target)
-        raise error.at(name_of(path), _line_of(sentence, path)) from error
-
-
-def _line_of(sentence: Sentence, path: str) -> int | None:
-    """Return the first line of a sentence in a file, None if the file cannot be read again."""
-    if path == STANDARD_INPUT:
-        return None
-    lines = at_lines(read_sentences(path))
-    return next((line for line, other in lines if other.layout == sentence.layout), None)
+        raise error.at(name_of(path), line_of(sentence)) from error
 
 
 def alignment_families(options: argparse.Namespace) -> tuple[str, ...]:

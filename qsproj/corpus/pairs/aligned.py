@@ -14,7 +14,7 @@ from qsproj.corpus.alignments import MISC_FORMAT, links_in_misc, naming_option
 from qsproj.corpus.bitext import checked_side
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import tokens_of
-from qsproj.corpus.editing import at_lines, lines_in
+from qsproj.corpus.editing import line_of
 from qsproj.corpus.files import BYTE_ORDER_MARK, name_of, open_text
 from qsproj.corpus.formats import ALIGNMENTS, names_of, read_alignments, read_sentences
 from qsproj.corpus.messages import check_type, first_difference
@@ -77,10 +77,8 @@ def with_links(
     all their words.
     """
     if alignment is None:
-        line = 1
         for source, target in pairs:
-            yield paired(source, target, None, name=name, line=line)
-            line += lines_in(source)
+            yield paired(source, target, None, name=name, line=line_of(source))
         return
     current: deque[tuple[Sentence, Sentence]] = deque()
     format, by_tokens = token_sides(format)
@@ -180,11 +178,11 @@ def pair_with_text(
     number, left_out, blanks = 0, 0, BlankLines()
     with open_text(text) as handle:
         lines = enumerate(checked_side(handle, name_of(text)), start=1)
-        for number, (tree_line, sentence) in enumerate(at_lines(read_sentences(trees)), start=1):
+        for number, sentence in enumerate(read_sentences(trees), start=1):
             left_out += sum(1 for _, line in islice(lines, blanks.note(sentence)) if not is_blank(line))
             _, line = next(lines, (0, None))
             if line is None:
-                raise _without_partner(trees, tree_line, number, text)
+                raise _without_partner(trees, line_of(sentence), number, text)
             line = line.lstrip(BYTE_ORDER_MARK)
             yield sentence, written_words(line, language) if language else tuple(line.split())
         for place, line in lines:
@@ -193,7 +191,7 @@ def pair_with_text(
     report_left_out(left_out, trees, text)
 
 
-def _without_partner(longer: str, line: int, number: int, shorter: str) -> DataError:
+def _without_partner(longer: str, line: int | None, number: int, shorter: str) -> DataError:
     found = f"sentence {number}, but only {number - 1} in {name_of(shorter)}"
     expected, remedy = "as many on either side", "check that both hold the same sentences, in the same order"
     return DataError(name_of(longer), line, found, expected, remedy)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from qsproj.corpus.editing import at_lines, begins_paragraph, comment_value
+from qsproj.corpus.editing import begins_paragraph, comment_value, line_of
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Sentence
@@ -86,7 +86,7 @@ def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tu
     return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)
 
 
-_Place = tuple[int, int]  # the number of a sentence on its side and that of its line, from 1
+_Place = tuple[int, int | None]  # the number of a sentence on its side and that of its line, from 1
 
 
 class _Side(NamedTuple):
@@ -112,8 +112,8 @@ class _Side(NamedTuple):
 
 def _placed(first: Sentence | None, others: Iterator[Sentence]) -> Iterator[tuple[_Place, Sentence]]:
     sentences = others if first is None else chain([first], others)
-    for number, (line, sentence) in enumerate(at_lines(sentences), start=1):
-        yield (number, line), sentence
+    for number, sentence in enumerate(sentences, start=1):
+        yield (number, line_of(sentence)), sentence
 
 
 def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Sentence, Sentence]]:

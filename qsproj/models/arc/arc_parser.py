@@ -167,7 +167,7 @@ class ArcParser(FirstOrderParser[ArcScorer]):
             scores = np.concatenate([square.reshape(-1) for square in squares])
         heads, chances = decode_blocks(inferences, scores, sizes, decode)
         words = [slice(*own) for own in pairwise([0, *np.cumsum(sizes).tolist()])]
-        trees, stated = map(heads.__getitem__, words), map(chances.__getitem__, words)
+        trees, stated = [heads[own] for own in words], [chances[own] for own in words]
         labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, trees)
         rows = zip(sentences, trees, stated, labels, given, inferences, squares, strict=True)
         for sentence, tree, own, relations, known, inference, square in rows:
