@@ -24,6 +24,7 @@ from qsproj.interrupts import held, was_interrupted
 BACKENDS = ("processes", "dask")
 # Items submitted for each worker ahead of the first result, to keep workers busy while that takes longer.
 AHEAD = 4
+MOST_FOR_A_CORE = 8  # of processes; more would only take memory
 IDLE_SECONDS = 300  # lifetime of idle processes
 WORKER_SECONDS = 60  # wait for the first worker of a cluster
 WATCH_SECONDS = 1.0  # between checks of a process that its parent is alive
@@ -114,7 +115,7 @@ def _on_processes(
 ) -> Iterator[Result]:
     from joblib import cpu_count
 
-    processes = cpu_count() if workers.jobs == -1 else workers.jobs
+    processes = cpu_count() if workers.jobs == -1 else min(workers.jobs, MOST_FOR_A_CORE * cpu_count())
     with _reporting_deaths():
         yield from _results(_started(processes), function, items, ahead=AHEAD * processes)
 

@@ -9,7 +9,7 @@ from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import format_of, opening
 from qsproj.corpus.pairs.aligned import pair_with_text
 from qsproj.corpus.pairs.pairing import BY_ID, pair_files
-from qsproj.corpus.text import tokenize
+from qsproj.corpus.text import UNSPACED, are_parted, tokenize
 from qsproj.errors import DataError, UsageError
 from qsproj.progress import notice
 
@@ -75,6 +75,10 @@ def _checked(pairs: Pairs, path: str) -> Pairs:
         looked_at = f"in the first {len(head)} pairs" if len(head) == _LOOKED_AT else "in all pairs"
         notice(f"{path}: both sides are the same text {looked_at}; check that one is the translation")
     for number, side in enumerate(("source", "target")):
+        lines = [" ".join(pair[number]) for pair in head]
+        if any(map(UNSPACED.search, lines)) and not are_parted(lines):
+            remedy = "whole clauses are aligned as words; segment them first (qsproj tokenize -m MODEL)"
+            notice(f"{path}: the {side} side has few spaces, in a script without them; {remedy}")
         last = [pair[number][-1] for pair in head if pair[number]]
         raw = list(filter(_RAW.fullmatch, last))
         if 2 * len(raw) > len(last):

@@ -32,7 +32,7 @@ import numpy as np
 from qsproj.corpus.cells import COLUMN_COUNT
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import line_of, misc_values, with_misc, without_misc
-from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text
+from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_output, open_text, stream_of
 from qsproj.corpus.messages import check_type, described, number_of, probability_in
 from qsproj.corpus.sentence import Alignment, Sentence, make_alignment
 from qsproj.errors import DataError, WrongTypeError, pluralise
@@ -142,7 +142,7 @@ def read_alignment_lines(
 
 def counts_beside(path: PathOrFile | None) -> Path | None:
     """Return the file of numbers of words and links, and sums of link positions; None but beside a file."""
-    if not isinstance(path, str | PathLike) or path == "-":
+    if not isinstance(path, str | PathLike) or path == "-" or stream_of(path) is not None:
         return None
     device = exists(path) and not isfile(path)  # noqa: PTH110, PTH113 - no error for a name that is too long
     return None if device else Path(f"{fspath(path)}.counts")

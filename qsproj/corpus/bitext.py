@@ -13,7 +13,8 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from qsproj.corpus.conllu import looks_like_conllu
 from qsproj.corpus.files import BYTE_ORDER_MARK, PathOrFile, name_of, open_text
-from qsproj.errors import DataError, pluralise
+from qsproj.corpus.language.recognition import OTHER_CODES
+from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.progress import notice
 
 _BARS = "|||"
@@ -149,6 +150,8 @@ def tmx_pairs(
     """Yield the pairs of :func:`read_tmx` from an open file, of which ``opening`` has been read."""
     named, seen = languages, dict[str, str]()
     pairs = units = 0
+    if named and _parts_of(named[0]) == _parts_of(named[1]):
+        raise UsageError(f"{name}: found the language {named[0]} twice, expected two of the file's")
     for first, unit in _units(handle, name, opening):
         units += 1
         texts: dict[str, str] = {}
@@ -158,6 +161,8 @@ def tmx_pairs(
         if languages is None and len(texts) > 1:
             own = next((code for code in texts if first and _is(code, first)), unit[0][0])
             languages = own, next(code for code in texts if code != own)
+            one, other_one = (_parts_of(code)[0] for code in languages)
+            languages = languages if one == other_one else (one, other_one)
         if languages is None:
             continue
         others = (code for code in texts if not any(_is(code, known) for known in languages or ()))
@@ -184,8 +189,14 @@ def tmx_pairs(
 
 def _is(found: str, wanted: str) -> bool:
     """Return whether two language codes are equal, or one is a variety of the other."""
-    one, other = (f"{code}-".lower().replace("_", "-") for code in (found, wanted))
+    one, other = (f"{'-'.join(_parts_of(code))}-".replace("--", "-") for code in (found, wanted))
     return one.startswith(other) or other.startswith(one)
+
+
+def _parts_of(code: str) -> tuple[str, str]:
+    """Return the code of ISO 639-1, or another one, and the variety: ("en", "us") for *eng_US*."""
+    language, _, variety = code.lower().replace("_", "-").partition("-")
+    return OTHER_CODES.get(language, language), variety
 
 
 def _units(handle: TextIO, name: str, opening: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:

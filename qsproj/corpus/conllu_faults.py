@@ -13,7 +13,8 @@ _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
 _SHOWN_CYCLE = 12
 SHORTER = 8  # columns of CoNLL-X without PHEAD and PDEPREL
-TAG_PLAIN_TEXT = "comments start with #; to read plain text, tag it first"  # the remedy for rows of text
+# The remedy for rows of text.
+TAG_PLAIN_TEXT = "comments start with #; if it is plain text, annotate it first, or tag it to parse it"
 
 
 class Fault(NamedTuple):

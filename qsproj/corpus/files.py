@@ -202,6 +202,10 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing bytes; it is created or replaced only when it is complete."""
     check_type(path, str | os.PathLike, "a path")
     with _write_errors_reported(os.fspath(path)):
+        if (number := stream_of(path)) is not None:
+            with os.fdopen(os.dup(number), "wb") as stream:
+                yield stream
+            return
         final = _checked_final(path)
         if final.exists() and not final.is_file():
             with final.open("wb") as device:
@@ -271,7 +275,7 @@ def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, P
 
 def check_can_be_written(path: str | os.PathLike[str] | None, *, text: bool = True) -> None:
     """Raise the UsageError of :func:`open_output` before any work; ``text``: False for a model."""
-    if path is None or path == "-":
+    if path is None or path == "-" or stream_of(path) is not None:
         return
     _check_ending(path, _NOT_WRITTEN if text else (*PACKED, *_NOT_WRITTEN[1:]))
     with _write_errors_reported(os.fspath(path)):
@@ -291,6 +295,13 @@ def _check_ending(path: str | os.PathLike[str], refused: tuple[str, ...]) -> Non
             f"{name}: found the ending {name.suffix}, expected a supported one; text may end in "
             f"{', '.join(PACKED[:-1])} or {PACKED[-1]}, a model in any other ending"
         )
+
+
+def stream_of(path: str | os.PathLike[str]) -> int | None:
+    """Return the file descriptor that a path names, as /dev/stdout does, None for other paths."""
+    text = os.fspath(path)
+    number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(text, text.removeprefix("/dev/fd/"))
+    return int(number) if number != text and number.isdecimal() else None
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:

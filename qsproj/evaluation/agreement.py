@@ -28,9 +28,16 @@ def agreement(first: Sequence[Sentence], second: Sequence[Sentence]) -> list[Agr
 
 
 def _columns(sentences: Sequence[Sentence]) -> dict[str, list[_Cell]]:
-    """Return the cell of each word in each column; None where nothing is annotated."""
+    """Return the cell of each word in each column; None where nothing is annotated.
+
+    No features are an annotation in a sentence where other words have some.
+    """
     tags, features, relations = (
-        [None if cell == UNSPECIFIED else cell for sentence in sentences for cell in getattr(sentence, name)]
+        [
+            None if cell == UNSPECIFIED and (name != "feats" or set(cells) == {cell}) else cell
+            for cells in (getattr(sentence, name) for sentence in sentences)
+            for cell in cells
+        ]
         for name in ("upos", "feats", "deprels")
     )
     heads: list[_Cell] = [

@@ -115,7 +115,10 @@ def systems_as_table(paths: Sequence[str], scores: Sequence[AttachmentScores]) -
 def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
     lines = []
     for score, label, name, meaning in WORD_SCORES if trees else _TAG_SCORES:
-        lines.append((label, getattr(scores, score), f"{pluralise(scores.total(name), 'word')} {meaning}"))
+        words, tagged = scores.total(name), scores.total("with_gold_tag")
+        of_tagged = trees and name == "tags" and tagged != scores.tokens
+        counted = f"{words:,} of {pluralise(tagged, 'word')}" if of_tagged else pluralise(words, "word")
+        lines.append((label, getattr(scores, score), f"{counted} {meaning}"))
     for score, label, name, meaning in SENTENCE_SCORES if trees else ():
         complete = int(scores.complete(name).sum())
         lines.append((label, getattr(scores, score), f"{pluralise(complete, 'sentence')} {meaning}"))

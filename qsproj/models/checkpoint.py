@@ -114,14 +114,18 @@ def learn_kept(
         with reporting_damage(path):
             earlier = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
             trainer.restore(arrays)
-        if len(earlier) > epochs:
-            what = f"a checkpoint after {pluralise(len(earlier), 'epoch')}"
-            remedy = "ask for more epochs, or name another folder to start anew"
-            raise DataError(str(path), None, what, f"{epochs} at most", remedy)
-        notice(f"{path}: continuing after {pluralise(len(earlier), 'epoch')}")
+        _note_earlier(path, len(earlier), epochs, "epoch")
     return learn(
         trainer, examples, epochs=epochs, rng=rng, description=description, earlier=earlier, after_epoch=keep
     )
+
+
+def _note_earlier(path: Path, done: int, most: int, unit: str) -> None:
+    """Note the passes of an earlier run; DataError if there are more than ``most``."""
+    if done > most:
+        found, remedy = pluralise(done, unit), f"ask for more {unit}s, or name another folder to start anew"
+        raise DataError(str(path), None, f"a checkpoint after {found}", f"{most} at most", remedy)
+    notice(f"{path}: continuing after {pluralise(done, unit)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +164,6 @@ def run_em_kept(
             shapes = (getattr(beginning, name).shape for name in names)
             own = [shaped(arrays, *one, least=-MOST, most=MOST) for one in zip(names, shapes, strict=True)]
             records = tuple(EMRecord(**checked(record, _ITERATION)) for record in header["records"])
-        notice(f"{path}: continuing after {pluralise(len(records), 'iteration')} of EM")
+        _note_earlier(path, len(records), problem.iterations, "iteration")
         resume = EMState(type(beginning)(*own), records)
     return run_em(beginning, problem, resume=resume, after_iteration=keep)

@@ -152,6 +152,7 @@ class Parser(Stored):
 
     def check_input(self, sentence: Sentence) -> None:
         """Raise UntaggedError for a single sentence without the tags that the model reads."""
+        self._checked(check_sentence(sentence))
 
     def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "Parser":
         """Return a parser trained further on trees, whole or partial; UsageError where it cannot be."""

@@ -50,7 +50,8 @@ class FieldSpec:
     def _range(self) -> str:
         if self.within:
             return f"a probability between {self.least:g} and {self.most:g}"
-        return f"at least {self.least:g}" + ("" if math.isinf(self.most) else f" and at most {self.most:g}")
+        bounds = (("at least", self.least), ("at most", self.most))
+        return " and ".join(f"{how} {bound:g}" for how, bound in bounds if math.isfinite(bound)) or "a number"
 
 
 def option_field(default: Any, **what: Any) -> Any:

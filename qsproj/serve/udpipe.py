@@ -32,6 +32,7 @@ from qsproj.corpus.files import Replayed
 from qsproj.corpus.formats import sentence_formats
 from qsproj.corpus.language.sentence_ends import numbered_by_line
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.text import lines_of
 from qsproj.errors import DataError, UsageError, check_name, unknown_name
 from qsproj.models.parser import Parser, load_alone
 from qsproj.models.tagging.tagger import Tagger
@@ -187,7 +188,7 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
             raise UsageError(f"found plain text for the model {model.name!r}, which has no tokenizer")
         running = PRESEGMENTED not in fields.get(TOKENIZER, "").split(";")
         read = partial(model.tagger.read, split_contractions=True, paragraphs=running, name=NAME)
-        return numbered_by_line(read(data.split("\n")))
+        return numbered_by_line(read(lines_of(data)))
     return _sentences_in(data, given)
 
 

@@ -211,15 +211,15 @@ def _next_conjuncts(
     tree: WorkingTree, node: int, linking: frozenset[str], *, rightward: bool
 ) -> list[list[int]]:
     """Return the paths from a word over linking words to a next conjunct, excluding the word."""
-    paths = []
-    for child in tree.children[node]:
-        if (child > node) != rightward:
-            continue
-        base = tree.base(child)
-        if base == CONJUNCT:
-            paths.append([child])
-        elif base in linking:
-            paths += [[child, *path] for path in _next_conjuncts(tree, child, linking, rightward=rightward)]
+    paths, pending = list[list[int]](), [[node]]
+    while pending:
+        path = pending.pop()
+        last = path[-1]
+        if last != node and tree.base(last) == CONJUNCT:
+            paths.append(path[1:])
+        elif last == node or tree.base(last) in linking:
+            below = [child for child in tree.children[last] if (child > last) == rightward]
+            pending += [[*path, child] for child in reversed(below)]
     return paths
 
 

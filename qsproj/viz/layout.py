@@ -125,13 +125,18 @@ class _Spacing:
                 left, right = arc.span
                 if left == ROOT:
                     # The label is centred on a vertical line.
-                    self.roots[right] = text_width(arc.label, LABEL_SIZE) / 2 + 2
+                    self.roots[right] = max(
+                        self.roots.get(right, 0.0), text_width(arc.label, LABEL_SIZE) / 2 + 2
+                    )
                     continue
                 room = text_width(arc.label, LABEL_SIZE) + _LABEL_ROOM
                 start, end = offsets[arc.head, arc.dependent, left], offsets[arc.head, arc.dependent, right]
                 self.needed[right].append((left, room + start - end))
                 self.before[right].append((left, room - end))
                 self.after[left].append((right, room + start))
+
+        for one, other in pairwise(sorted(self.roots)):
+            self.needed[other].append((one, self.roots[one] + self.roots[other]))
 
     def __len__(self) -> int:
         return len(self.halves) - 1

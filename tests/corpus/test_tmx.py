@@ -5,7 +5,7 @@ import io
 import pytest
 
 from qsproj.corpus.bitext import read_bitext
-from qsproj.errors import DataError
+from qsproj.errors import DataError, UsageError
 from qsproj.progress import notices
 
 HEAD = '<?xml version="1.0" encoding="UTF-16"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4">\n'
@@ -34,8 +34,18 @@ def test_languages_are_found_in_any_order(languages):
 def test_without_names_the_header_names_the_source():
     assert next(read_bitext(tmx((EN, DE)))) == ("The dog.", "Der Hund.")
     assert next(read_bitext(tmx((EN, DE), srclang="de"))) == ("Der Hund.", "The dog.")
-    with pytest.raises(DataError, match="found units in en-US, DE_at, fr, expected two languages; name two"):
+    with pytest.raises(DataError, match="found units in en, de, fr, expected two languages; name two"):
         list(read_bitext(tmx((EN, DE), (EN, FR))))
+
+
+def test_varieties_and_longer_codes_are_of_one_language():
+    british, coded = ('xml:lang="en-GB"', "The hound."), ('xml:lang="deu"', "Der Hund.")
+    pairs = [("The dog.", "Der Hund."), ("The hound.", "Der Hund.")]
+    assert list(read_bitext(tmx((EN, DE), (british, coded)))) == pairs
+    assert list(read_bitext(tmx((EN, DE), (british, coded)), languages=("en", "de"))) == pairs
+    assert list(read_bitext(tmx((EN, british)))) == [("The dog.", "The hound.")]
+    with pytest.raises(UsageError, match="found the language en twice"):
+        next(read_bitext(tmx((EN, DE)), languages=("en", "eng")))
 
 
 def test_a_variety_that_is_named_comes_first():

@@ -34,8 +34,8 @@ TEXT_READING = (
     Option("--paragraphs", "split running text into sentences, by the tagger if trained to, else by rules"),
     Option(
         "--segmentations K",
-        "write the K most probable word segmentations of each line of plain text, numbered 7.1, 7.2 ... for "
-        "line 7, with their probabilities in a comment; needs a model with a trained tokenizer",
+        "write the K most probable word segmentations of each line of plain text, numbered N.1, N.2 ..., "
+        "with their probabilities in a comment; needs a model with a trained tokenizer",
     ),
 )
 ADDRESS = (

@@ -127,18 +127,18 @@ def _script(letter: str) -> str:
 
 
 # The codes of ISO 639-1, as Universal Dependencies has them, and other codes of the same languages.
-_OTHER_CODES = {other: row[0] for row in packaged_rows(__file__, "codes.tsv") for other in row[1].split()}
+OTHER_CODES = {other: row[0] for row in packaged_rows(__file__, "codes.tsv") for other in row[1].split()}
 _THREE_LETTERS = re.compile("[a-z]{3}")
 
 
 def check_known_language(language: str) -> None:
     """Raise UsageError unless a code is of ISO 639-1, or has three small letters and no equivalent there."""
     check_type(language, str, 'a code such as "de"', "language")
-    if code := _OTHER_CODES.get(language):
+    if code := OTHER_CODES.get(language):
         raise UsageError(
             f"found language {language!r}, expected {code!r}, its code in Universal Dependencies"
         )
-    if language not in _OTHER_CODES.values() and not _THREE_LETTERS.fullmatch(language):
+    if language not in OTHER_CODES.values() and not _THREE_LETTERS.fullmatch(language):
         raise UsageError(
             f"found language {language!r}, expected a code of ISO 639: two letters (en, de), or three for "
             "languages without a two-letter code; qaa to qtz for a language without any. Languages without "

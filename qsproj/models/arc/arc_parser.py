@@ -44,9 +44,6 @@ class FirstOrderParser(parser.Parser, Generic[Scorer]):
         check_sentence(sentence)
         return self.scorer.encode(sentence)
 
-    def check_input(self, sentence: Sentence) -> None:
-        self._checked(check_sentence(sentence))
-
     def constrained(self, sentence: Sentence, given: Given) -> TreeDecoder:
         """Return inference over the trees that agree with the known part; its relations weight arcs."""
         if given is None or given.leave_trees_free:

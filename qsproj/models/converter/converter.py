@@ -103,6 +103,8 @@ class Converter(Parser):
     reads = ("forms", "upos", "heads", "deprels")
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
+        if not has_tree(sentence):
+            raise MissingTreeError
         sources = self.encode(sentence)
         return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
 

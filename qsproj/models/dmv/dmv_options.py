@@ -21,12 +21,12 @@ class DmvOptions:
 
     start: str = option_field("harmonic", known=("start", STARTS))
     keep_heads: bool = False
-    iterations: int = 50
+    iterations: int = option_field(50, least=0)
     tolerance: float = 1e-5
-    smoothing: float = 0.1
-    max_words: int = 15
+    smoothing: float = option_field(0.1, least=0.0)
+    max_words: int = option_field(15, least=1)
     punctuation: str = "strip"
-    sibling_pairs: int = 0
+    sibling_pairs: int = option_field(0, least=0)
 
     def __post_init__(self) -> None:
         check(self)
@@ -42,13 +42,13 @@ class QgOptions:
     initial probability of this configuration. ``punctuation``: of the target, ``keep`` or ``strip``.
     """
 
-    iterations: int = 1
+    iterations: int = option_field(1, least=0)
     tolerance: float = 1e-4
-    smoothing: float = 0.1
-    monolingual_smoothing: float = 0.1
-    start: str = "trees"
+    smoothing: float = option_field(0.1, least=0.0)
+    monolingual_smoothing: float = option_field(0.1, least=0.0)
+    start: str = option_field("trees", known=("start", QG_STARTS))
     parent_child: float = 0.9
-    max_words: int = 40
+    max_words: int = option_field(40, least=1)
     min_linked: float = option_field(
         0.8,
         least=0.0,
@@ -63,3 +63,6 @@ class QgOptions:
         help="condition dependents on their most recent sibling in parsing new text, learned from the trees "
         "of the first N training pairs; 0: do not",
     )
+
+    def __post_init__(self) -> None:
+        check(self)

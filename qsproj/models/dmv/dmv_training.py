@@ -7,7 +7,7 @@ from functools import partial, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Heads, Mask, Rng, is_whole
+from qsproj.conventions import NO_HEAD, Floats, Heads, Mask, Rng, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, listed_reasons
@@ -199,20 +199,28 @@ def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOption
 
 
 def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: Rng) -> dmv.Dmv:
-    whole = [one for one in trees if len(one) and is_whole(one.heads)]
-    if not whole:
-        raise NothingToLearnError("no annotated sentence has all its heads; is the HEAD column empty?")
-    tags = (dmv.tag_numbers(one.upos, parser.inventory) for one in whole)
-    heads = [reachable(one.heads, dmv.TREES) for one in whole]
-    corpus = pack(whole, tags, punctuation=parser.punctuation, heads=heads)
+    own, whole = parser.parameters, [one for one in trees if len(one) and is_whole(one.heads)]
+    known = [one for one in trees if (one.heads != NO_HEAD).any()]
+    if not known:
+        raise NothingToLearnError("no annotated sentence has a head; is the HEAD column empty?")
+    tags = (dmv.tag_numbers(one.upos, parser.inventory) for one in known)
+    heads = [reachable(one.heads, dmv.TREES) for one in known]
+    corpus = pack(known, tags, punctuation=parser.punctuation, heads=heads)
     corpus = corpus.select(np.diff(corpus.starts) > 0)
-    corpus = corpus.select(_is_whole(corpus))
-    seen = dmv.DmvCounts(*dmv_tree_counts(corpus.tags, corpus.starts, corpus.heads, len(parser.inventory)))
-    own = parser.parameters
-    stops = np.stack([own.stop, 1.0 - own.stop], axis=-1)
-    counts = dmv.DmvCounts(*(OWN_DECISIONS * values for values in (stops, own.child, own.root)))
+    found, seen = _is_whole(corpus), dmv.DmvCounts(*map(np.zeros_like, _decisions(own)))
+    if found.any():
+        part = corpus.select(found)
+        seen = dmv.DmvCounts(*dmv_tree_counts(part.tags, part.starts, part.heads, len(parser.inventory)))
+    if len(part := corpus.select(~found & admits_any_tree(corpus))):
+        seen = dmv.added(seen, e_step_of(part, own)[0])
+    counts = dmv.DmvCounts(*(OWN_DECISIONS * values for values in _decisions(own)))
     start = parser.labeller
     templates = start.template_set if start else f"delexicalised{IN_TREE}"
-    labeller = train_labeller(whole, rng=rng, template_set=templates, start=start)
+    labeller = train_labeller(known, rng=rng, template_set=templates, start=start)
     tuned = replace(parser, parameters=dmv.added(counts, seen).estimate(0.0), labeller=labeller)
-    return tuned if parser.siblings is None else tuned.with_siblings(whole)
+    return tuned if parser.siblings is None or not whole else tuned.with_siblings(whole)
+
+
+def _decisions(parameters: dmv.DmvParameters) -> tuple[Floats, Floats, Floats]:
+    """Return probabilities in the layout of DmvCounts."""
+    return np.stack([parameters.stop, 1.0 - parameters.stop], axis=-1), parameters.child, parameters.root

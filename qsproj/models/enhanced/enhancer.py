@@ -106,6 +106,15 @@ class Tree:
         row = [one for one in self.children[self.heads[word]] if one > word and self.bare[one] == "conj"]
         return next(filter(None, (self.marker(one, "cc") for one in row)), "")
 
+    @cached_property
+    def parts(self) -> list[dict[str, str]]:
+        """The markers and the case of each word, by their names in patterns."""
+        found = []
+        for word in range(len(self.heads)):
+            of_word = {name: self.marker(word, name) for name in MARKERS}
+            found.append({**of_word, "cc": self.conjunction(word), "Case": self.feature(word, "Case")})
+        return found
+
     def candidates(self) -> Iterator[Candidate]:
         for word in range(1, len(self.heads)):
             above = [word]
@@ -137,10 +146,7 @@ class Tree:
         dependent, above = one.dependent, max(self.heads[one.dependent], ROOT)
         filled = {"{0}": self.relation(dependent), "{1}": self.relation(above)}
         for name, word in (("", dependent), ("1", above)):
-            for marker in MARKERS:
-                own = self.conjunction(word) if marker == "cc" else self.marker(word, marker)
-                filled[f"{{{marker}{name}}}"] = own
-            filled[f"{{Case{name}}}"] = self.feature(word, "Case")
+            filled |= {f"{{{part}{name}}}": value for part, value in self.parts[word].items()}
         return {part: value for part, value in filled.items() if value}
 
 

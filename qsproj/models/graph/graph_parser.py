@@ -115,9 +115,6 @@ class GraphParser(Wrapper[ArcParser]):
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return ArcPosterior(self.arc_beliefs(sentence, given=given).probabilities)
 
-    def check_input(self, sentence: Sentence) -> None:
-        self.base.check_input(sentence)
-
     def arc_beliefs(self, sentence: Sentence, *, given: Given = None, maximise: bool = False) -> ArcBeliefs:
         """Return beliefs about the arcs; raise SentenceLengthError, or SentenceError for a known part."""
         options, inference = self.options, self.base.constrained(sentence, given)

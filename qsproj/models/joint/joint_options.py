@@ -28,9 +28,12 @@ TAGS = ("given", "links", "joint")
 class Propagation:
     """Limits of message passing: iterations (40 in the thesis), tolerance in log-odds, and damping."""
 
-    max_iterations: int = 40
+    max_iterations: int = option_field(40, least=1)
     tolerance: float = 1e-3
-    damping: float = 0.0
+    damping: float = option_field(0.0, least=0.0, most=1.0)
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +74,13 @@ class JointTrainingOptions:
     """
 
     epochs: int = option_field(10, least=1, help="passes over the pairs")
-    rate: float = 0.05
-    l2: float = 100.0
-    source_evidence: float = 0.25
+    rate: float = option_field(0.05, least=0.0)
+    l2: float = option_field(100.0, least=0.0)
+    source_evidence: float = option_field(0.25, least=0.0, most=1.0, expected="0 to 1")
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
+
+    def __post_init__(self) -> None:
+        check(self)
 
     @staticmethod
     def from_header(header: dict[str, Any] | None) -> "JointTrainingOptions | None":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from qsproj.bp.run import Status, probability
-from qsproj.conventions import MAX_WORDS, Heads, Rng
+from qsproj.conventions import MAX_WORDS, Heads, Rng, is_whole
 from qsproj.corpus.pairs.aligned import paired
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair, likely_links
 from qsproj.models.arc.arc_parser import ArcParser
@@ -198,11 +198,9 @@ class JointParser(Wrapper[TreeParser]):
         from qsproj.models.joint.joint_training import train_on_more_pairs
 
         pairs = [tree for tree in trees if isinstance(tree, SentencePair)]
+        pairs = [pair for pair in pairs if is_whole(pair.target.heads)]
         learned = train_on_more_pairs(self, pairs, rng=rng) if pairs else self
         return learned.over(learned.target.fine_tuned(trees, rng=rng))
-
-    def allowing_crossings(self) -> "ArcParser | None":
-        return self.target.allowing_crossings()
 
     def with_tags(self, pair: SentencePair) -> SentencePair:
         if max(len(pair.source), len(pair.target)) > MAX_WORDS:

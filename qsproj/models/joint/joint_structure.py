@@ -90,28 +90,40 @@ def free_side(
     variables = np.arange(first, first + len(heads), dtype=np.int32)
     arcs[heads, dependents] = variables
     log_odds = odds_of(marginals[heads, dependents])
-    with np.errstate(invalid="ignore"):
-        # A certain and an impossible arc: NaN, which is not greater.
-        likely = log_odds[:, None] + log_odds > LEAST_LOG_ODDS
     moved = tuple(family.numbered_from(first) for family in families)
-    return Side(arcs, trees, *_relations(heads, dependents, variables, likely, len(arcs)), moved)
+    return Side(arcs, trees, *_relations(heads, dependents, variables, log_odds, len(arcs)), moved)
 
 
 def observed_side(heads: Heads) -> Side:
     words = np.arange(1, len(heads), dtype=np.int32)
     arcs = np.full((len(heads), len(heads)), NO_VARIABLE, dtype=np.int32)
     arcs[heads[1:], words] = ALWAYS_TRUE
-    certain = np.ones((len(words), len(words)), dtype=np.bool_)
+    certain = np.full(len(words), np.inf)
     true = np.full_like(words, ALWAYS_TRUE)
     return Side(arcs, None, *_relations(heads[1:], words, true, certain, len(heads)))
 
 
 def _relations(
-    heads: Table, dependents: Table, variables: Table, likely: Mask, size: int
+    heads: Table, dependents: Table, variables: Table, log_odds: Floats, size: int
 ) -> tuple[Relation, Relation]:
-    """Return the grandparents and the siblings among ``likely`` pairs bool[E, E] of arcs int32[E]."""
-    upper, lower = np.nonzero(likely & (dependents[:, None] == heads) & (heads[:, None] != dependents))
-    one, other = np.nonzero(likely & (heads[:, None] == heads) & (dependents[:, None] < dependents))
+    """Return the grandparents and the siblings among pairs of arcs int32[E] that are likely together."""
+    order = np.argsort(heads, kind="stable")
+
+    def pairs_with(wanted: Table) -> tuple[Table, Table]:
+        """Return each arc with all arcs from its head in ``wanted``, in the order of arcs."""
+        first, end = (np.searchsorted(heads[order], wanted, side) for side in ("left", "right"))
+        counts = end - first
+        one = np.repeat(np.arange(len(wanted)), counts)
+        other = order[np.arange(len(one)) - np.repeat(np.cumsum(counts) - end, counts)]
+        with np.errstate(invalid="ignore"):
+            # A certain and an impossible arc: NaN, which is not greater.
+            likely = log_odds[one] + log_odds[other] > LEAST_LOG_ODDS
+        return one[likely].astype(np.int32), other[likely].astype(np.int32)
+
+    upper, lower = pairs_with(dependents)
+    upper, lower = (ends[heads[upper] != dependents[lower]] for ends in (upper, lower))
+    one, other = pairs_with(heads)
+    one, other = (ends[dependents[one] < dependents[other]] for ends in (one, other))
     grand = _relation(heads[upper], dependents[lower], variables[upper], variables[lower], size)
     siblings = _relation(dependents[one], dependents[other], variables[one], variables[other], size)
     siblings.possible[dependents[other], dependents[one]] = True

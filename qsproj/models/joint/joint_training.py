@@ -13,7 +13,7 @@ from qsproj.bp.run import Status
 from qsproj.conventions import MAX_WORDS, Floats, Heads, Rng, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Alignment, SentencePair, make_alignment
-from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, pluralise
+from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
 from qsproj.features.joint_templates import ALIGN_HMMS, ALIGN_ITG, HASH_BITS
 from qsproj.kernels.features.sparse_gradient import gather_rows
 from qsproj.models.arc.arc_training import cross_fitted_relations
@@ -130,8 +130,6 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
     """
 
     def __init__(self, options: JointTrainingOptions, start: JointWeights | None = None) -> None:
-        if not 0.0 <= options.source_evidence <= 1.0:
-            raise UsageError(f"source_evidence is {options.source_evidence}, expected 0 to 1")
         self.options = options
         self._graphs = lru_cache(MOST_KEPT)(JointExample.graphs)
         start = start or JointWeights.untrained()

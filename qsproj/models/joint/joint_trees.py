@@ -190,7 +190,7 @@ def kept_stages(
         header, arrays = parser.to_archive()
         crc = zlib.crc32(json.dumps(header).encode(), crc)
         crc = checksum((arrays[name] for name in sorted(arrays)), crc)
-    settings = replace(options, training=replace(options.training, epochs=0))
+    settings = replace(options, training=replace(options.training, epochs=1))
     return checkpoint.of(f"{crc:08x} {len(parsers)} {settings} {rng.bit_generator.state}")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import MAX_WORDS, ROOT, Floats, Scores, is_whole
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Alignment, SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, listed_reasons
+from qsproj.errors import NothingToLearnError, SentenceError, UsageError, listed_reasons
 from qsproj.features import qg_configurations
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
 from qsproj.kernels.dmv.qg_expectation import QgCorpus, qg_expectation
@@ -171,8 +171,12 @@ class QgDmv(Wrapper[dmv.Dmv]):
         """Return the posterior probability of every target arc given the source tree and the links.
 
         The result is float64[n+1, n+1], senses summed out; columns 1..n sum to one. Stripped punctuation has
-        one head, by rule. UsageError for a pair of probability 0 (possible only without smoothing).
+        one head, by rule. SentenceError unless the source has a whole tree; UsageError for a pair of
+        probability 0 (possible only without smoothing).
         """
+        if not is_whole(pair.source.heads):
+            found, remedy = "a source tree without all heads", "parse the source first"
+            raise SentenceError(found=found, expected="a whole one", remedy=remedy)
         base = self.base
         tags = dmv.tag_numbers(pair.target.upos, base.inventory)
         source_tags = dmv.tag_numbers(pair.source.upos, self.source_inventory)

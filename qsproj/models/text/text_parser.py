@@ -249,11 +249,10 @@ class TextParser(Wrapper[Parser]):
         return list(self.parse_all(sentences, confidence=confidence))
 
     # The tags of the sentence need no check, as they are filled in.
-    arc_probabilities = Parser.arc_probabilities
+    def arc_probabilities(self, sentence: Sentence | str) -> Scores:
+        return Parser.arc_probabilities(self, self._cut(sentence) if isinstance(sentence, str) else sentence)
 
-    def posterior(self, sentence: Sentence | str, given: Given = None) -> Posterior:
-        if isinstance(sentence, str):
-            sentence = self._cut(sentence)
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         if self._is_uncertain(sentence):
             parser, readings = self._readings(sentence, given)
             return ArcPosterior(readings.arc_probabilities(parser))

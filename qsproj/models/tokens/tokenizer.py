@@ -4,6 +4,7 @@ Every character of a line begins a token, begins a token of several words, conti
 tokens. The rules' decision is a feature, so that a few sentences show where the treebank differs from them.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ N_STATES = 4
 # States of characters within tokens.
 _OF_TOKENS = np.array([BEGIN, INSIDE, MULTIWORD], dtype=np.int32)
 MOST_SEQUENCES = 32  # state sequences listed for each segmentation of a line
+_MARKS = re.compile(r"([。！？；，（）「」『』])\1*")  # tokens of their own in scripts without spaces
 IMPOSSIBLE = -1e6  # score of impossible states: every sum of weights is small beside it
 
 
@@ -240,6 +242,9 @@ class Tokenizer:
             emissions[spaces, state] += IMPOSSIBLE
         joined = [at > 0 and text[at - 1] != " " and belongs_to_neighbour(one) for at, one in enumerate(text)]
         emissions[np.ix_(joined, [BEGIN, MULTIWORD])] += IMPOSSIBLE
+        if self.known:
+            for mark in _MARKS.finditer(text):
+                emissions[[at for at in mark.span() if at < len(text)], INSIDE] += IMPOSSIBLE
         for begin, end in texts.whole_tokens(text):
             emissions[begin, [INSIDE, MULTIWORD]] += IMPOSSIBLE
             emissions[begin + 1 : end, [BEGIN, MULTIWORD]] += IMPOSSIBLE

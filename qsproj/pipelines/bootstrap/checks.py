@@ -24,6 +24,7 @@ from qsproj.pipelines.bootstrap.spelling import attached_words
 from qsproj.pipelines.bootstrap.verses import is_scripture, parse_reference, read_verses, verse_notices
 from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
+from qsproj.training.cross_fitting import FEWEST
 
 # Treebanks of eleven languages contain 60 to 100% of the FREQUENT commonest words of a New Testament in the
 # same language, and at most 40% of those in another.
@@ -69,8 +70,10 @@ def check_inputs(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> tuple
 
 def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
     """Check tagged and annotated sentences, read by late stages, before the first stage; raises DataError."""
+    trees = 0
     for path in (*tagged, *annotated):
         sentences = list(read_tagged([path]))
+        trees += sum(map(has_tree, sentences)) if path in annotated else 0
         if path in annotated and not any(map(has_tree, sentences)):
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
         drafts = sum("Yes" not in misc_values(one, "Reviewed") for one in sentences)
@@ -78,6 +81,11 @@ def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
             found = f"{drafts:,} of {len(sentences):,} sentences are not confirmed"
             remedy = f"leave them out: qsproj search misc.Reviewed=Yes {path} -o FILE"
             notice(f"{path}: {found}, and are learned nevertheless; {remedy}")
+    if annotated and trees < FEWEST:
+        expected = f"at least {FEWEST} after --annotated"
+        raise DataError(
+            annotated[0], None, "a single tree", expected, "annotate more, or give it as --tagged"
+        )
 
 
 def check_other_trees(also: Sequence[str], parsed: Sequence[str], *, treebanks: Iterable[str] = ()) -> None:

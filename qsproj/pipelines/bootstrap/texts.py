@@ -353,7 +353,8 @@ def _tokenize_pair(
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:
-    found = f"{pluralise(count, 'pair')} to learn from (left out: {listed_reasons(left_out)})"
+    out = f" (left out: {listed_reasons(left_out)})" if left_out else ""
+    found = f"{pluralise(count, 'pair')} to learn from{out}"
     expected = f"{FEWEST_PAIRS} or more, ideally thousands"
     enough = count + sum(left_out.values()) >= FEWEST_PAIRS
     remedy = "check that the two sides fit together" if enough else "find more translated text"
