@@ -289,3 +289,16 @@ def test_a_cluster_aligns_as_one_process_does(cluster):
 def test_two_processes_give_the_bytes_of_one(alone, tmp_path, monkeypatch):
     monkeypatch.setattr(qg_dmv, "PART_PAIRS", PART_PAIRS)
     assert model_bytes(tmp_path / "two", Workers(jobs=2)) == alone
+
+
+def test_processes_are_few_whatever_is_asked(monkeypatch):
+    asked = []
+
+    def started(processes):
+        asked.append(processes)
+        return start(2)
+
+    start = parallel._started
+    monkeypatch.setattr(parallel, "_started", started)
+    assert list(map_in_order(abs, [-1, -2], workers=Workers(jobs=100_000))) == [1, 2]
+    assert asked[0] <= parallel.MOST_FOR_A_CORE * (os.cpu_count() or 1)

@@ -87,3 +87,12 @@ def test_formats_that_do_not_go_together(write):
 def test_nothing_to_read(write):
     with pytest.raises(DataError, match="found no line"):
         list(read_word_pairs(write("a", ""), write("b", "")))
+
+
+def test_clauses_without_spaces_are_noticed(write):
+    found = []
+    with notices(found.append):
+        list(read_word_pairs(write("en", "It is fine .\n"), write("ja", "今日は良い天気です。\n")))
+        list(read_word_pairs(write("s", "It is fine .\n"), write("t", "今日 は 良い 天気 です 。\n")))
+    (line,) = found
+    assert "en: the target side has few spaces, in a script without them" in line

@@ -297,6 +297,19 @@ def test_names_of_archives_that_are_not_written_are_refused_before_the_work(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="streams have no path here")
+@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1"])
+def test_a_path_of_standard_output_is_written_where_it_goes(tmp_path, path):
+    program = (
+        f"from qsproj.corpus.files import open_output\nwith open_output({path!r}) as out: out.write('now ')"
+    )
+    redirected = tmp_path / "out"
+    command = f'(printf "before "; "{sys.executable}" -c "{program}"; printf after) > "{redirected}"'
+    subprocess.run(["bash", "-c", command], check=True)
+    assert redirected.read_text() == "before now after"
+    assert list(tmp_path.iterdir()) == [redirected]
+
+
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="pipes have no path here")
 def test_a_pipe_can_be_read_several_times():
     text = "a\tb\n" * 2000

@@ -55,3 +55,12 @@ def test_the_command_prints_it(tmp_path, run_cli):
     table = run_cli("eval", first, path, "--agreement").out
     assert "kappa" in table
     assert "HEAD and DEPREL" in table
+
+
+def test_no_features_are_an_annotation_beside_words_with_features():
+    def features(*cells):
+        return [Sentence.from_words(["w"] * len(cells), feats=cells)]
+
+    row = agreement(features("Case=Nom", "Case=Acc", "_"), features("Case=Nom", "_", "_"))[1]
+    assert (row.column, row.words, row.same) == ("FEATS", 3, 2)
+    assert agreement(features("Case=Nom"), features("_"))[1].words == 0

@@ -5,6 +5,7 @@ A new kind is added by a file in ``tests/kept_models``, and by a row of :data:`T
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -15,6 +16,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import misc_values
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.sentence import SentencePair
+from qsproj.errors import MissingTreeError, UntaggedError
 from qsproj.models.storage import KINDS, kind_of, load_model
 from tests.test_kept_models import CORPORA, path_of
 
@@ -179,3 +181,29 @@ def test_the_same_seed_gives_the_same_file(kind, pairs, tmp_path):
         TRAINED[kind](*sides, seed=3).save(tmp_path / name)
     assert kind_of(load_model(tmp_path / "a")) == kind
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("kind", [*PARSERS, "joint-parser", "converter"])
+def test_a_single_sentence_without_the_tags_that_are_read_is_refused(kind, loaded, sentences):
+    untagged = sentences[0].replace(upos=["_"] * len(sentences[0]), xpos=["_"] * len(sentences[0]))
+    model = loaded[kind]
+    if "upos" not in model.reads:
+        assert model.parse(untagged).root is not None
+        return
+    for use in (model.parse, model.arc_probabilities):
+        with pytest.raises(UntaggedError):
+            use(untagged)
+
+
+def test_a_converter_needs_a_tree_for_probabilities(loaded):
+    with pytest.raises(MissingTreeError):
+        loaded["converter"].arc_probabilities(qsproj.Sentence.from_words(["a", "b"], upos=["DET", "NOUN"]))
+
+
+def test_a_joint_parser_learns_from_partial_trees_and_keeps_its_tagger(loaded, pairs):
+    model, rng = loaded["joint-parser"], np.random.default_rng(1)
+    parts = [replace(pair, target=pair.target.replace(heads=[-1, *pair.target.heads[2:]])) for pair in pairs]
+    assert type(model.fine_tuned(parts, rng=rng)) is type(model)
+    tagged = replace(model, tagger=loaded["tagger"])
+    free = tagged.allowing_crossings()
+    assert free.tagger is tagged.tagger and not free.target.inference.projective

@@ -305,3 +305,9 @@ def test_a_first_conjunct_that_is_a_coordination_is_what_ud_cannot_say():
         ("and", 5, "cc"),
         ("c", 1, "conj"),
     ]
+
+
+def test_a_chain_of_a_thousand_links_is_followed():
+    rows = [f", PUNCT {word} punct" for word in range(1, 1500)]
+    sentence = sentence_of("\n".join(["x NOUN 0 root", *rows, "y NOUN 1500 conj"]))
+    assert convert(sentence, UD, source=parse_style("moscow")).forms == sentence.forms

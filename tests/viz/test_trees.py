@@ -9,6 +9,7 @@ from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_misc
 from qsproj.corpus.sentence import SentencePair, make_alignment
 from qsproj.errors import SentenceError, UsageError
+from qsproj.viz import layout
 from qsproj.viz.drawing import svg_document, text_width
 from qsproj.viz.trees import draw_pair, draw_tree, draw_versus
 from tests.sentences import make_sentence
@@ -414,3 +415,17 @@ def test_multiword_tokens_and_enhanced_dependencies_are_drawn(tmp_path, width):
         assert number(forms["le"], "y") < number(forms["au"], "y") < number(forms["conj>advmod"], "y")
     plain = make_sentence("a b", "X X", [0, 1], "root dep")
     assert not texts(picture(draw_tree(plain)), "token") and "enhanced" not in draw_tree(plain).markup
+
+
+def test_labels_of_the_root_have_room():
+    """Of two trees over the same word, and of two roots side by side."""
+    long, short = (
+        make_sentence("a b", "X X", [0, 0]).replace(deprels=[name] * 2) for name in ("parataxis:x", "r")
+    )
+    assert draw_versus(long, short).width == draw_tree(long).width > draw_tree(short).width
+    centres = [float(one.get("x")) for one in drawn_texts(draw_tree(long)) if one.text == "parataxis:x"]
+    assert centres[1] - centres[0] >= text_width("parataxis:x", layout.LABEL_SIZE)
+
+
+def drawn_texts(drawing):
+    return [one for one in ElementTree.fromstring(svg_document([drawing])).iter() if one.tag.endswith("text")]

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import with_heads
 from qsproj.errors import NothingToLearnError
+from qsproj.models.dmv.dmv import tag_numbers
 from qsproj.models.dmv.dmv_options import DmvOptions
-from qsproj.models.dmv.dmv_training import OWN_DECISIONS, fine_tuned_dmv, train_dmv
+from qsproj.models.dmv.dmv_training import OWN_DECISIONS, e_step_of, fine_tuned_dmv, pack, train_dmv
 from qsproj.trees.crossings import crossing_arcs
 
 
@@ -67,3 +69,14 @@ def test_trees_are_needed(sample):
     grammar, _ = train_dmv(sample, options=DmvOptions(iterations=1))
     with pytest.raises(NothingToLearnError, match="HEAD"):
         fine_tuned_dmv(grammar, [], rng=np.random.default_rng(1))
+
+
+def test_partial_trees_teach_by_expected_decisions(sample):
+    grammar, _ = train_dmv(sample[:20], options=DmvOptions(iterations=3, punctuation="keep", max_words=40))
+    parts = [with_heads(one, np.where(np.arange(len(one) + 1) == 1, -1, one.heads)) for one in sample[20:]]
+    own, tuned = grammar.parameters, fine_tuned_dmv(grammar, parts, rng=np.random.default_rng(1)).parameters
+    tags = [tag_numbers(one.upos, grammar.inventory) for one in parts]
+    counts, _ = e_step_of(pack(parts, tags, punctuation="keep", heads=[one.heads for one in parts]), own)
+    expected = OWN_DECISIONS * own.root + counts.root
+    np.testing.assert_allclose(tuned.root, expected / expected.sum(axis=-1, keepdims=True))
+    assert not np.allclose(tuned.root, own.root)

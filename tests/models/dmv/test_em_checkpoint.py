@@ -137,3 +137,10 @@ def test_a_state_of_other_shapes_is_refused(tmp_path):
     save_model(path, kind, header, arrays | {"root": arrays["root"][:1]})
     with pytest.raises(DataError, match=r"checkpoint: found .*root has shape"):
         train("dmv", 2, Checkpoint(folder=tmp_path, resume=True))
+
+
+@pytest.mark.parametrize("method", ["dmv", "qg"])
+def test_fewer_iterations_than_were_saved_are_refused(method, tmp_path):
+    train(method, 3, Checkpoint(folder=tmp_path))
+    with pytest.raises(DataError, match="a checkpoint after 3 iterations, expected 2 at most; ask for more"):
+        train(method, 2, Checkpoint(folder=tmp_path, resume=True))

@@ -15,6 +15,7 @@ from qsproj.features.joint_templates import FAMILIES
 from qsproj.models.joint.joint_graph import MAX_LINK_LOG_ODDS, JointScores, infer_jointly
 from qsproj.models.joint.joint_options import Propagation
 from qsproj.models.joint.joint_structure import (
+    LEAST_LOG_ODDS,
     NO_VARIABLE,
     free_rows,
     free_side,
@@ -287,3 +288,23 @@ def test_certain_arcs_make_no_impossible_pair_likely():
     side = free_side(marginals, kept, 1, TREES)
     assert np.argwhere(side.grand.possible).tolist() == [[0, 2], [1, 3]]
     assert not side.siblings.possible.any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_related_arcs_are_those_of_all_pairs(seed):
+    """Against a loop over all pairs of arcs, in the order of pairs."""
+    rng, n = np.random.default_rng(seed), 7
+    marginals = rng.dirichlet(np.ones(n + 1), size=n + 1).T ** 2
+    kept = (rng.random((n + 1, n + 1)) < 0.5) & ~np.eye(n + 1, dtype=bool)
+    kept[:, 0] = False
+    arcs, side = np.argwhere(kept), free_side(marginals, kept, 1, TREES)
+    odds = [np.log(marginals[tuple(arc)]) - np.log1p(-marginals[tuple(arc)]) for arc in arcs]
+    likely = [
+        (one, other)
+        for one, other in itertools.product(range(len(arcs)), repeat=2)
+        if odds[one] + odds[other] > LEAST_LOG_ODDS
+    ]
+    grand = [(a, b) for a, b in likely if arcs[a][1] == arcs[b][0] and arcs[a][0] != arcs[b][1]]
+    pairs = [(a, b) for a, b in likely if arcs[a][0] == arcs[b][0] and arcs[a][1] < arcs[b][1]]
+    assert (side.grand.arcs - 1).tolist() == [list(pair) for pair in grand]
+    assert (side.siblings.arcs - 1).tolist() == [list(pair) for pair in pairs]

@@ -11,7 +11,7 @@ import pytest
 
 from qsproj.corpus.editing import with_heads
 from qsproj.corpus.sentence import SentencePair, make_alignment
-from qsproj.errors import UsageError
+from qsproj.errors import SentenceError, UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
 from qsproj.models.dmv.dmv import Dmv, DmvParameters, normalised, tag_numbers, uniform_parameters
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
@@ -385,3 +385,10 @@ def test_files_come_back_the_same(tmp_path):
         )
     parsed = [one.parse(pairs[0].target, confidence=True) for one in (model, again)]
     assert parsed[0].layout == parsed[1].layout
+
+
+def test_a_source_without_a_whole_tree_is_refused():
+    model = load_model("tests/kept_models/qg-dmv.model")
+    source, target = make_sentence("a b", "A B", [0, -1]), make_sentence("c d", "A B", [0, 1])
+    with pytest.raises(SentenceError, match="a source tree without all heads"):
+        model.arc_probabilities_given_source(SentencePair(source, target, make_alignment(2, 2, [(1, 1)])))

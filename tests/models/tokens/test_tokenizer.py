@@ -330,3 +330,24 @@ def test_of_rules_that_fit_the_one_of_the_longest_affixes_is_taken():
     assert expansions.words("dadilo") == ("adi", "b")
     assert expansions.words("adilo") == ("adi", "a")
     assert expansions.words("lo") == ("lo",)
+
+
+def test_punctuation_of_scripts_without_spaces_stands_alone(tmp_path):
+    words = [("1", "他", "SpaceAfter=No"), ("2", "說", "SpaceAfter=No"), ("3", "。", "_")]
+    learned = trained(
+        read(tmp_path, ("# text = 他說。\n" + "".join(ROW.format(*one) for one in words) + "\n") * 20)
+    )
+    assert learned.known
+    # Also where the weights would continue every token.
+    joining = replace(learned, transitions=learned.transitions + 1e3 * (np.arange(4) == INSIDE))
+    assert joining.words("他說。iPhone好（說）「他」") == [
+        "他說",
+        "。",
+        "iPhone好",
+        "（",
+        "說",
+        "）",
+        "「",
+        "他",
+        "」",
+    ]
