@@ -49,8 +49,7 @@ def align(
         Sentences and their translations, in the same order; more pairs give better links. Two lists of
         ``Sentence`` objects are paired by ``parallel_id``, else by ``sent_id``, where both have them.
     threshold : float
-        Minimum probability of a link. Use 0.15 for soft projection and joint parsing, which weight links
-        themselves.
+        Minimum probability of a link; 0.15 for soft projection and joint parsing, which weight links.
 
     Examples
     --------

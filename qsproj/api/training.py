@@ -165,8 +165,7 @@ def adapt(source: Iterable[Sentence], target: Iterable[Sentence], *, seed: int =
     """Train a converter between two annotation styles on the same sentences in both.
 
     The converter has ``convert_sentence(sentence)`` and ``save(path)``. Raises DataError at the first pair
-    whose words differ, and at the first sentence without a partner; UsageError when a side has no sentence or
-    no tree.
+    whose words differ, and at the first sentence without a partner; UsageError when a side has no tree.
 
     Parameters
     ----------
@@ -213,8 +212,7 @@ def bundle(tagger: Tagger | TextParser, parser: Parser, *, readings: int = 0) ->
     parser : a parser
         Parses tagged sentences; from a text model, its parser is used.
     readings : int
-        With a first-order parser: the number of uncertain tags to vary; parses are averaged over the tag
-        sequences.
+        With a first-order parser: the number of uncertain tags to vary; parses are averaged over them.
 
     Examples
     --------

@@ -63,8 +63,7 @@ def convert(
 ) -> list[Sentence]:
     """Convert trees to another annotation style, by rules or by a trained converter.
 
-    Raises UsageError when the style is unknown; MissingTreeError when a converter gets a sentence without
-    heads.
+    Raises UsageError when the style is unknown; MissingTreeError when a sentence for a converter has no head.
 
     Parameters
     ----------
@@ -215,8 +214,7 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     Parameters
     ----------
     gold, system : iterable of Sentence
-        Sentences of the same words. Words without a gold head are not scored; a missing head in ``system`` is
-        wrong.
+        Sentences of the same words. Words without a gold head are not scored; a missing system head is wrong.
 
     Examples
     --------

@@ -102,8 +102,7 @@ def run(options: argparse.Namespace) -> None:
 def _linked(options: argparse.Namespace, alignments: Iterable[Alignment]) -> Iterator[Sentence]:
     pairs = pair_files(options.source, options.target, pairing=options.pair)
     for (_, target), links in zip(pairs, alignments, strict=True):
-        bare = links if options.weights else replace(links, weights=None)
-        yield with_links_in_misc(target, bare)
+        yield with_links_in_misc(target, links if options.weights else replace(links, weights=None))
 
 
 def _aligned(options: argparse.Namespace, threshold: float) -> Iterator[Alignment]:

@@ -81,8 +81,7 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
     created when the last sentence is written, so a file may be rewritten while it is read.
 
     Raises UsageError when the file cannot be written, or ``sentences`` is one sentence or a string;
-    ValueError when a changed column does not have one cell for each word, or a cell is empty or holds a tab
-    or a line end.
+    ValueError when a changed column has another number of cells, or a cell is empty or has a tab or line end.
     """
     if isinstance(sentences, Sentence | str) or not isinstance(sentences, Iterable):
         found = "one" if isinstance(sentences, Sentence) else described(sentences)

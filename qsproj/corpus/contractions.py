@@ -109,9 +109,7 @@ def cased_like(token: str, parts: tuple[str, ...]) -> list[str]:
     """Return lower-cased words in the case of their token."""
     if len(token) > 1 and token.isupper():
         return [part.upper() for part in parts]
-    if token[0].isupper():
-        return [parts[0][0].upper() + parts[0][1:], *parts[1:]]
-    return list(parts)
+    return [parts[0][0].upper() + parts[0][1:], *parts[1:]] if token[0].isupper() else list(parts)
 
 
 def merge_contractions(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -77,8 +77,7 @@ def cut_around(text: str, cut: Callable[[str], list[str]]) -> list[str]:
     parts, at = [], 0
     for begin, end in spans:
         # An escape represents a non-letter, which separates words.
-        stand_in = f" {_STAND_IN} " if text[begin] == "&" else _STAND_IN
-        parts += [text[at:begin], stand_in]
+        parts += [text[at:begin], f" {_STAND_IN} " if text[begin] == "&" else _STAND_IN]
         at = end
     whole = iter([text[begin:end] for begin, end in spans])
     tokens = cut("".join([*parts, text[at:]]))

@@ -28,10 +28,7 @@ def agreement(first: Sequence[Sentence], second: Sequence[Sentence]) -> list[Agr
 
 
 def _columns(sentences: Sequence[Sentence]) -> dict[str, list[_Cell]]:
-    """Return the cell of each word in each column; None where nothing is annotated.
-
-    No features are an annotation in a sentence where other words have some.
-    """
+    """Return the cell of each word in each column; None: not annotated, as FEATS where no word has some."""
     tags, features, relations = (
         [
             None if cell == UNSPECIFIED and (name != "feats" or set(cells) == {cell}) else cell

@@ -115,9 +115,9 @@ def systems_as_table(paths: Sequence[str], scores: Sequence[AttachmentScores]) -
 def _score_table(scores: AttachmentScores, *, trees: bool) -> list[str]:
     lines = []
     for score, label, name, meaning in WORD_SCORES if trees else _TAG_SCORES:
-        words, tagged = scores.total(name), scores.total("with_gold_tag")
-        of_tagged = trees and name == "tags" and tagged != scores.tokens
-        counted = f"{words:,} of {pluralise(tagged, 'word')}" if of_tagged else pluralise(words, "word")
+        words, tagged = scores.total(name), scores.total("with_gold_tag") if trees else scores.tokens
+        one_count = name != "tags" or tagged == scores.tokens
+        counted = pluralise(words, "word") if one_count else f"{words:,} of {pluralise(tagged, 'word')}"
         lines.append((label, getattr(scores, score), f"{counted} {meaning}"))
     for score, label, name, meaning in SENTENCE_SCORES if trees else ():
         complete = int(scores.complete(name).sum())

@@ -171,8 +171,7 @@ def _stretch(
         j += 1
     elif not multiword and gold_span[0] < system_span[0]:
         i += 1
-    ends = [i, j]
-    sides = (gold, system)
+    ends, sides = [i, j], (gold, system)
     while True:
         # A multiword token belongs to the stretch that it begins in, a word to the one that it ends in.
         left = [(*words[at], side) for side, (words, at) in enumerate(zip(sides, ends)) if at < len(words)]
@@ -191,8 +190,7 @@ def _common(gold: Sequence[str], system: Sequence[str]) -> list[tuple[int, int]]
         for j in reversed(range(len(system))):
             without = max(longest[i + 1][j], longest[i][j + 1])
             longest[i][j] = 1 + longest[i + 1][j + 1] if gold[i] == system[j] else without
-    pairs = []
-    i = j = 0
+    pairs, i, j = list[tuple[int, int]](), 0, 0
     while i < len(gold) and j < len(system):
         if gold[i] == system[j]:
             pairs.append((i, j))

@@ -18,8 +18,7 @@ def to_stanza(sentences: Sentence | Iterable[Sentence]) -> list[list[dict[str, A
     """Convert sentences to the dictionaries of ``stanza.Document`` and its ``to_dict``.
 
     The ``id`` of a multiword token is a tuple of the numbers of its words. ``start_char`` and ``end_char``
-    are offsets in the concatenated texts of all sentences. Lost are comments and empty nodes. stanza itself
-    is not required.
+    are offsets in the concatenated texts of all sentences. Comments and empty nodes are lost.
 
     Examples
     --------

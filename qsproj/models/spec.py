@@ -68,6 +68,15 @@ def check(options: Any) -> None:
         what.check(name, getattr(options, name))
 
 
+class CheckedOptions:
+    """A dataclass of options that are within their ranges. Abstract."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
 def restored(
     usual: Options, header: Any, *, among_others: bool = False, former: Collection[str] = ()
 ) -> Options:

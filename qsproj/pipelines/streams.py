@@ -69,29 +69,22 @@ def tag_stream(
 
 
 def parse_all(
-    parser: Parser,
-    sentences: Iterable[Sentence],
-    *,
-    decode: str = "mbr",
-    confidence: bool = False,
-    retag: bool = False,
-    fixed: bool = False,
+    parser: Parser, sentences: Iterable[Sentence], *, retag: bool = False, fixed: bool = False, **how: Any
 ) -> Iterator[Sentence]:
     """Parse sentences in order as :meth:`Parser.parse_all`; those of more than MAX_WORDS words are unchanged.
 
     ``retag``: a text parser replaces tags. ``fixed``: see :mod:`qsproj.models.constraints`.
     """
     parser = (parser.retagging() if retag else None) or parser
-    parsed = partial(parser.parse_all, decode=decode, confidence=confidence)
     read, every = tee(sentences)
     short = (sentence for sentence in read if len(sentence) <= MAX_WORDS)
     results: Iterator[Sentence]
     if fixed:
         check_takes_parts(parser)
         noted, given = tee(short)
-        results = map(with_kept_deps, parsed(noted, known=known_part), given)
+        results = map(with_kept_deps, parser.parse_all(noted, known=known_part, **how), given)
     else:
-        results = parsed(short)
+        results = parser.parse_all(short, **how)
     return (sentence if len(sentence) > MAX_WORDS else next(results) for sentence in every)
 
 

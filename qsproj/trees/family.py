@@ -224,8 +224,7 @@ class TreeFamily:
         """Return the expected sum of the values of a tree's arcs, and its gradient, for minimum risk.
 
         ``values`` float64[n+1, n+1]: of each arc (loss, or gain); finite where the arc is allowed, not read
-        elsewhere. The gradient by scores, float64[n+1, n+1]: covariance of each arc with that sum; columns
-        sum to 0.
+        elsewhere. The gradient by scores, float64[n+1, n+1]: covariance of arc and sum; columns sum to 0.
 
         *Source*: thesis 3.2.4; not by its eq. 3.14 but by complex scores (Squire and Trapp 1998): imaginary
         parts of marginals are slopes along ``values``, times a step too small to change anything. O(n^3).

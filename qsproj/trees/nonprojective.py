@@ -73,12 +73,6 @@ def _word_by_word(arcs: Scores, size: int, rng: Rng) -> Numbers:
 
 _TREES = TreeFamily(find_best=arborescence, sum_up=matrix_tree, sum_in_logs=matrix_tree_log, draw=_draw)
 
-best = _TREES.best
-posterior = _TREES.posterior
-marginals = _TREES.marginals
-k_best = _TREES.k_best
-sample = _TREES.sample
-entropy = _TREES.entropy
-renyi_entropy = _TREES.renyi_entropy
-max_marginals = _TREES.max_marginals
-expectation = _TREES.expectation
+best, k_best, sample, expectation = _TREES.best, _TREES.k_best, _TREES.sample, _TREES.expectation
+posterior, marginals, max_marginals = _TREES.posterior, _TREES.marginals, _TREES.max_marginals
+entropy, renyi_entropy = _TREES.entropy, _TREES.renyi_entropy

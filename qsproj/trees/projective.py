@@ -32,12 +32,6 @@ def _draw(arcs: Scores, heads: Heads, size: int, rng: Rng, single_root: bool) ->
 
 _TREES = TreeFamily(find_best=eisner_best, sum_up=eisner_posterior, sum_in_logs=eisner_log, draw=_draw)
 
-best = _TREES.best
-posterior = _TREES.posterior
-marginals = _TREES.marginals
-k_best = _TREES.k_best
-sample = _TREES.sample
-entropy = _TREES.entropy
-renyi_entropy = _TREES.renyi_entropy
-max_marginals = _TREES.max_marginals
-expectation = _TREES.expectation
+best, k_best, sample, expectation = _TREES.best, _TREES.k_best, _TREES.sample, _TREES.expectation
+posterior, marginals, max_marginals = _TREES.posterior, _TREES.marginals, _TREES.max_marginals
+entropy, renyi_entropy = _TREES.entropy, _TREES.renyi_entropy

@@ -125,9 +125,8 @@ class _Spacing:
                 left, right = arc.span
                 if left == ROOT:
                     # The label is centred on a vertical line.
-                    self.roots[right] = max(
-                        self.roots.get(right, 0.0), text_width(arc.label, LABEL_SIZE) / 2 + 2
-                    )
+                    room = text_width(arc.label, LABEL_SIZE) / 2 + 2
+                    self.roots[right] = max(self.roots.get(right, 0.0), room)
                     continue
                 room = text_width(arc.label, LABEL_SIZE) + _LABEL_ROOM
                 start, end = offsets[arc.head, arc.dependent, left], offsets[arc.head, arc.dependent, right]

@@ -22,7 +22,6 @@ from qsproj.errors import DataError, SentenceLengthError, UsageError
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import JointParser, ParsedPair
 
-STANDARD_INPUT = "-"
 SIDES = ("source", "target")
 _LOOKED_AT = 1000  # sentences; a side is treated as untagged if none of them has a tag
 

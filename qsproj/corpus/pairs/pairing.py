@@ -1,7 +1,7 @@
 """Pairing of sentences with their translations by ID or by order, skipping blank lines."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import NamedTuple
 
 from qsproj.corpus.editing import begins_paragraph, comment_value, line_of
@@ -44,8 +44,7 @@ class BlankLines:
 
 def _line_number(sent_id: str | None) -> int:
     text = sent_id or ""
-    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
-    return int(text) if is_number else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
 
 
 _IDS = ("parallel_id", "sent_id")
@@ -68,14 +67,15 @@ def pair_sentences(
     """
     check_name("pairing", pairing, PAIRINGS)
     sources, targets = iter(source_sentences), iter(target_sentences)
-    first = next(sources, None), next(targets, None)
+    first = list(islice(sources, 1)), list(islice(targets, 1))
     source_name, target_name = names or (None, None)
+    one, other = (enumerate(chain(*side), start=1) for side in zip(first, (sources, targets), strict=True))
     sides = (
-        _Side("source", target_name or "the target", source_name, _placed(first[0], sources)),
-        _Side("target", source_name or "the source", target_name, _placed(first[1], targets)),
+        _Side("source", target_name or "the target", source_name, one),
+        _Side("target", source_name or "the source", target_name, other),
     )
     for key in _IDS if pairing == BY_ID else ():
-        if all(one is not None and comment_value(one, key) for one in first):
+        if all(side and comment_value(side[0], key) for side in first):
             return _pairs_by_id(*sides, key)
     return _pairs_by_order(*sides)
 
@@ -86,7 +86,7 @@ def pair_files(source: str, target: str, *, pairing: str = BY_ID) -> Iterator[tu
     return pair_sentences(read_sentences(source), read_sentences(target), names=names, pairing=pairing)
 
 
-_Place = tuple[int, int | None]  # the number of a sentence on its side and that of its line, from 1
+_Numbered = tuple[int, Sentence]  # a sentence after its number on its side, from 1
 
 
 class _Side(NamedTuple):
@@ -95,34 +95,27 @@ class _Side(NamedTuple):
     role: str
     other: str
     name: str | None
-    sentences: Iterator[tuple[_Place, Sentence]]
+    sentences: Iterator[_Numbered]
 
-    def error(self, place: _Place, *facts: str) -> DataError:
+    def error(self, place: _Numbered, *facts: str) -> DataError:
         """Return an error at a sentence, with what is found and expected and a remedy."""
-        number, line = place
         if self.name is None:
-            return DataError(f"{self.role} sentence {number}", None, *facts)
-        return DataError(self.name, line, *facts)
+            return DataError(f"{self.role} sentence {place[0]}", None, *facts)
+        return DataError(self.name, line_of(place[1]), *facts)
 
-    def without_partner(self, place: _Place, key: str, value: str) -> DataError:
+    def without_partner(self, place: _Numbered, key: str, value: str) -> DataError:
         found, expected = f"{key} {value} in the {self.role} only", f"it in {self.other}, too"
         remedy = "remove what is on one side only, or pair by order (--pair order)"
         return self.error(place, found, expected, remedy)
-
-
-def _placed(first: Sentence | None, others: Iterator[Sentence]) -> Iterator[tuple[_Place, Sentence]]:
-    sentences = others if first is None else chain([first], others)
-    for number, sentence in enumerate(sentences, start=1):
-        yield (number, line_of(sentence)), sentence
 
 
 def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Sentence, Sentence]]:
     for source, target in zip_longest(source_side.sentences, target_side.sentences):
         if source is None or target is None:
             longer, shorter = (target_side, source_side) if source is None else (source_side, target_side)
-            place, sentence = source or target
+            place = source or target
             inside = "" if shorter.name is None else f" in {shorter.name}"
-            found = f"{sentence_name(sentence, place[0])}, but no more {shorter.role} sentences{inside}"
+            found = f"{sentence_name(place[1], place[0])}, but no more {shorter.role} sentences{inside}"
             remedy = "check that both hold the same sentences, or give them parallel_id comments"
             raise longer.error(place, found, "a partner of each", remedy)
         yield source[1], target[1]
@@ -131,30 +124,30 @@ def _pairs_by_order(source_side: _Side, target_side: _Side) -> Iterator[tuple[Se
 def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[tuple[Sentence, Sentence]]:
     source_blanks, target_blanks = BlankLines(), BlankLines()
     keyed_targets = _keyed(target_side, key, target_blanks)
-    waiting: dict[str, tuple[_Place, str, Sentence]] = {}
+    waiting: dict[str, tuple[str, _Numbered]] = {}
     left_out = 0
-    for place, value, source in _keyed(source_side, key, source_blanks):
+    for value, place in _keyed(source_side, key, source_blanks):
         while value not in waiting and value not in target_blanks:
             following = next(keyed_targets, None)
             if following is None:
                 raise source_side.without_partner(place, key, value)
-            waiting[following[1]] = following
+            waiting[following[0]] = following
         if value in waiting:
-            yield source, waiting.pop(value)[2]
+            yield place[1], waiting.pop(value)[1][1]
         else:
             left_out += 1
-    for place, value, _ in chain(waiting.values(), keyed_targets):
+    for value, place in chain(waiting.values(), keyed_targets):
         if value not in source_blanks:
             raise target_side.without_partner(place, key, value)
         left_out += 1
     report_left_out(left_out, source_side.name, target_side.name)
 
 
-def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, str, Sentence]]:
-    """Yield (place, ID, sentence), noting blank lines in ``blanks``; IDs must be present and unique."""
+def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[str, _Numbered]]:
+    """Yield sentences after their IDs, noting blank lines in ``blanks``; IDs must be present and unique."""
     seen = set[str]()
-    for place, sentence in side.sentences:
-        value = comment_value(sentence, key)
+    for place in side.sentences:
+        value = comment_value(place[1], key)
         if not value:
             remedy = f"give every sentence a {key}, or pair by order (--pair order)"
             raise side.error(place, f"no {key}", "one, as in the first sentence", remedy)
@@ -162,8 +155,8 @@ def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[_Place, 
             remedy = "join or remove the sentences that share it"
             raise side.error(place, f"{key} {value} again", "each once", remedy)
         seen.add(value)
-        blanks.note(sentence)
-        yield place, value, sentence
+        blanks.note(place[1])
+        yield value, place
 
 
 def sentence_name(sentence: Sentence, number: int) -> str:

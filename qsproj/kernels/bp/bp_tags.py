@@ -127,8 +127,7 @@ def _possible_tags(incoming, n_tags):
 def _trigram_charts(weights, tags, counts, scores, maximise):
     """Return totals before and after each pair of tags, float64[n, K+1, K] each.
 
-    ``before[i, s, t]``: up to tag t of word i after s, without word i's own weight; ``after[i, s, t]``: what
-    follows.
+    ``before[i, s, t]``: up to tag t of word i after s, without i's own weight; ``after[i, s, t]``: the rest.
     """
     n, k = weights.shape
     before = np.full((n, k + 1, k), -np.inf)

@@ -209,8 +209,7 @@ def eisner_posterior(scores, single_root):
     Column d is shifted by the score of its head in a best tree. Returns log Z; the marginals; the derivatives
     d log Z / d weight, the weight being exp(score - shift), 0 where underflow may have cost digits:
     log(derivative) + score - shift is the log of a marginal too small for a float; the shifts float64[n+1];
-    and False where no tree is possible, or numbers left the range in which the result is exact (then use
-    ``eisner_log``).
+    and False where no tree is possible, or the result is not exact (then use ``eisner_log``).
     """
     size = scores.shape[0]
     last = size - 1

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from qsproj.models.spec import check, option_field
+from qsproj.models.spec import CheckedOptions, option_field
 
 STARTS = ("harmonic", "uniform", "trees")
 QG_STARTS = ("trees", "uniform")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DmvOptions:
+class DmvOptions(CheckedOptions):
     """Training of a DMV.
 
     ``start``: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative frequencies in the
@@ -28,12 +28,9 @@ class DmvOptions:
     punctuation: str = "strip"
     sibling_pairs: int = option_field(0, least=0)
 
-    def __post_init__(self) -> None:
-        check(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QgOptions:
+class QgOptions(CheckedOptions):
     """Training of a QG-DMV.
 
     ``iterations``, ``tolerance``: as in DmvOptions. ``smoothing``, ``monolingual_smoothing``: added to every
@@ -63,6 +60,3 @@ class QgOptions:
         help="condition dependents on their most recent sibling in parsing new text, learned from the trees "
         "of the first N training pairs; 0: do not",
     )
-
-    def __post_init__(self) -> None:
-        check(self)

@@ -142,10 +142,7 @@ def _packed_parts(
         return np.asarray((lengths > 0) & (lengths <= options.max_words))
 
     too_long = f"no words, or more than {options.max_words} words"
-    reasons = (
-        (has_few_words, too_long),
-        (admits_any_tree, "arcs that no possible tree contains"),
-    )
+    reasons = ((has_few_words, too_long), (admits_any_tree, "arcs that no possible tree contains"))
     for chunk in blocks_of(sentences, PART_SENTENCES):
         heads = None
         if options.keep_heads or options.start == "trees":

@@ -230,7 +230,7 @@ class EnhancedParser(Wrapper[Parser]):
     enhancer: Enhancer
 
     block = BLOCK
-    parse_all = Parser.parse_all
+    parse_all = Parser.parse_all  # type: ignore[assignment]
 
     def parsed_block(
         self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool

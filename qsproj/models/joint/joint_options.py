@@ -7,7 +7,7 @@ from qsproj.errors import UsageError
 from qsproj.features.joint_templates import FAMILIES, LINK_FAMILIES
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.schema import anything, checked, names, text
-from qsproj.models.spec import check, option_field, restored
+from qsproj.models.spec import CheckedOptions, check, option_field, restored
 
 # Chosen like a family of factors: both trees and the links must have a synchronous derivation.
 SYNCH = "SYNCH"
@@ -25,19 +25,16 @@ TAGS = ("given", "links", "joint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Propagation:
+class Propagation(CheckedOptions):
     """Limits of message passing: iterations (40 in the thesis), tolerance in log-odds, and damping."""
 
     max_iterations: int = option_field(40, least=1)
     tolerance: float = 1e-3
     damping: float = option_field(0.0, least=0.0, most=1.0)
 
-    def __post_init__(self) -> None:
-        check(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JointOptions:
+class JointOptions(CheckedOptions):
     """The graph of a pair, stored with the model for training and parsing.
 
     ``source_tree``: ``joint``, inferred with the rest; ``best``, the source parser's; ``observed``.
@@ -55,9 +52,6 @@ class JointOptions:
     )
     tag_threshold: float | None = option_field(None, least=0.0, most=1.0)
 
-    def __post_init__(self) -> None:
-        check(self)
-
     @staticmethod
     def from_header(header: dict[str, Any]) -> "JointOptions":
         """Rebuild the options from a model's header; older ones have default propagation and thresholds."""
@@ -66,7 +60,7 @@ class JointOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JointTrainingOptions:
+class JointTrainingOptions(CheckedOptions):
     """Training of the joint weights.
 
     ``source_evidence``: exponent, 0 to 1, of the probability of the source parser's own tree given the target
@@ -78,9 +72,6 @@ class JointTrainingOptions:
     l2: float = option_field(100.0, least=0.0)
     source_evidence: float = option_field(0.25, least=0.0, most=1.0, expected="0 to 1")
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @staticmethod
     def from_header(header: dict[str, Any] | None) -> "JointTrainingOptions | None":

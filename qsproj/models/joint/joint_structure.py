@@ -72,8 +72,7 @@ def kept_arcs(marginals: Floats, *trees: Heads, least_probability: float = MIN_P
     """Return bool[n+1, n+1]: each word's most probable heads by ``marginals``, and all arcs of some trees."""
     kept = marginals >= least_probability
     if len(marginals) > MAX_HEADS:
-        weakest = np.partition(marginals, -MAX_HEADS, axis=0)[-MAX_HEADS]
-        kept &= marginals >= weakest
+        kept &= marginals >= np.partition(marginals, -MAX_HEADS, axis=0)[-MAX_HEADS]
     for heads in trees:
         kept[heads[1:], np.arange(1, len(heads))] = True
     kept[:, 0] = False

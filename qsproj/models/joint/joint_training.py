@@ -147,8 +147,7 @@ class JointTrainer(ResumableTrainer[JointExample, JointWeights]):
         if Status.CONTRADICTION not in (free.status, clamped.status):
             self.learn(example.pair, free, clamped)
         words = np.arange(1, len(example.target_heads))
-        chances = free.target[example.target_heads[1:], words]
-        return float(-np.log(np.maximum(chances, 1e-12)).sum())
+        return float(-np.log(np.maximum(free.target[example.target_heads[1:], words], 1e-12)).sum())
 
     def infer(self, example: JointExample) -> tuple[JointBeliefs, JointBeliefs]:
         scores = self.weights.scores(example.pair)

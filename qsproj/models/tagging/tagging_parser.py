@@ -35,7 +35,7 @@ from qsproj.models.graph import graph_factors
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import Parser, TrainingTree
 from qsproj.models.schema import Archive, Arrays, shaped
-from qsproj.models.spec import check, option_field, restored
+from qsproj.models.spec import CheckedOptions, option_field, restored
 from qsproj.models.storage import described
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tree_decoder import TreeDecoder
@@ -221,15 +221,12 @@ class TaggingWeights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaggingOptions:
+class TaggingOptions(CheckedOptions):
     """Pruning by tagger and first order, and iterations of message passing in training and parsing."""
 
     iterations: int = option_field(5, least=1)
     arc_threshold: float = option_field(3e-3, least=0.0, most=1.0, within=True)
     tag_threshold: float = option_field(1e-2, least=0.0, most=1.0, within=True)
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -192,20 +192,18 @@ class TextParser(Wrapper[Parser]):
         self,
         sentences: Iterable[Sentence],
         *,
-        decode: str = "mbr",
-        confidence: bool = False,
         known: KnownPart | None = None,
         retag: bool = False,
+        **how: Any,
     ) -> Iterator[Sentence]:
         own = self.retagging() if retag else self
-        asked: Any = {"decode": decode, "confidence": confidence, "known": known}
         for uncertain, run in groupby(sentences, key=own._is_uncertain):
             if uncertain:
-                yield from Parser.parse_all(own, run, **asked)
+                yield from Parser.parse_all(own, run, known=known, **how)
             else:
                 # As in other parsers, known parts are taken one by one.
                 tagged = map(own._tagged, blocks_of(run, BLOCK if known is None else 1))
-                yield from self.base.parse_all(chain.from_iterable(tagged), **asked)
+                yield from self.base.parse_all(chain.from_iterable(tagged), known=known, **how)
 
     def _is_uncertain(self, sentence: Sentence) -> bool:
         check_sentence(sentence)

@@ -251,9 +251,7 @@ class Workspace:
             return {field.name: self._settled(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, Mapping):
             return {name: self._settled(part) for name, part in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._settled(part) for part in value]
-        return value
+        return [self._settled(part) for part in value] if isinstance(value, list | tuple) else value
 
     def _digest(self, path: str) -> str:
         """Return the digest of a file, cached: files must not change while the workspace is in use."""

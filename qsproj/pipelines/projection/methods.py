@@ -13,7 +13,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
-from qsproj.models.spec import check, option_field
+from qsproj.models.spec import CheckedOptions, option_field
 from qsproj.pipelines.treebanks import Treebank
 
 if TYPE_CHECKING:  # it imports numba, and help of the options should not wait for it
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # it imports numba, and help of the options should not wait f
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedArcs:
+class ProjectedArcs(CheckedOptions):
     """Choice of projected arcs and of training sentences.
 
     ``completion``: a name in :data:`qsproj.pipelines.projection.hard_projection.COMPLETIONS`.
@@ -39,9 +39,6 @@ class ProjectedArcs:
         most=1.0,
         help="train on sentences with heads on at least this share of words; 1: complete trees only",
     )
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 USUAL_ARCS = ProjectedArcs()
@@ -61,7 +58,7 @@ ENOUGH_WORDS = 400_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoftProjectionOptions:
+class SoftProjectionOptions(CheckedOptions):
     """Options of soft projection.
 
     ``sentences``: None: as many as have ENOUGH_WORDS. ``epochs``: passes over the pairs. ``l2``: pull
@@ -83,9 +80,6 @@ class SoftProjectionOptions:
         0.75, least=0.0, most=2.0, help="weight of evidence from links relative to the prior"
     )
     projective: bool = True
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 HARD_EPOCHS = 5  # of the method ``hard``

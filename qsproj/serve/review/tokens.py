@@ -110,8 +110,7 @@ class Tokens:
 
     def spans(self) -> list[tuple[int, int, str, bool]]:
         """Return (first word, last word, form, whether a space follows) of each token."""
-        ends = accumulate(len(token.words) for token in self.tokens)
-        pairs = zip(ends, self.tokens, strict=True)
+        pairs = zip(accumulate(len(token.words) for token in self.tokens), self.tokens, strict=True)
         return [(end - len(one.words) + 1, end, one.form, one.space_after) for end, one in pairs]
 
     def token_of(self, word: _Word) -> _Token:
