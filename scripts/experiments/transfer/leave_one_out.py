@@ -100,10 +100,10 @@ def _signed(number: float | None) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    codes = [code for code, language in LANGUAGES.items() if language.kind == TESTAMENT]
-    for name, default, help_ in (
-        ("--languages", ["hy", "uk", "wo", "it"], "of taggers (default: hy uk wo it)"),
-        ("--of-trees", ["hy", "uk"], "of parsers (default: hy uk)"),
+    testaments = [code for code, language in LANGUAGES.items() if language.kind == TESTAMENT]
+    for name, default, codes, help_ in (
+        ("--languages", ["hy", "uk", "wo", "it"], [*LANGUAGES], "of taggers (default: hy uk wo it)"),
+        ("--of-trees", ["hy", "uk"], testaments, "of parsers (default: hy uk)"),
     ):
         add(name, nargs="+", default=default, choices=codes, metavar="CODE", help=help_)
     add("--seeds", nargs="+", type=int, default=[1], metavar="N")
