@@ -36,7 +36,8 @@ def names_in(body):
         elif isinstance(node, ast.FunctionDef):
             found[node.name] = []
         elif isinstance(node, ast.Assign):
-            found |= {target.id: [] for target in node.targets if isinstance(target, ast.Name)}
+            targets = [one for target in node.targets for one in getattr(target, "elts", [target])]
+            found |= {target.id: [] for target in targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.AnnAssign):
             found[node.target.id] = []
     return found

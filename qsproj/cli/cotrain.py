@@ -1,8 +1,7 @@
 """Train a parser of monolingual target text from target trees and from a bitext without trees.
 
 SOURCE and TARGET are CoNLL-U with UPOS, paired by parallel_id, else by sent_id, else by order; ALIGNMENT
-holds candidate links. The parser is trained on the pairs as parsed by the joint model of `qsproj
-train-biparser`.
+holds candidate links. The parser is trained on the pairs as the joint model (`train-biparser`) parses them.
 """
 
 import argparse

@@ -2,8 +2,7 @@
 
 Files are kept in a cache folder (QSPROJ_CACHE, else the user's cache) and reused; interrupted downloads are
 resumed. Downloads are verified against the checksums of the catalogue or, where it has none, against the
-first download. Proxies are taken from the environment (HTTPS_PROXY, NO_PROXY). Needs pip install
-'qsproj[data]'.
+first download. HTTPS_PROXY and NO_PROXY name proxies. Needs pip install 'qsproj[data]'.
 """
 
 import argparse

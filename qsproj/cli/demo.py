@@ -2,8 +2,7 @@
 
 Ninety English trees are projected to German through the hand-made word links of corpora/en-de.pharaoh. In
 each fold, German parsers are trained on sixty of them, by hard and by soft projection, and tested on the
-other thirty. No German tree is used for training. The sample is tiny; see docs/results/thesis.md for results
-on real data.
+other thirty. No German tree is used for training. For results on real data see docs/results/thesis.md.
 """
 
 import argparse

@@ -1,7 +1,6 @@
 """Search trees: print the words that match a pattern, count them, or write their sentences.
 
-PATTERN has the syntax of the review page (`qsproj serve --review`): a list of conditions, all of which must
-hold for one word:
+PATTERN has the syntax of the review page (`qsproj serve --review`): conditions that all hold for one word:
 
   upos=NOUN|PROPN          a noun or a name
   deprel=obl, obl:*        this relation; with any subtype

@@ -1,7 +1,6 @@
 """Train a dependency parser on one or more treebanks.
 
-Treebanks are CoNLL-U (plain, .gz, .xz). Trees may be partial: training sums over the heads that are missing
-(HEAD is _).
+Treebanks are CoNLL-U (plain, .gz, .xz). Trees may be partial: training sums over missing heads (HEAD is _).
 """
 
 import argparse

@@ -52,6 +52,7 @@ _DOTS = frozenset("·‧")  # Catalan col·legi; Hebrew abbreviations and modifi
 _GERSHAYIM, _GERESH = frozenset('"״”“'), "׳"
 _HEBREW = re.compile("[א-ת]")
 _HEBREW_QUOTED = re.compile(r"""[א-ת]{2,}[^"״”“]*(?<!\s)["״”“](?![א-ת])""")
+_SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # white space and control characters
 _SUSPECT = re.compile(r"[^\x00-\x7f\w\s]|['\"ʼʻꞌ]")
 
 
@@ -229,7 +230,7 @@ def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
 
 def normalise(line: str, language: str) -> str:
     """Return the normalised text for :func:`tokenize`: single spaces, detached clitics joined."""
-    text = without_unseen_words(" ".join(line.lstrip(BYTE_ORDER_MARK).split()))
+    text = without_unseen_words(_SPACES.sub(" ", line.lstrip(BYTE_ORDER_MARK)).strip(" "))
     if "&" in text and (undone := _without_escapes(text)) is not None:
         text = undone
     return _DETACHED_CLITIC.sub(r"\1\2", text) if language == "en" else text

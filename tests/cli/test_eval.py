@@ -163,7 +163,7 @@ def test_standard_input_is_read_once(run_cli, files):
         (
             GOLD * 2,
             GOLD + GOLD.replace("fell", "fall"),
-            f"system.conllu:{1 + GOLD.count(chr(10))}: found 'fall' as word 2 of sentence 3 (one)",
+            f"system.conllu:{3 + GOLD.count(chr(10))}: found 'fall' as word 2 of sentence 3 (one)",
         ),
         (
             GOLD,

@@ -139,7 +139,7 @@ def test_em_goes_on_where_it_was(run_cli, tmp_path, method):
     run_cli(*command, "-o", tmp_path / "half", "--iterations", "1", *state)
     outcome = run_cli(*command, "-o", tmp_path / "resumed", "--iterations", "4", *state)
     assert re.search("after [34] iterations", outcome.err)
-    assert f"{tmp_path / 'state' / 'em.checkpoint'}: continuing after 1 iteration of EM\n" in outcome.err
+    assert f"{tmp_path / 'state' / 'em.checkpoint'}: continuing after 1 iteration\n" in outcome.err
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
     assert (tmp_path / "half").read_bytes() != (tmp_path / "whole").read_bytes()
 

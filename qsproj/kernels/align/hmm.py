@@ -15,8 +15,7 @@ Otherwise, a rare word explains everything in its only sentence (docs/notes/word
 
 Source: Vogel, Ney and Tillmann (1996); NULL as in Och and Ney (2003), section 2.1.2, in one chain of states
 (the last position) instead of two. Collapsed variational inference in its zero-order form (Asuncion et al.
-2009), sentence by sentence; posteriors of both directions multiplied as in Liang, Taskar and Klein (2006),
-section 3.2.
+2009), sentence by sentence; posteriors of both directions multiplied (Liang, Taskar and Klein 2006, 3.2).
 """
 
 from typing import NamedTuple

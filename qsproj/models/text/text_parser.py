@@ -188,22 +188,24 @@ class TextParser(Wrapper[Parser]):
         parser = self.retagging() if retag else self
         return super(TextParser, parser).parse(sentence, decode=decode, confidence=confidence, given=given)
 
-    def parse_all(
+    def parse_all(  # type: ignore[override]
         self,
         sentences: Iterable[Sentence],
         *,
+        decode: str = "mbr",
+        confidence: bool = False,
         known: KnownPart | None = None,
         retag: bool = False,
-        **how: Any,
     ) -> Iterator[Sentence]:
         own = self.retagging() if retag else self
+        how: dict[str, Any] = {"decode": decode, "confidence": confidence, "known": known}
         for uncertain, run in groupby(sentences, key=own._is_uncertain):
             if uncertain:
-                yield from Parser.parse_all(own, run, known=known, **how)
+                yield from Parser.parse_all(own, run, **how)
             else:
                 # As in other parsers, known parts are taken one by one.
                 tagged = map(own._tagged, blocks_of(run, BLOCK if known is None else 1))
-                yield from self.base.parse_all(chain.from_iterable(tagged), known=known, **how)
+                yield from self.base.parse_all(chain.from_iterable(tagged), **how)
 
     def _is_uncertain(self, sentence: Sentence) -> bool:
         check_sentence(sentence)
