@@ -156,3 +156,13 @@ def test_a_byte_order_mark_belongs_to_no_word(tmp_path):
     (tmp_path / "trees").write_text(f"{rows}\n", encoding="utf-8")
     ((_, words),) = pair_with_text(str(tmp_path / "trees"), str(tmp_path / "text"))
     assert words == ("Das", "Haus.")
+
+
+def test_control_characters_are_white_space():
+    sentence = next(read_text(["Der\x00Hund\x1bbellt\x7f."], "de"))
+    assert (sentence.forms, comment_value(sentence, "text")) == (
+        ("Der", "Hund", "bellt", "."),
+        "Der Hund bellt .",
+    )
+    assert list(read_text(["\x00\x07"], "de")) == []
+    assert next(read_text(["\u0301\x07"], "de")).forms == ("\u0301",)
