@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from functools import partial
 
 import pytest
@@ -65,12 +66,17 @@ def test_a_process_that_cannot_be_forked_leaves_its_place(monkeypatch, fresh):
         pool.stop()
 
 
+def slowly_doubled(job):
+    time.sleep(0.5)
+    return 2 * job
+
+
 def test_a_burst_waits_no_longer_than_one_by_one():
     async def burst():
         jobs = (pool.run(number, most_waiting=2) for number in range(6))
         return await asyncio.gather(*jobs, return_exceptions=True)
 
-    pool = ComputePool(doubled, processes=1)
+    pool = ComputePool(slowly_doubled, processes=1)
     try:
         done = asyncio.run(burst())
     finally:

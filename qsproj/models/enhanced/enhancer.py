@@ -109,11 +109,18 @@ class Tree:
     @cached_property
     def parts(self) -> list[dict[str, str]]:
         """The markers and the case of each word, by their names in patterns."""
-        found = []
-        for word in range(len(self.heads)):
-            of_word = {name: self.marker(word, name) for name in MARKERS}
-            found.append({**of_word, "cc": self.conjunction(word), "Case": self.feature(word, "Case")})
-        return found
+        marked = [{name: self.marker(word, name) for name in MARKERS} for word in range(len(self.heads))]
+        more = (
+            {"cc": self.conjunction(word), "Case": self.feature(word, "Case")} for word in range(len(marked))
+        )
+        return [own | other for own, other in zip(marked, more, strict=True)]
+
+    @cached_property
+    def below(self) -> list[list[tuple[str, bool]]]:
+        """The distinct relations of the dependents of each word, and whether these come before it."""
+        return [
+            sorted({(self.relation(one), one < at) for one in row}) for at, row in enumerate(self.children)
+        ]
 
     def candidates(self) -> Iterator[Candidate]:
         for word in range(1, len(self.heads)):
@@ -324,8 +331,7 @@ def _inputs(
 
 
 def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) -> Iterator[str]:
-    upos = tree.sentence.upos
-    dependent, head = one.dependent, one.head
+    upos, dependent, head = tree.sentence.upos, one.dependent, one.head
     tags = [upos[word - 1] if word else "ROOT" for word in (dependent, *one.passed, head)]
     yield way
     yield f"{way} tags {' '.join(tags)}"
@@ -341,12 +347,11 @@ def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) 
         yield f"{name} lemma {tree.lemma(word)}"
         for feature in ("VerbForm", "Voice", "PronType", "Case", "Mood"):
             yield f"{way} {name} {feature} {tree.feature(word, feature)}"
-        relations = sorted({tree.relation(child) for child in tree.children[word]})
-        for relation in relations:
-            yield f"{way} {name} has {relation}"
-        before = {tree.relation(child) for child in tree.children[word] if child < word}
+        relations = list(dict.fromkeys(relation for relation, _ in tree.below[word]))
+        yield from (f"{way} {name} has {relation}" for relation in relations)
+        early = any("subj" in relation and before for relation, before in tree.below[word])
         yield f"{way} {name} subject {any('subj' in relation for relation in relations)}"
-        yield f"{way} {name} subject before {any('subj' in relation for relation in before)}"
+        yield f"{way} {name} subject before {early}"
         yield f"{way} {name} object {'obj' in relations} {'obl' in relations}"
 
 
