@@ -109,18 +109,14 @@ class Tree:
     @cached_property
     def parts(self) -> list[dict[str, str]]:
         """The markers and the case of each word, by their names in patterns."""
-        marked = [{name: self.marker(word, name) for name in MARKERS} for word in range(len(self.heads))]
-        more = (
-            {"cc": self.conjunction(word), "Case": self.feature(word, "Case")} for word in range(len(marked))
-        )
-        return [own | other for own, other in zip(marked, more, strict=True)]
+        marked = [{name: self.marker(w, name) for name in MARKERS} for w in range(len(self.heads))]
+        more = [{"cc": self.conjunction(w), "Case": self.feature(w, "Case")} for w in range(len(self.heads))]
+        return [own | more[word] for word, own in enumerate(marked)]
 
     @cached_property
     def below(self) -> list[list[tuple[str, bool]]]:
         """The distinct relations of the dependents of each word, and whether these come before it."""
-        return [
-            sorted({(self.relation(one), one < at) for one in row}) for at, row in enumerate(self.children)
-        ]
+        return [sorted({(self.relation(c), c < at) for c in row}) for at, row in enumerate(self.children)]
 
     def candidates(self) -> Iterator[Candidate]:
         for word in range(1, len(self.heads)):
