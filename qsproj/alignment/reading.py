@@ -76,7 +76,8 @@ def _checked(pairs: Pairs, path: str) -> Pairs:
         notice(f"{path}: both sides are the same text {looked_at}; check that one is the translation")
     for number, side in enumerate(("source", "target")):
         lines = [" ".join(pair[number]) for pair in head]
-        if any(map(UNSPACED.search, lines)) and not are_parted(lines):
+        unspaced = sum(len(stretch) for line in lines for stretch in UNSPACED.findall(line))
+        if 2 * unspaced > sum(map(len, lines)) and not are_parted(lines):
             remedy = "whole clauses are aligned as words; segment them first (qsproj tokenize -m MODEL)"
             notice(f"{path}: the {side} side has few spaces, in a script without them; {remedy}")
         last = [pair[number][-1] for pair in head if pair[number]]

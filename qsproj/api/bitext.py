@@ -37,12 +37,11 @@ def align(
     target: Iterable[Sentence | Sequence[str]],
     *,
     threshold: float = 0.5,
-    unspaced: str | None = None,
 ) -> list[Alignment]:
     """Align the words of sentences and their translations; trains on these pairs alone.
 
     Returns weighted alignments in the order of the source sentences. Raises UsageError when the sides differ
-    in length, the threshold is not a probability, the name of a side is unknown, or a sentence is a string.
+    in length, the threshold is not a probability, or a sentence is a string.
 
     Parameters
     ----------
@@ -51,8 +50,6 @@ def align(
         ``Sentence`` objects are paired by ``parallel_id``, else by ``sent_id``, where both have them.
     threshold : float
         Minimum probability of a link; 0.15 for soft projection and joint parsing, which weight links.
-    unspaced : str, optional
-        The side that is written without spaces, ``source``, ``target`` or ``both``; its words are divided.
 
     Examples
     --------
@@ -68,7 +65,7 @@ def align(
     if all(isinstance(text, Sentence) for text in (*sources, *targets)):
         pairs = pair_sentences(cast("list[Sentence]", sources), cast("list[Sentence]", targets))
     words = [(validation.words_in(one), validation.words_in(other)) for one, other in pairs]
-    return list(align_words(words, threshold=float(threshold), unspaced=unspaced))
+    return list(align_words(words, threshold=float(threshold)))
 
 
 def project(

@@ -18,13 +18,8 @@ NO_LINK = -1
 Table = Numbers
 
 
-def all_links(n: int) -> Table:
-    """Return ``links`` for every arc over n words, variables numbered from 0, head after head."""
-    return chosen_links(np.ones((n + 1, n + 1), dtype=bool))
-
-
 def chosen_links(allowed: ArrayLike) -> Table:
-    """Return ``links`` for the arcs in ``allowed`` bool[n+1, n+1]; column 0 and the diagonal are not read."""
+    """Return ``links`` for arcs ``allowed`` bool[n+1, n+1] but column 0 and diagonal, head after head."""
     mask = np.array(allowed, dtype=bool)
     mask[:, 0] = False
     np.fill_diagonal(mask, False)

@@ -151,7 +151,7 @@ def tmx_pairs(
     named, seen = languages, dict[str, str]()
     pairs = units = 0
     if named and _parts_of(named[0]) == _parts_of(named[1]):
-        raise UsageError(f"{name}: found the language {named[0]} twice, expected two of the file's")
+        raise UsageError(f"{name}: found the language {named[0]} twice, expected two languages")
     for first, unit in _units(handle, name, opening):
         units += 1
         texts: dict[str, str] = {}
@@ -165,15 +165,14 @@ def tmx_pairs(
             languages = languages if one == other_one else (one, other_one)
         if languages is None:
             continue
-        others = (code for code in texts if not any(_is(code, known) for known in languages or ()))
+        fits = [[code for code in texts if _is(code, known)] for known in languages]
+        others = chain((code for code in texts if code not in chain(*fits)), *(own[1:] for own in fits))
         if named is None and (other := next(others, None)):
             remedy = "name two (align: --tokenize CODE CODE)"
             raise DataError(name, None, f"units in {', '.join((*languages, other))}", "two languages", remedy)
         # Preferably exactly the named variety of a language.
-        sides = [
-            next((texts[own] for own in (code, *texts) if own in texts and _is(own, code)), None)
-            for code in languages
-        ]
+        pairs_of = zip(languages, fits, strict=True)
+        sides = [texts[code if code in own else own[0]] if own else None for code, own in pairs_of]
         if sides[0] is not None and sides[1] is not None:
             pairs += 1
             yield sides[0], sides[1]

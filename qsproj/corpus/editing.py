@@ -165,8 +165,11 @@ def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
         return replace(sentence, layout=replace(layout, lines=lines))
     at = next(i for i, line in enumerate(layout.lines) if not line.startswith("#"))
     word_lines = tuple(line + 1 for line in layout.word_lines)
-    lines, first = (*layout.lines[:at], text, *layout.lines[at:]), layout.line and layout.line - 1
-    return replace(sentence, layout=replace(layout, lines=lines, word_lines=word_lines, line=first))
+    lines, line = (*layout.lines[:at], text, *layout.lines[at:]), layout.line
+    return replace(
+        sentence,
+        layout=replace(layout, lines=lines, word_lines=word_lines, line=None if line is None else line - 1),
+    )
 
 
 def line_of(sentence: Sentence, word: int = 0) -> int | None:
@@ -174,7 +177,7 @@ def line_of(sentence: Sentence, word: int = 0) -> int | None:
     layout = sentence.layout
     if layout is None or layout.line is None:
         return None
-    return layout.line + (layout.word_lines[word - 1] if word else 0)
+    return layout.line + layout.word_lines[word - 1] if word else max(layout.line, 1)
 
 
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:

@@ -275,10 +275,13 @@ def open_kept_output(path: Path, *, unit_end: bytes) -> Iterator[tuple[TextIO, P
 
 def check_can_be_written(path: str | os.PathLike[str] | None, *, text: bool = True) -> None:
     """Raise the UsageError of :func:`open_output` before any work; ``text``: False for a model."""
-    if path is None or path == "-" or stream_of(path) is not None:
+    if path is None or path == "-":
         return
     _check_ending(path, _NOT_WRITTEN if text else (*PACKED, *_NOT_WRITTEN[1:]))
     with _write_errors_reported(os.fspath(path)):
+        if (number := stream_of(path)) is not None:
+            os.fstat(number)  # an error for one that is closed
+            return
         final = _checked_final(path)
         if not final.exists() or final.is_file():
             _check_writable(final)
@@ -301,7 +304,7 @@ def stream_of(path: str | os.PathLike[str]) -> int | None:
     """Return the file descriptor that a path names, as /dev/stdout does, None for other paths."""
     text = os.fspath(path)
     number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(text, text.removeprefix("/dev/fd/"))
-    return int(number) if number != text and number.isdecimal() else None
+    return int(number) if number != text and number.isascii() and number.isdecimal() else None
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:

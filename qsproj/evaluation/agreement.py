@@ -28,7 +28,7 @@ def agreement(first: Sequence[Sentence], second: Sequence[Sentence]) -> list[Agr
 
 
 def _columns(sentences: Sequence[Sentence]) -> dict[str, list[_Cell]]:
-    """Return the cell of each word in each column; None: not annotated, as FEATS where no word has some."""
+    """Return each word's cell by column; None where not annotated, as FEATS of a sentence without any."""
     tags, features, relations = (
         [
             None if cell == UNSPECIFIED and (name != "feats" or set(cells) == {cell}) else cell

@@ -126,8 +126,11 @@ class ModelTokenizer(DummyTokenizer):
         words = [form for sentence in sentences for form in sentence.forms]
         starts: list[bool | int | None] = [at == 0 for sentence in sentences for at in range(len(sentence))]
         spaces = [*spaces_of(sentences)[:-1], text[-1:].isspace()] if words else []
-        kept = {USER_DATA: [sentence.to_conllu() for sentence in sentences]}
-        return Doc(self.component.vocab, words=words, spaces=spaces, sent_starts=starts, user_data=kept)
+        kept = (
+            [one.to_conllu() for one in sentences] if any(one.multiword_tokens for one in sentences) else []
+        )
+        data = {USER_DATA: kept}
+        return Doc(self.component.vocab, words=words, spaces=spaces, sent_starts=starts, user_data=data)
 
 
 def _part(words: Sentence, begin: int, end: int) -> Sentence:

@@ -33,7 +33,7 @@ class WorkerError(Exception):
 
 
 class TooManyWaitingError(Exception):
-    """As many jobs as may are waiting for a process."""
+    """The queue of a pool is full."""
 
 
 class ComputePool:

@@ -195,10 +195,7 @@ def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
 def parsed(
     model: ServedModel, parser: Parser, sentences: list[Sentence], *, retag: bool, confidence: bool
 ) -> Iterator[Sentence]:
-    """Yield the sentences parsed, those of more than MAX_WORDS words unchanged.
-
-    ``retag`` predicts the tags even where sentences have some.
-    """
+    """Yield the sentences parsed, those above MAX_WORDS words unchanged; ``retag`` also replaces tags."""
     needs_tags = model.tagger is None and "upos" in parser.reads
     if sentences and needs_tags and all({*one.upos, *one.xpos} == {UNSPECIFIED} for one in sentences):
         raise UsageError(

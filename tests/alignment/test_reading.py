@@ -93,6 +93,11 @@ def test_clauses_without_spaces_are_noticed(write):
     found = []
     with notices(found.append):
         list(read_word_pairs(write("en", "It is fine .\n"), write("ja", "今日は良い天気です。\n")))
+        list(
+            read_word_pairs(
+                write("a", "The name 中华人民共和国 is long .\n"), write("b", "Der Name ist lang .\n")
+            )
+        )
         list(read_word_pairs(write("s", "It is fine .\n"), write("t", "今日 は 良い 天気 です 。\n")))
     (line,) = found
     assert "en: the target side has few spaces, in a script without them" in line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import qsproj
 from qsproj.cli.main import main
-from qsproj.errors import UsageError
 from tests.test_kept_models import path_of
 
 
@@ -233,13 +231,3 @@ def test_progress_bars_are_shown_where_asked(capfd):
             assert _SHOWN.get() is False
         assert _SHOWN.get() is True
     assert _SHOWN.get() is None
-
-
-def test_a_side_without_spaces_is_aligned_by_its_parts():
-    words = {"cat": "猫儿", "dog": "狗子", "tree": "树木", "house": "房屋"}
-    orders = [*permutations(words, 2), *permutations(words, 3)]
-    english = [*map(list, orders), ["cat", "dog", "tree"]]
-    chinese = [*(["".join(map(words.get, order))] for order in orders), ["树木"]]
-    assert qsproj.align(english, chinese, unspaced="target")[-1].links.tolist() == [[3, 1]]
-    with pytest.raises(UsageError, match="unknown side 'left'"):
-        qsproj.align(english, chinese, unspaced="left")

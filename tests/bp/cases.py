@@ -11,7 +11,8 @@ from qsproj.bp.factors.booleans import all_true, any_pair, at_most_one, exactly_
 from qsproj.bp.factors.chains import child_sequence, step_starts, valence
 from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import forest, no_cross, projective_tree, tree
-from qsproj.bp.links import all_links, chosen_links
+from qsproj.bp.links import chosen_links
+from tests.bp.links import all_links
 
 
 def scores(rng, scale, *shape):

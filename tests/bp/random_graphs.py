@@ -8,7 +8,7 @@ from qsproj.bp.factors.booleans import all_true, at_most_one, exactly_one, link,
 from qsproj.bp.factors.chains import child_sequence, step_starts, valence
 from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import no_cross, projective_tree, tree
-from qsproj.bp.links import all_links
+from tests.bp.links import all_links
 
 N_BOOLEANS, N_TAGS = 6, 3
 

@@ -7,7 +7,6 @@ import pytest
 
 from qsproj.bp.factors.chains import step_table
 from qsproj.bp.links import (
-    all_links,
     arcs_of,
     candidate_heads,
     chosen_links,
@@ -17,6 +16,7 @@ from qsproj.bp.links import (
     siblings,
     two_cycles,
 )
+from tests.bp.links import all_links
 
 PRUNED = np.random.default_rng(3).random((6, 6)) < 0.7
 

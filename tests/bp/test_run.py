@@ -15,7 +15,7 @@ from qsproj.bp.factors.chains import child_sequence, step_starts, valence
 from qsproj.bp.factors.tags import tag, tag_link, trigram
 from qsproj.bp.factors.trees import no_cross, projective_tree, tree
 from qsproj.bp.graph import factor_graph
-from qsproj.bp.links import all_links, arcs_of, candidate_heads, dependent_chains, grandparents
+from qsproj.bp.links import arcs_of, candidate_heads, dependent_chains, grandparents
 from qsproj.bp.run import (
     BPOptions,
     Status,
@@ -28,6 +28,7 @@ from qsproj.bp.run import (
 )
 from qsproj.errors import UsageError
 from qsproj.trees import nonprojective, projective
+from tests.bp.links import all_links
 from tests.bp.random_graphs import acyclic_graph
 from tests.oracles.factor_graphs import GraphEnumeration
 from tests.oracles.factors import log_score

@@ -76,7 +76,7 @@ def test_tags_of_short_training_are_known(run_cli, tmp_path):
         (with_columns(one, upos=[f"my{tag}" for tag in one.upos]) for one in read_conllu(GERMAN)), path
     )
     (line,) = told(run_cli, "parse", "-m", model, path)
-    assert "knows 0% of the tags" in line
+    assert int(line.split("knows ")[1].split("%")[0]) < 10
 
 
 def test_words_of_another_language(models, run_cli):

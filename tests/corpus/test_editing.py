@@ -1,12 +1,14 @@
 """Changed copies of sentences."""
 
 import io
+from pathlib import Path
 
 import pytest
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import (
     comment_value,
+    line_of,
     misc_values,
     with_columns,
     with_comment,
@@ -116,3 +118,15 @@ def test_a_made_sentence_gets_its_rows_below_the_comment():
 def test_arc_probabilities_have_four_decimals_and_stay_within_0_and_1():
     made = with_probabilities(Sentence.from_words(["a", "b", "c"]), "ArcProb", [1.0 + 1e-12, 0.12345, -1e-17])
     assert misc_values(made, "ArcProb") == ("1.0000", "0.1235", "0.0000")
+
+
+def test_words_keep_their_lines_whatever_comments_are_added():
+    sentence = next(read_conllu("corpora/de.conllu"))
+    lines = [line_of(sentence, word) for word in range(1, len(sentence) + 1)]
+    rows = Path("corpora/de.conllu").read_text(encoding="utf-8").splitlines()
+    assert [rows[line - 1].split("\t")[1] for line in lines] == list(sentence.forms)
+    for number in range(4):
+        sentence = with_comment(sentence, f"note{number}", "x")
+        assert [line_of(sentence, word) for word in range(1, len(sentence) + 1)] == lines
+    assert line_of(sentence) == 1
+    assert line_of(with_comment(Sentence.from_words(["a"]), "note", "x"), 1) is None

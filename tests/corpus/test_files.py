@@ -357,3 +357,8 @@ def test_a_line_feed_may_follow_the_bytes_looked_at(tmp_path):
     path = tmp_path / "text"
     path.write_bytes(b"a" * 4095 + b"\r\nb\r\n")
     assert read(path) == "a" * 4095 + "\r\nb\r\n"
+
+
+def test_a_closed_stream_is_refused_before_the_work():
+    with pytest.raises(UsageError, match="/dev/fd/987: cannot be written"):
+        check_can_be_written("/dev/fd/987")

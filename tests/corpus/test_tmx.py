@@ -44,6 +44,10 @@ def test_varieties_and_longer_codes_are_of_one_language():
     assert list(read_bitext(tmx((EN, DE), (british, coded)))) == pairs
     assert list(read_bitext(tmx((EN, DE), (british, coded)), languages=("en", "de"))) == pairs
     assert list(read_bitext(tmx((EN, british)))) == [("The dog.", "The hound.")]
+    both = ('xml:lang="zh-CN"', "简体"), ('xml:lang="zh-TW"', "繁體")
+    with pytest.raises(DataError, match="found units in en, zh, zh-TW, expected two languages; name two"):
+        list(read_bitext(tmx((EN, *both), (EN, *both[::-1]))))
+    assert [other for _, other in read_bitext(tmx((EN, *both)), languages=("en", "zh-TW"))] == ["繁體"]
     with pytest.raises(UsageError, match="found the language en twice"):
         next(read_bitext(tmx((EN, DE)), languages=("en", "eng")))
 

@@ -168,6 +168,8 @@ def test_a_model_annotates_the_tokens_of_spacy():
 def test_a_model_also_cuts_the_text():
     doc = pipeline(tokenize=True)(TEXT)
     expected = qsproj.load_model(kept("text-parser"))(TEXT, confidence=True)
+    plain = pipeline(tokenize=True)("Der Hund bellt.\n\nDie Katze schläft.  ")
+    assert qsproj.from_spacy(plain).text == plain.text
     assert (doc.text[-1], pipeline(tokenize=True)(f"{TEXT} ").text[-1]) == (".", " ")
     assert [one.multiword_tokens for one in qsproj.from_spacy(doc)] == [
         one.multiword_tokens for one in expected

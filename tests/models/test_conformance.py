@@ -183,7 +183,7 @@ def test_the_same_seed_gives_the_same_file(kind, pairs, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-@pytest.mark.parametrize("kind", [*PARSERS, "joint-parser", "converter"])
+@pytest.mark.parametrize("kind", [*PARSERS, "joint-parser"])
 def test_a_single_sentence_without_the_tags_that_are_read_is_refused(kind, loaded, sentences):
     untagged = sentences[0].replace(upos=["_"] * len(sentences[0]), xpos=["_"] * len(sentences[0]))
     model = loaded[kind]
@@ -195,9 +195,12 @@ def test_a_single_sentence_without_the_tags_that_are_read_is_refused(kind, loade
             use(untagged)
 
 
-def test_a_converter_needs_a_tree_for_probabilities(loaded):
-    with pytest.raises(MissingTreeError):
-        loaded["converter"].arc_probabilities(qsproj.Sentence.from_words(["a", "b"], upos=["DET", "NOUN"]))
+def test_a_converter_needs_a_tree_but_no_tags(loaded, sentences):
+    model, bare = loaded["converter"], sentences[0].replace(upos=["_"] * len(sentences[0]))
+    assert model.parse(bare).heads.size == model.arc_probabilities(bare).shape[0] == len(bare) + 1
+    for use in (model.parse, model.arc_probabilities):
+        with pytest.raises(MissingTreeError):
+            use(qsproj.Sentence.from_words(["a", "b"], upos=["DET", "NOUN"]))
 
 
 def test_a_joint_parser_learns_from_partial_trees_and_keeps_its_tagger(loaded, pairs):

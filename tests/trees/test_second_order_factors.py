@@ -12,10 +12,11 @@ from qsproj.bp.factors.booleans import link, pair
 from qsproj.bp.factors.chains import child_sequence, step_table
 from qsproj.bp.factors.trees import projective_tree
 from qsproj.bp.graph import factor_graph
-from qsproj.bp.links import all_links, arcs_of, dependent_chains, grandparents
+from qsproj.bp.links import arcs_of, dependent_chains, grandparents
 from qsproj.bp.run import log_odds, run
 from qsproj.trees import projective, second_order
 from qsproj.trees.second_order import second_order_scores
+from tests.bp.links import all_links
 from tests.oracles.factors import log_score
 from tests.oracles.second_order import tree_score
 from tests.oracles.trees import all_trees

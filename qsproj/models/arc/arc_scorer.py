@@ -237,7 +237,7 @@ def supported_by(
 
 
 # Tags that no treebank has: their features have weights only by hash collisions.
-_NO_TAGS = tuple(f"<no tag {number}>" for number in range(8))
+_NO_TAGS = tuple(f"<no tag {number}>" for number in range(32))
 # A tag counts as known if, beside one of the commonest tags, the mean absolute weight of its features is this
 # many standard deviations above the mean of unknown tags. Two of the same tag may never be linked.
 _MORE_KNOWN, _COMPANY = 5.0, 5
@@ -262,6 +262,6 @@ def share_of_known_tags(parser: Parser, sentences: Sequence[Sentence], *, fewest
     least = dict[str, float]()
     for other, _ in counts.most_common(_COMPANY):
         unseen = [weighted(none, other) for none in _NO_TAGS]
-        least[other] = float(np.mean(unseen) + _MORE_KNOWN * np.std(unseen))
+        least[other] = max(*unseen, float(np.mean(unseen) + _MORE_KNOWN * np.std(unseen)))
     known = {tag for tag in counts if any(weighted(tag, other) > least[other] for other in least)}
     return sum(counts[tag] for tag in known) / counts.total()

@@ -102,9 +102,12 @@ class Converter(Parser):
     refuses_training = "a converter learns from trees in both styles: qsproj adapt"
     reads = ("forms", "upos", "heads", "deprels")
 
-    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
+    def check_input(self, sentence: Sentence) -> None:
+        check_sentence(sentence)
         if not has_tree(sentence):
             raise MissingTreeError
+
+    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         sources = self.encode(sentence)
         return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
 
@@ -140,9 +143,7 @@ class Converter(Parser):
         self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False
     ) -> Sentence:
         """Return the sentence with its tree converted; MissingTreeError when it has no head at all."""
-        check_sentence(sentence)
-        if not has_tree(sentence):
-            raise MissingTreeError
+        self.check_input(sentence)
         return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:

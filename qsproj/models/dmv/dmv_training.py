@@ -208,7 +208,10 @@ def fine_tuned_dmv(parser: dmv.Dmv, trees: Sequence[Sentence], *, rng: Rng) -> d
     if found.any():
         part = corpus.select(found)
         seen = dmv.DmvCounts(*dmv_tree_counts(part.tags, part.starts, part.heads, len(parser.inventory)))
-    if len(part := corpus.select(~found & admits_any_tree(corpus))):
+    part = corpus.select(~found & admits_any_tree(corpus))
+    if not found.any() and not len(part):
+        raise NothingToLearnError("no possible tree has the known heads of an annotated sentence")
+    if len(part):
         seen = dmv.added(seen, e_step_of(part, own)[0])
     counts = dmv.DmvCounts(*(OWN_DECISIONS * values for values in _decisions(own)))
     start = parser.labeller

@@ -30,7 +30,7 @@ class Propagation(CheckedOptions):
 
     max_iterations: int = option_field(40, least=1)
     tolerance: float = 1e-3
-    damping: float = option_field(0.0, least=0.0, most=1.0)
+    damping: float = option_field(0.0, least=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.corpus.text import lines_of
+from qsproj.corpus.text import is_blank, lines_of
 from qsproj.errors import UsageError, WrongTypeError, pluralise
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.constraints import Given
@@ -236,7 +236,7 @@ class TextParser(Wrapper[Parser]):
         return parser, read_uncertain(parser, self.tagger, sentence, readings=readings, retag=self.retags)
 
     def _cut(self, text: str) -> Sentence:
-        lines = [line for line in lines_of(text) if line.strip()]
+        lines = [line for line in lines_of(text) if not is_blank(line)]
         if len(lines) != 1:
             found = f"a text of {pluralise(len(lines), 'line')}"
             raise UsageError(f"found {found}, expected one sentence; for several: model(text)")
@@ -249,10 +249,15 @@ class TextParser(Wrapper[Parser]):
         return list(self.parse_all(sentences, confidence=confidence))
 
     # The tags of the sentence need no check, as they are filled in.
-    def arc_probabilities(self, sentence: Sentence | str) -> Scores:
-        return Parser.arc_probabilities(self, self._cut(sentence) if isinstance(sentence, str) else sentence)
+    arc_probabilities = Parser.arc_probabilities
 
-    def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
+    def check_input(self, sentence: Sentence | str) -> None:
+        if not isinstance(sentence, str):
+            check_sentence(sentence)
+
+    def posterior(self, sentence: Sentence | str, given: Given = None) -> Posterior:
+        if isinstance(sentence, str):
+            sentence = self._cut(sentence)
         if self._is_uncertain(sentence):
             parser, readings = self._readings(sentence, given)
             return ArcPosterior(readings.arc_probabilities(parser))

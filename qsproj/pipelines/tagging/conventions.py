@@ -147,10 +147,7 @@ def of_reflexives(language: str | None) -> dict[str, Annotation]:
 
 
 def inflected_names(sentence: Sentence) -> list[str]:
-    """Return the key of INFLECTED that covers each word, empty without one.
-
-    An infinitive with an auxiliary, *will write*, is like a finite verb.
-    """
+    """Return each word's key of INFLECTED, or empty; an infinitive with an auxiliary counts as finite."""
     names = list(map(_inflected_name, sentence.upos, sentence.feats))
     for head, relation in zip(sentence.heads[1:].tolist(), sentence.deprels, strict=True):
         if relation == "aux" and head > ROOT and INFLECTED.get(names[head - 1]) == INFINITIVE:

@@ -207,10 +207,7 @@ def agreement(
 def sampled(
     items: Iterable[Item], make: Callable[[Item], Made], *, most: int | None, rng: np.random.Generator | None
 ) -> tuple[list[Made], int]:
-    """Return the results of ``make`` for a sample of at most ``most`` items, and the number of all items.
-
-    *Source*: algorithm R of Vitter (1985).
-    """
+    """Make at most ``most`` results; also return the number of items. *Source*: Vitter 1985, algorithm R."""
     kept, number = list[tuple[int, Made]](), -1
     for number, item in enumerate(items):
         if most is None or rng is None or number < most:

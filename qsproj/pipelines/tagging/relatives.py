@@ -156,10 +156,7 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
 
 
 def features_of(texts: Sequence[Words], tags: Sequence[Words], *, latin: bool) -> tuple[Hashes, list[slice]]:
-    """Return the features of each word, given the tags of the others, uint64[M, K], and each sentence's rows.
-
-    Rows between sentences are 0.
-    """
+    """Return words' features given other tags, uint64[M, K], 0 between sentences, and sentences' rows."""
     (forms, places), (given, _) = as_one(texts), as_one(tags)
     codes = bytearray().join(map(_attributes, forms, given, repeat(latin)))
     attributes = np.frombuffer(codes, dtype=np.uint64).reshape(-1, len(ATTRIBUTES))

@@ -86,10 +86,7 @@ _features = lru_cache(maxsize=1 << 12)(features_of)  # few distinct cells; copy 
 
 
 def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
-    """Make a verb finite if its auxiliary has no translation: *did not go* is one verb in other languages.
-
-    The tense of *has gone* stays unknown.
-    """
+    """Make a verb finite if its auxiliary has no translation (*did not go*), *has gone* without tense."""
     perfect = not passive and verb.get("VerbForm") == "Part" and verb.get("Tense") == "Past"
     verb.pop("Tense", None)
     verb["VerbForm"] = "Fin"

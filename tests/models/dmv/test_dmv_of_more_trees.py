@@ -15,6 +15,7 @@ from qsproj.models.dmv.dmv import tag_numbers
 from qsproj.models.dmv.dmv_options import DmvOptions
 from qsproj.models.dmv.dmv_training import OWN_DECISIONS, e_step_of, fine_tuned_dmv, pack, train_dmv
 from qsproj.trees.crossings import crossing_arcs
+from tests.sentences import make_sentence
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +81,11 @@ def test_partial_trees_teach_by_expected_decisions(sample):
     expected = OWN_DECISIONS * own.root + counts.root
     np.testing.assert_allclose(tuned.root, expected / expected.sum(axis=-1, keepdims=True))
     assert not np.allclose(tuned.root, own.root)
+
+
+@pytest.mark.parametrize("heads", [[3, 4, 0, -1, 2], [0, 0, -1, -1, -1]])
+def test_heads_that_no_tree_has_teach_nothing(sample, heads):
+    grammar, _ = train_dmv(sample[:20], options=DmvOptions(iterations=1))
+    odd = make_sentence("a b c d e", "NOUN NOUN NOUN NOUN NOUN", heads)
+    with pytest.raises(NothingToLearnError, match="no possible tree has the known heads"):
+        fine_tuned_dmv(grammar, [odd], rng=np.random.default_rng(1))

@@ -340,6 +340,7 @@ def test_punctuation_of_scripts_without_spaces_stands_alone(tmp_path):
     assert learned.known
     # Also where the weights would continue every token.
     joining = replace(learned, transitions=learned.transitions + 1e3 * (np.arange(4) == INSIDE))
+    assert learned.words("他說。\u200d他")[2] == "。\u200d"
     assert joining.words("他說。iPhone好（說）「他」") == [
         "他說",
         "。",
