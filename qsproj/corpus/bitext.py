@@ -161,8 +161,8 @@ def tmx_pairs(
         if languages is None and len(texts) > 1:
             own = next((code for code in texts if first and _is(code, first)), unit[0][0])
             languages = own, next(code for code in texts if code != own)
-            one, other_one = (_parts_of(code)[0] for code in languages)
-            languages = languages if one == other_one else (one, other_one)
+            bases = _parts_of(languages[0])[0], _parts_of(languages[1])[0]
+            languages = languages if bases[0] == bases[1] else bases
         if languages is None:
             continue
         fits = [[code for code in texts if _is(code, known)] for known in languages]
@@ -171,8 +171,8 @@ def tmx_pairs(
             remedy = "name two (align: --tokenize CODE CODE)"
             raise DataError(name, None, f"units in {', '.join((*languages, other))}", "two languages", remedy)
         # Preferably exactly the named variety of a language.
-        pairs_of = zip(languages, fits, strict=True)
-        sides = [texts[code if code in own else own[0]] if own else None for code, own in pairs_of]
+        named_fits = zip(languages, fits, strict=True)
+        sides = [texts[code if code in own else own[0]] if own else None for code, own in named_fits]
         if sides[0] is not None and sides[1] is not None:
             pairs += 1
             yield sides[0], sides[1]
