@@ -9,6 +9,7 @@ import pytest
 
 import qsproj
 from qsproj.cli.main import main
+from qsproj.errors import DataError
 from tests.test_kept_models import path_of
 
 
@@ -231,3 +232,11 @@ def test_progress_bars_are_shown_where_asked(capfd):
             assert _SHOWN.get() is False
         assert _SHOWN.get() is True
     assert _SHOWN.get() is None
+
+
+def test_errors_of_pairing_name_no_option_of_the_command():
+    english, german = (qsproj.Sentence.from_words(["a"], sent_id=name) for name in ("1", "2"))
+    with pytest.raises(DataError, match=r"sent_id 1 in the source only.*; remove what is on one side only$"):
+        qsproj.align([english], [german])
+    with pytest.raises(DataError, match=r"no sent_id, expected one.*; give every sentence a sent_id$"):
+        qsproj.align([english, qsproj.Sentence.from_words(["b"])], [english, german])

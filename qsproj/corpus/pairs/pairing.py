@@ -48,6 +48,7 @@ def _line_number(sent_id: str | None) -> int:
 
 
 _IDS = ("parallel_id", "sent_id")
+_OR_BY_ORDER = ", or pair by order (--pair order)"
 BY_ID, BY_ORDER = PAIRINGS = ("id", "order")
 
 
@@ -99,13 +100,14 @@ class _Side(NamedTuple):
 
     def error(self, place: _Numbered, *facts: str) -> DataError:
         """Return an error at a sentence, with what is found and expected and a remedy."""
-        if self.name is None:
+        if self.name is None:  # from Python, which has no such option
+            facts = tuple(fact.removesuffix(_OR_BY_ORDER) for fact in facts)
             return DataError(f"{self.role} sentence {place[0]}", None, *facts)
         return DataError(self.name, line_of(place[1]), *facts)
 
     def without_partner(self, place: _Numbered, key: str, value: str) -> DataError:
         found, expected = f"{key} {value} in the {self.role} only", f"it in {self.other}, too"
-        remedy = "remove what is on one side only, or pair by order (--pair order)"
+        remedy = f"remove what is on one side only{_OR_BY_ORDER}"
         return self.error(place, found, expected, remedy)
 
 
@@ -149,7 +151,7 @@ def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[str, _Nu
     for place in side.sentences:
         value = comment_value(place[1], key)
         if not value:
-            remedy = f"give every sentence a {key}, or pair by order (--pair order)"
+            remedy = f"give every sentence a {key}{_OR_BY_ORDER}"
             raise side.error(place, f"no {key}", "one, as in the first sentence", remedy)
         if value in seen:
             remedy = "join or remove the sentences that share it"
