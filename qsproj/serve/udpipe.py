@@ -102,7 +102,8 @@ def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
     begin = [model for name, model in models.items() if name.startswith(asked)]
     if len(begin) == 1:
         return begin[0]
-    raise UsageError(f"found no model {asked!r}, expected one of: {', '.join(models)}")
+    found = "several models that begin with" if begin else "no model"
+    raise UsageError(f"found {found} {asked!r}, expected one of: {', '.join(models)}")
 
 
 def _read_vertical(lines: Iterable[str]) -> Iterator[Sentence]:
@@ -182,7 +183,7 @@ def process(models: ServedModels, fields: Mapping[str, str]) -> Processed:
 
 
 def _read(model: ServedModel, fields: Mapping[str, str]) -> Iterator[Sentence]:
-    data, given = fields["data"], fields.get("input") or "conllu"
+    data, given = fields["data"], (fields.get("input") or "conllu").partition("=")[0].partition(";")[0]
     if TOKENIZER in fields or given in _TOKENIZER_INPUTS:
         if model.tagger is None:
             raise UsageError(f"found plain text for the model {model.name!r}, which has no tokenizer")

@@ -15,6 +15,7 @@ import pytest
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD
 from qsproj.corpus.conllu import read_conllu, sentences_in
+from qsproj.errors import UsageError
 from qsproj.models.storage import load_model
 from tests.serve.conftest import SCHEMES
 
@@ -202,6 +203,7 @@ def test_tags_are_replaced_only_when_that_is_asked_for(client):
         ),
         ({"tokenizer": "", "data": "Ein Hund.\n\n", "output": "horizontal"}, "Ein Hund .\n"),
         ({"input": "generic_tokenizer", "data": "Ein Hund.", "output": "plaintext"}, "Ein Hund.\n"),
+        ({"input": "horizontal;x=1", "data": "Ein Hund\n", "output": "vertical"}, "Ein\nHund\n\n"),
         ({"tokenizer": "presegmented;ranges", "data": "", "output": "conllu=v2"}, ""),
         (
             {"tokenizer": "", "data": "Er kam. Sie\tging.\n\nGut", "output": "plaintext"},
@@ -283,3 +285,15 @@ def test_the_log_counts_and_does_not_quote(client):
         "sentences",
     } <= set(line)
     assert sentence.forms[1] not in client.log.read_text(encoding="utf-8")
+
+
+def test_a_name_that_fits_several_models_is_no_unknown_one():
+    from qsproj.serve.udpipe import chosen_model
+
+    models = dict.fromkeys(("de-news", "de-bible", "en"))
+    with pytest.raises(
+        UsageError, match="found several models that begin with 'de', expected one of: de-news"
+    ):
+        chosen_model(models, "de")
+    with pytest.raises(UsageError, match="found no model 'fr'"):
+        chosen_model(models, "fr")
