@@ -165,11 +165,9 @@ def with_comment(sentence: Sentence, key: str, value: str) -> Sentence:
         return replace(sentence, layout=replace(layout, lines=lines))
     at = next(i for i, line in enumerate(layout.lines) if not line.startswith("#"))
     word_lines = tuple(line + 1 for line in layout.word_lines)
-    lines, line = (*layout.lines[:at], text, *layout.lines[at:]), layout.line
-    return replace(
-        sentence,
-        layout=replace(layout, lines=lines, word_lines=word_lines, line=None if line is None else line - 1),
-    )
+    lines, first = (*layout.lines[:at], text, *layout.lines[at:]), layout.line
+    first = None if first is None else first - 1  # the words stay where they are in the file
+    return replace(sentence, layout=replace(layout, lines=lines, word_lines=word_lines, line=first))
 
 
 def line_of(sentence: Sentence, word: int = 0) -> int | None:

@@ -99,9 +99,10 @@ def stated_confidences(sentence: Sentence, *, key: str = ARC_PROBABILITY, name: 
     for word, text in enumerate(misc_values(sentence, key), start=1):
         stated = np.nan if text is None else probability_in(text)
         if stated is None:
-            found = f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})"
-            raise DataError(
-                name, line_of(sentence, word), found, "a probability", "parse again with --confidence"
+            found, place = (
+                f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})",
+                line_of(sentence, word),
             )
+            raise DataError(name, place, found, "a probability", "parse again with --confidence")
         confidences[word] = stated
     return confidences

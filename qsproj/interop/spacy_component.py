@@ -126,10 +126,8 @@ class ModelTokenizer(DummyTokenizer):
         words = [form for sentence in sentences for form in sentence.forms]
         starts: list[bool | int | None] = [at == 0 for sentence in sentences for at in range(len(sentence))]
         spaces = [*spaces_of(sentences)[:-1], text[-1:].isspace()] if words else []
-        kept = (
-            [one.to_conllu() for one in sentences] if any(one.multiword_tokens for one in sentences) else []
-        )
-        data = {USER_DATA: kept}
+        several = any(one.multiword_tokens for one in sentences)
+        data = {USER_DATA: [one.to_conllu() for one in sentences if several]}
         return Doc(self.component.vocab, words=words, spaces=spaces, sent_starts=starts, user_data=data)
 
 

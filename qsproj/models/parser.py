@@ -193,8 +193,16 @@ class Wrapper(Parser, Generic[Base]):
     def refuses_parts(self) -> str | None:  # type: ignore[override]
         return self.base.refuses_parts
 
-    def parse_all(self, sentences: Iterable[Sentence], **how: Any) -> Iterator[Sentence]:
-        return self.base.parse_all(map(self.prepared, sentences), **how)
+    def parse_all(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: str = "mbr",
+        confidence: bool = False,
+        known: KnownPart | None = None,
+    ) -> Iterator[Sentence]:
+        prepared = map(self.prepared, sentences)
+        return self.base.parse_all(prepared, decode=decode, confidence=confidence, known=known)
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return self.base.posterior(self.prepared(sentence), given)

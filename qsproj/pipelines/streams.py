@@ -78,13 +78,12 @@ def parse_all(
     parser = (parser.retagging() if retag else None) or parser
     read, every = tee(sentences)
     short = (sentence for sentence in read if len(sentence) <= MAX_WORDS)
-    results: Iterator[Sentence]
-    if fixed:
+    if not fixed:
+        results = parser.parse_all(short, **how)
+    else:
         check_takes_parts(parser)
         noted, given = tee(short)
         results = map(with_kept_deps, parser.parse_all(noted, known=known_part, **how), given)
-    else:
-        results = parser.parse_all(short, **how)
     return (sentence if len(sentence) > MAX_WORDS else next(results) for sentence in every)
 
 

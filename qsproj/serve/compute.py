@@ -32,10 +32,6 @@ class WorkerError(Exception):
     """A process failed in a job, by a bug or a kill; the message names the location."""
 
 
-class TooManyWaitingError(Exception):
-    """The queue of a pool is full."""
-
-
 class ComputePool:
     """A pool of processes with a queue of jobs; ``work`` and its closure are shared. Mutable.
 
@@ -56,7 +52,7 @@ class ComputePool:
 
     async def run(self, job: Any, *, most_waiting: float = inf) -> Any:
         if self.waiting >= most_waiting and not self._idle.qsize():
-            raise TooManyWaitingError
+            raise asyncio.QueueFull
         self.waiting += 1
         try:
             worker = await self._idle.get()

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
-from qsproj.serve.compute import ComputePool, TooManyWaitingError, WorkerError, where_from
+from qsproj.serve.compute import ComputePool, WorkerError, where_from
 
 Result = TypeVar("Result")
 FACTS = "qsproj.facts"  # key of the scope under which an application stores extra fields for the log
@@ -139,7 +139,7 @@ async def outcome_of(job: Any, *, pool: ComputePool, limits: Limits, request: Re
     try:
         async with asyncio.timeout(limits.seconds):
             return await unless_gone(request.receive, pool.run(job, most_waiting=limits.waiting))
-    except TooManyWaitingError:
+    except asyncio.QueueFull:
         text = "too many requests are waiting; try again later"
         raise RequestError(429, text, headers=headers) from None
     except TimeoutError:

@@ -163,7 +163,8 @@ class DualTree:
     """The distribution over trees of one sentence with a whole tree int32[n+1]. Mutable; final.
 
     ``wrong``: the expected number of wrong heads, 0 until the first step. ``share`` multiplies steps so that
-    the dual objective does not fall; the trainer changes it. *Source*: Bartlett et al. 2004; Koo et al. 2007.
+    the dual objective does not fall; the trainer changes it. *Source*: Bartlett et al. 2004; Koo et al. 2007,
+    4.2 and figure 2.
     """
 
     def __init__(self, heads: Heads, infer: Infer) -> None:

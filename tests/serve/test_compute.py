@@ -11,7 +11,7 @@ import pytest
 
 from qsproj.errors import UsageError
 from qsproj.serve import compute
-from qsproj.serve.compute import ComputePool, TooManyWaitingError, WorkerError
+from qsproj.serve.compute import ComputePool, WorkerError
 
 
 def refuse(_, *, pickle_context):
@@ -82,4 +82,4 @@ def test_a_burst_waits_no_longer_than_one_by_one():
     finally:
         pool.stop()
     assert done[:3] == [0, 2, 4]
-    assert all(isinstance(one, TooManyWaitingError) for one in done[3:])
+    assert all(isinstance(one, asyncio.QueueFull) for one in done[3:])

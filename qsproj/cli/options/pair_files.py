@@ -98,10 +98,8 @@ def pairs_in(files: AlignedFiles, *, source_tree: str | None) -> Iterator[Senten
         if source_tree == "observed" and missing.size:
             word = int(missing[0]) + 1
             remedy = "parse the source first, or choose --source-tree joint or best"
-            found = f"no head at word {word}"
-            raise DataError(
-                name_of(files.source), line_of(pair.source, word), found, "a whole source tree", remedy
-            )
+            found, line = f"no head at word {word}", line_of(pair.source, word)
+            raise DataError(name_of(files.source), line, found, "a whole source tree", remedy)
         yield pair
 
 

@@ -73,7 +73,8 @@ def with_links(
     """Yield sentence pairs with the links of a file, which is read and checked in parallel.
 
     None: the sides are one text in two styles, with each word linked to itself. ``name``: source in messages.
-    ``format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens``, links are of tokens.
+    ``format``: with ``:tokens``, ``:source-tokens`` or ``:target-tokens``, links count tokens and hold for
+    all their words.
     """
     if alignment is None:
         for source, target in pairs:

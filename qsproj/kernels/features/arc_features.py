@@ -4,7 +4,8 @@ Features are not stored but hashed again whenever they are needed. The hash of a
 the template's attributes of the head, of the dependent (both computed once for each position), and of the arc
 (direction, distance, the tags between). Direction and distance change only the low four bits of a bucket. So
 a feature with and without direction and distance is in one block of 16 buckets, which in float32 is a cache
-line: an arc costs one memory access for each template, not two. It makes no more collisions.
+line: an arc costs one memory access for each template, not two, and collisions are as frequent as under any
+other hash.
 
 The kernels share ``atoms`` uint64[n + 1 + 2 * PAD, A]: hash of attribute a at position p (0 is the root) in
 row ``p + PAD``; the PAD rows before and after are outside the sentence. Operations int32[T, W]: the

@@ -233,7 +233,7 @@ class EnhancedParser(Wrapper[Parser]):
     enhancer: Enhancer
 
     block = BLOCK
-    parse_all = Parser.parse_all  # type: ignore[assignment]
+    parse_all = Parser.parse_all
 
     def parsed_block(
         self, sentences: list[Sentence], given: list[Given], *, decode: str, confidence: bool

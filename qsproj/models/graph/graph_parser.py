@@ -105,7 +105,7 @@ class GraphParser(Wrapper[ArcParser]):
     factors: graph_factors.FactorScorer
     options: GraphOptions
     block = BLOCK
-    parse_all = Parser.parse_all  # type: ignore[assignment]
+    parse_all = Parser.parse_all
     arc_probabilities = Parser.arc_probabilities
 
     @property

@@ -197,8 +197,7 @@ class JointParser(Wrapper[TreeParser]):
     def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "JointParser":
         from qsproj.models.joint.joint_training import train_on_more_pairs
 
-        pairs = [tree for tree in trees if isinstance(tree, SentencePair)]
-        pairs = [pair for pair in pairs if is_whole(pair.target.heads)]
+        pairs = [tree for tree in trees if isinstance(tree, SentencePair) and is_whole(tree.target.heads)]
         learned = train_on_more_pairs(self, pairs, rng=rng) if pairs else self
         return learned.over(learned.target.fine_tuned(trees, rng=rng))
 

@@ -107,10 +107,11 @@ def _relations(
 ) -> tuple[Relation, Relation]:
     """Return the grandparents and the siblings among pairs of arcs int32[E] that are likely together."""
     order = np.argsort(heads, kind="stable")
+    ordered = heads[order]
 
     def pairs_with(wanted: Table) -> tuple[Table, Table]:
         """Return each arc with all arcs from its head in ``wanted``, in the order of arcs."""
-        first, end = (np.searchsorted(heads[order], wanted, side) for side in ("left", "right"))
+        first, end = (np.searchsorted(ordered, wanted, side) for side in ("left", "right"))
         counts = end - first
         one = np.repeat(np.arange(len(wanted)), counts)
         other = order[np.arange(len(one)) - np.repeat(np.cumsum(counts) - end, counts)]

@@ -188,7 +188,7 @@ class TextParser(Wrapper[Parser]):
         parser = self.retagging() if retag else self
         return super(TextParser, parser).parse(sentence, decode=decode, confidence=confidence, given=given)
 
-    def parse_all(  # type: ignore[override]
+    def parse_all(
         self,
         sentences: Iterable[Sentence],
         *,

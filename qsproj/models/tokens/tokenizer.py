@@ -244,9 +244,8 @@ class Tokenizer:
         emissions[np.ix_(joined, [BEGIN, MULTIWORD])] += IMPOSSIBLE
         if self.known:
             for mark in _MARKS.finditer(text):
-                emissions[[at for at in mark.span() if at < len(text) and not joined[at]], INSIDE] += (
-                    IMPOSSIBLE
-                )
+                begins = [at for at in mark.span() if at < len(text) and not joined[at]]
+                emissions[begins, INSIDE] += IMPOSSIBLE
         for begin, end in texts.whole_tokens(text):
             emissions[begin, [INSIDE, MULTIWORD]] += IMPOSSIBLE
             emissions[begin + 1 : end, [BEGIN, MULTIWORD]] += IMPOSSIBLE

@@ -73,8 +73,9 @@ def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
     trees = 0
     for path in (*tagged, *annotated):
         sentences = list(read_tagged([path]))
-        trees += sum(map(has_tree, sentences)) if path in annotated else 0
-        if path in annotated and not any(map(has_tree, sentences)):
+        own = sum(map(has_tree, sentences)) if path in annotated else 0
+        trees += own
+        if path in annotated and not own:
             raise DataError(path, None, "no head", "trees after --annotated", "give it as --tagged")
         drafts = sum("Yes" not in misc_values(one, "Reviewed") for one in sentences)
         if path in annotated and 0 < drafts < len(sentences):
@@ -82,10 +83,8 @@ def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
             remedy = f"leave them out: qsproj search misc.Reviewed=Yes {path} -o FILE"
             notice(f"{path}: {found}, and are learned nevertheless; {remedy}")
     if annotated and trees < FEWEST:
-        expected = f"at least {FEWEST} after --annotated"
-        raise DataError(
-            annotated[0], None, "a single tree", expected, "annotate more, or give it as --tagged"
-        )
+        expected, remedy = f"at least {FEWEST} after --annotated", "annotate more, or give it as --tagged"
+        raise DataError(annotated[0], None, "a single tree", expected, remedy)
 
 
 def check_other_trees(also: Sequence[str], parsed: Sequence[str], *, treebanks: Iterable[str] = ()) -> None:

@@ -40,7 +40,8 @@ FACTORS = (1.0, 1.25, 1.5)  # factors of the temperature to interpolate between
 # Number of averaged runs with other orders of the pairs. One of 3 epochs had a calibration error of 8.4 on
 # dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8 and .4 LAS less; two of 2 are as good.
 REPEATS = 2
-# The calibration error of ArcProb was 24, 13 and 1.3 points with 1, 3 and 458 pairs.
+# The calibration error of ArcProb was 24 and 13 points with 1 and 3 pairs, where only the prior decided, and
+# 1.3 with 458.
 FEW_PAIRS = 100
 FEW_PAIRS_WARNING = (
     f"learned from fewer than {FEW_PAIRS} pairs: the parser is little more than its prior, of another "

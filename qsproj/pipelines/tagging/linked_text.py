@@ -207,7 +207,7 @@ def agreement(
 def sampled(
     items: Iterable[Item], make: Callable[[Item], Made], *, most: int | None, rng: np.random.Generator | None
 ) -> tuple[list[Made], int]:
-    """Make at most ``most`` results; also return the number of items. *Source*: Vitter 1985, algorithm R."""
+    """Return the results of ``make`` for a sample, and the number of items; algorithm R of Vitter (1985)."""
     kept, number = list[tuple[int, Made]](), -1
     for number, item in enumerate(items):
         if most is None or rng is None or number < most:

@@ -156,7 +156,7 @@ def _trained(treebanks: Sequence[tuple[Treebank, float]], *, latin: bool, seed: 
 
 
 def features_of(texts: Sequence[Words], tags: Sequence[Words], *, latin: bool) -> tuple[Hashes, list[slice]]:
-    """Return words' features given other tags, uint64[M, K], 0 between sentences, and sentences' rows."""
+    """Return features of words given the tags of others, uint64[M, K], and rows by sentence; 0 between."""
     (forms, places), (given, _) = as_one(texts), as_one(tags)
     codes = bytearray().join(map(_attributes, forms, given, repeat(latin)))
     attributes = np.frombuffer(codes, dtype=np.uint64).reshape(-1, len(ATTRIBUTES))

@@ -86,7 +86,7 @@ _features = lru_cache(maxsize=1 << 12)(features_of)  # few distinct cells; copy 
 
 
 def _finite(auxiliary: dict[str, str], verb: dict[str, str], *, passive: bool) -> None:
-    """Make a verb finite if its auxiliary has no translation (*did not go*), *has gone* without tense."""
+    """Make a verb finite whose auxiliary has no translation (*did not go*); *has gone* keeps no tense."""
     perfect = not passive and verb.get("VerbForm") == "Part" and verb.get("Tense") == "Past"
     verb.pop("Tense", None)
     verb["VerbForm"] = "Fin"
