@@ -1,7 +1,7 @@
 """The target side of a bitext with projected tags, as arrays; read from a stream in one pass."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from operator import itemgetter
@@ -88,89 +88,148 @@ def read_linked_text(
 
     Raises UsageError when there is no target word, or none with a link to a source word that has UPOS.
     """
-    sources: dict[tuple[str, ...], int] = {}  # form, tag, relation and inflection, in order of appearance
-    marks: dict[Mark, int] | None = {} if marked else None
     power = TagProjectionOptions().link_power if link_power is None else link_power
-    of_pairs = partial(_linked, sources=sources, marks=marks, contractions=contractions or {})
-    read, n_read = sampled(corpus, of_pairs, most=most, rng=rng)
-    linked = [(words, links) for words, links in read if words]
-    if not linked:
-        raise NothingToLearnError("the target has no word; check that it is the right file")
+    text, links = _read(corpus, contractions or {}, most=most, rng=rng, marked=marked, power=power)
     second = conventions.second_tags(language)
     of_sources = [
         conventions.name_of(form, tag, relation) or (inflected if inflected in second else tag)
-        for form, tag, relation, inflected in sources
+        for form, tag, relation, inflected in links.sources
     ]
-    tags = {tag: number for number, tag in enumerate(dict.fromkeys(of_sources))}
-    if not set(tags) - {UNSPECIFIED}:
+    numbers, names = numbered(of_sources)
+    if not {*names} - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
-    sentences = tuple(words for words, _ in linked)
-    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-    numbers_of_types, vocabulary = numbered(chain.from_iterable(sentences))
-    types = numbers_of_types.astype(np.int32)
-    at, sourced, of_marks, numbers, weights = map(np.concatenate, zip(*(links for _, links in linked)))
-    at = at + np.repeat(starts[:-1], [len(links[0]) for _, links in linked])
-    of_links = np.array([tags[tag] for tag in of_sources])[sourced]
-    forms, _, relations, _ = zip(*sources, strict=True)
-    trust = np.where(np.isin(relations, list(conventions.LOOSE)), BARELY, 1.0)
-    weights = weights**power * trust[sourced]
-
-    def votes_of_links(chosen: Mask | bool, groups: NDArray[np.integer]) -> Floats:
-        # Without any link the counts would be integers.
-        return np.bincount(groups, weights * chosen, minlength=len(vocabulary)).astype(np.float64)
-
-    # Links of MAJORITY get the second tag where the lower-cased type has more votes for it.
-    lowered = numbered(map(lower_form, vocabulary))[0][types[at]]
-    own_tags = np.array([tag for _, tag, _, _ in sources])[sourced]
-    for name, other in conventions.MAJORITY.items():
-        if name in tags and other in tags and language not in conventions.PARTICLES:
-            named = of_links == tags[name]
-            most_other = votes_of_links(own_tags == other, lowered) > votes_of_links(named, lowered)
-            of_links = np.where(named & most_other[lowered], tags[other], of_links)
-    sums = votes_of_links(True, types[at])
-    shares = {
-        one.name: votes_of_links(of_links == tags[one.name], types[at]) / np.where(sums > 0.0, sums, 1.0)
-        for one in conventions.CONVENTIONS
-        if one.name in tags
-    }
-    annotations = conventions.target_conventions(vocabulary, shares, known or {}, language=language)
-    of_source = [annotations[tag][0] if tag in annotations else tag.partition(" ")[0] for tag in tags]
-    in_target = (of_source[tags[name]] for name in of_sources)
-    of_words = numbered(zip(map(lower_form, forms), in_target, strict=True))[0][sourced]
-    names = tuple(sorted({*of_source, *more_tags} - {UNSPECIFIED}))
-    column = np.array([names.index(tag) if tag in names else -1 for tag in of_source])[of_links]
-
-    def votes_of(weights: Floats) -> NDArray[np.float32]:
-        votes = np.zeros((len(types), len(names)), dtype=np.float32)
-        np.add.at(votes, (at[column >= 0], column[column >= 0]), weights[column >= 0])
-        for name, other in second.items():
-            if name in tags and other in names:
-                of_name = of_links == tags[name]
-                np.add.at(votes, (at[of_name], names.index(other)), weights[of_name])
-        return votes
-
-    first = votes_of(weights * (numbers == 0)) if numbers.any() else None
-    weights = weights * agreement(at, column + 1, of_words, numbers, weights)
+    named = _by_majority(text, links, numbers[links.words], names, language)
+    annotations = _target_conventions(text, links, named, names, known or {}, language)
+    in_target = {name: annotations.get(name, (name.partition(" ")[0],))[0] for name in names}
+    tags = tuple(sorted({*in_target.values(), *more_tags} - {UNSPECIFIED}))
+    column = np.array([tags.index(tag) if tag in tags else -1 for tag in in_target.values()])[named]
     if not (column >= 0).any():
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
-    return LinkedText(
-        tags=names,
-        sentences=sentences,
-        starts=starts,
-        vocabulary=vocabulary,
-        types=types,
-        votes=votes_of(weights),
-        first=first,
+    added = {name: tags.index(other) for name, other in second.items() if name in names and other in tags}
+
+    def votes_of(weights: Floats) -> NDArray[np.float32]:
+        votes = np.zeros((len(text.types), len(tags)), dtype=np.float32)
+        np.add.at(votes, (links.places[column >= 0], column[column >= 0]), weights[column >= 0])
+        for name, other in added.items():
+            of_name = named == names.index(name)
+            np.add.at(votes, (links.places[of_name], other), weights[of_name])
+        return votes
+
+    several = bool(links.translations.any())
+    lowered = (lower_form(form) for form, *_ in links.sources)
+    words = numbered(zip(lowered, map(in_target.get, of_sources), strict=True))[0][links.words]
+    agreed = agreement(links.places, column + 1, words, links.translations, links.weights)
+    return replace(
+        text,
+        tags=tags,
+        votes=votes_of(links.weights * agreed),
+        first=votes_of(links.weights * (links.translations == 0)) if several else None,
         links=int((column >= 0).sum()),
-        left_out=n_read - len(read),
         unshared={
             one.name: annotations[one.name]
             for one in conventions.CONVENTIONS
             if one.in_trees and annotations.get(one.name, one.own) != one.own
         }
         | conventions.of_reflexives(language),
-        marked=None if marks is None else MarkedLinks(at, of_marks, weights, tuple(marks)),
+        marked=MarkedLinks(links.places, links.marks, links.weights * agreed, links.names)
+        if marked
+        else None,
     )
+
+
+SourceWord = tuple[str, str, str, str]  # form, tag, relation and inflection
+
+
+class _Links(NamedTuple):
+    """The L links of a text, and what they are links to, each in order of first appearance."""
+
+    places: NDArray[np.int64]  # int64[L]: target words, of the N of the text
+    words: NDArray[np.int64]  # int64[L], into ``sources``
+    marks: NDArray[np.int64]  # int64[L], into ``names``
+    translations: NDArray[np.int64]  # int64[L], their numbers among those of the sentence
+    weights: Floats  # float64[L]
+    sources: tuple[SourceWord, ...]
+    names: tuple[Mark, ...]
+
+    def of_groups(self, chosen: Mask | bool, groups: NDArray[np.integer], n_groups: int) -> Floats:
+        """Return the total weight of the ``chosen`` links of each group."""
+        # Without any link the counts would be integers.
+        return np.bincount(groups, self.weights * chosen, minlength=n_groups).astype(np.float64)
+
+
+def _read(
+    corpus: Iterable[Translations],
+    contractions: Contractions,
+    *,
+    most: int | None,
+    rng: np.random.Generator | None,
+    marked: bool,
+    power: float,
+) -> tuple[LinkedText, _Links]:
+    """Return target sentences without votes yet, and their links."""
+    sources, marks = dict[SourceWord, int](), dict[Mark, int]() if marked else None
+    of_pairs = partial(_linked, sources=sources, marks=marks, contractions=contractions)
+    read, n_read = sampled(corpus, of_pairs, most=most, rng=rng)
+    linked = [(words, links) for words, links in read if words]
+    if not linked:
+        raise NothingToLearnError("the target has no word; check that it is the right file")
+    sentences = tuple(words for words, _ in linked)
+    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    numbers, vocabulary = numbered(chain.from_iterable(sentences))
+    at, sourced, of_marks, translations, weights = map(np.concatenate, zip(*(links for _, links in linked)))
+    at = at + np.repeat(starts[:-1], [len(links[0]) for _, links in linked])
+    trust = [BARELY if relation in conventions.LOOSE else 1.0 for _, _, relation, _ in sources]
+    weights = weights**power * np.array(trust)[sourced]
+    links = _Links(at, sourced, of_marks, translations, weights, tuple(sources), tuple(marks or ()))
+    text = LinkedText(
+        tags=(),
+        sentences=sentences,
+        starts=starts,
+        vocabulary=vocabulary,
+        types=numbers.astype(np.int32),
+        votes=np.zeros((len(numbers), 0), dtype=np.float32),
+        first=None,
+        links=len(at),
+        left_out=n_read - len(read),
+    )
+    return text, links
+
+
+def _by_majority(
+    text: LinkedText, links: _Links, named: NDArray[np.int64], names: Words, language: str | None
+) -> NDArray[np.int64]:
+    """Give links of MAJORITY the second tag where the lower-cased type has more votes for it.
+
+    ``named`` int64[L]: what each link votes for, into ``names``.
+    """
+    lowered = numbered(map(lower_form, text.vocabulary))[0][text.types[links.places]]
+    of_words = partial(links.of_groups, groups=lowered, n_groups=len(text.vocabulary))
+    own = np.array([tag for _, tag, _, _ in links.sources])[links.words]
+    for name, other in conventions.MAJORITY.items():
+        if name in names and other in names and language not in conventions.PARTICLES:
+            of_name = named == names.index(name)
+            more_other = of_words(own == other) > of_words(of_name)
+            named = np.where(of_name & more_other[lowered], names.index(other), named)
+    return named
+
+
+def _target_conventions(
+    text: LinkedText,
+    links: _Links,
+    named: NDArray[np.int64],
+    names: Words,
+    known: Mapping[str, Mapping[str, int]],
+    language: str | None,
+) -> dict[str, conventions.Annotation]:
+    """Return the annotation in the target of the conventions of the source that its links show."""
+    of_types = partial(links.of_groups, groups=text.types[links.places], n_groups=len(text.vocabulary))
+    sums = of_types(True)
+    shares = {
+        one.name: of_types(named == names.index(one.name)) / np.where(sums > 0.0, sums, 1.0)
+        for one in conventions.CONVENTIONS
+        if one.name in names
+    }
+    return conventions.target_conventions(text.vocabulary, shares, known, language=language)
 
 
 SEEN = 1.0  # number of votes of the prior: the agreement of all words of the tag
@@ -220,7 +279,7 @@ def sampled(
 
 def _linked(
     translations: Translations,
-    sources: dict[tuple[str, ...], int],
+    sources: dict[SourceWord, int],
     marks: dict[Mark, int] | None,
     contractions: Contractions,
 ) -> tuple[Words, list[NDArray[Any]]]:

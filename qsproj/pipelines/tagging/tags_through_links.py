@@ -16,7 +16,7 @@ from itertools import chain, starmap
 
 import numpy as np
 
-from qsproj.conventions import Rng
+from qsproj.conventions import Floats, Rng
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
@@ -31,7 +31,13 @@ from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_a
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import relative_voter
-from qsproj.pipelines.tagging.self_training import RawText, SelfTraining, share_unknown, with_temperature
+from qsproj.pipelines.tagging.self_training import (
+    Channel,
+    RawText,
+    SelfTraining,
+    share_unknown,
+    with_temperature,
+)
 from qsproj.pipelines.treebanks import Treebank, tagged_alone
 from qsproj.progress import track
 
@@ -84,9 +90,80 @@ def project_tags(
     Raises UsageError when the target is empty, the source or a relative has no UPOS, or no word has a link.
     Memory: about 800 bytes for each target word of the ``sentences`` read. Time: O(epochs words).
     """
-    options, lexicon = options or TagProjectionOptions(), lexicon or Lexicon()
+    options, lexicon, few = options or TagProjectionOptions(), lexicon or Lexicon(), FewTagged.of(tagged)
     relatives = [replace(one, sentences=list(tagged_alone(one.name, one.sentences))) for one in relatives]
-    few = FewTagged.of(tagged)
+    given = _gather(corpus, few, raw, lexicon, rng=rng, language=language, columns=columns, options=options)
+    text, chosen = given.text, given.chosen
+    learn = partial(
+        learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns, rng=rng, options=options
+    )
+    learned_from, aside = few.split()
+    without_links = [one.from_types(learned_from) for one in given.learners]
+    alone, judged = compare_with_tagged_alone(mean_tagger(without_links), text, learned_from, aside, rng=rng)
+    if alone:
+        every = (*text.sentences, *given.raw.sentences)
+        tagger = train_tagger(few.sentences, rng=rng, raw=every, language=language)
+        morphology, lines = learn(tagger.tag_words)
+        report = [summary(text), *judged, *lines]
+        tagger = replace(tagger, unshared=text.unshared, morphology=morphology)
+        return ProjectedTagger(tagger, tuple(report), given.unknown)
+
+    linked = [
+        one.from_links(tagger, learned_from, few, chosen)
+        for one, tagger in zip(given.learners, without_links, strict=True)
+    ]
+    tagger, drawn, on_raw, of_relatives = _self_trained(given, linked, relatives, rng=rng, options=options)
+    forms = [text.sentences[number] for number in chosen]
+    tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
+    contradicted = function_words.contradictions(text, tag_words, chosen, options)
+    of_held_out = [disagreement(tagger, one.reading.text, given.held_out) for one in given.learners]
+    of_training = _lines(given, drawn, contradicted, of_held_out[0])
+    report = [summary(text) + on_raw, *judged, *of_relatives, *of_training]
+    morphology, lines = learn(tag_words)
+    tagger = replace(
+        tagger,
+        contractions=few.contractions,
+        language=language,
+        undoubted=float(np.mean(list(starmap(undoubted_errors, of_held_out)))),
+        unshared=text.unshared,
+        morphology=morphology,
+    )
+    return ProjectedTagger(tagger, (*report, *lines), given.unknown, tuple(contradicted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """All that taggers learn from."""
+
+    text: LinkedText
+    few: FewTagged
+    lexicon: Lexicon
+    raw: RawText
+    unknown: float  # share of the words of raw text that are not in the bitext
+    learns_raw: bool
+    chosen: Sequence[int]  # training sentences of the text
+    held_out: Sequence[int]
+    learners: Sequence[SelfTraining]  # of the votes of all sources; of several, also of those of the first
+    prior: Floats  # of the tags of unknown words
+
+    def adapted(self, tagger: Tagger, more: Iterable[str]) -> Tagger:
+        """Adapt a tagger to words that are unknown to the bitext, to answers and to ``more``."""
+        known = chain(self.text.vocabulary, self.few.counts, self.lexicon.tags, more)
+        return type_dictionary.with_prior_of_unknown(tagger, known, self.prior)
+
+
+def _gather(
+    corpus: Iterable[Translations],
+    few: FewTagged,
+    raw: Iterable[Sequence[str]],
+    lexicon: Lexicon,
+    *,
+    rng: Rng,
+    language: str | None,
+    columns: Sequence[str],
+    options: TagProjectionOptions,
+) -> _Given:
+    """Read text and links, constrain the tags of types, and divide the sentences among the taggers."""
     text = read_linked_text(
         track(corpus, "reading links", unit="pair"),
         more_tags=chain(*few.counts.values(), *lexicon.tags.values()),
@@ -111,83 +188,86 @@ def project_tags(
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
     extractor = type_dictionary.link_features(read, classes=options.classes)
-    classes = extractor.class_sets.get("lowerclass", {})
     parts = split_sentences(chosen, rng=rng, options=options)
     learners = [
         SelfTraining(reading, allowed=allowed, parts=parts, extractor=extractor, rng=rng, options=options)
-        for reading in positions.readings(allowed, classes, options)
+        for reading in positions.readings(allowed, extractor.class_sets.get("lowerclass", {}), options)
     ]
-    learn = partial(
-        learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns, rng=rng, options=options
+    return _Given(
+        text=text,
+        few=few,
+        lexicon=lexicon,
+        raw=raw_text,
+        unknown=unknown,
+        learns_raw=learns_raw,
+        chosen=chosen,
+        held_out=held_out,
+        learners=learners,
+        prior=type_dictionary.prior_of_unknown(text),
     )
-    learned_from, aside = few.split()
-    without_links = [one.from_types(learned_from) for one in learners]
-    alone, judged = compare_with_tagged_alone(mean_tagger(without_links), text, learned_from, aside, rng=rng)
-    if alone:
-        every = (*text.sentences, *raw_text.sentences)
-        tagger = train_tagger(few.sentences, rng=rng, raw=every, language=language)
-        morphology, lines = learn(tagger.tag_words)
-        report = [summary(text), *judged, *lines]
-        tagger = replace(tagger, unshared=text.unshared, morphology=morphology)
-        return ProjectedTagger(tagger, tuple(report), unknown)
 
-    linked = [
-        one.from_links(tagger, learned_from, few, chosen)
-        for one, tagger in zip(learners, without_links, strict=True)
-    ]
+
+def _self_trained(
+    given: _Given,
+    linked: Sequence[tuple[Tagger, Channel]],
+    relatives: Sequence[Treebank],
+    *,
+    rng: Rng,
+    options: TagProjectionOptions,
+) -> tuple[Tagger, list[Words], str, Sequence[str]]:
+    """Self-train the taggers of links; without raw text if with it the mean follows fewer held-out links.
+
+    Returns the mean, the sentences of raw text learned from, a clause about them, and lines on relatives.
+    """
+    text = given.text
     first = mean_tagger([tagger for tagger, _ in linked])
-    drawn = raw_text.drawn(options.raw_sentences, rng) if learns_raw else []
-    forms = [text.sentences[number] for number in chosen]
+    drawn = given.raw.drawn(options.raw_sentences, rng) if given.learns_raw else []
+    forms = [text.sentences[number] for number in given.chosen]
     voter, of_relatives = relative_voter(relatives, first, forms, rng=rng)
-    prior = type_dictionary.prior_of_unknown(text)
 
-    def adapted(tagger: Tagger, more: Iterable[str]) -> Tagger:
-        known = chain(text.vocabulary, few.counts, lexicon.tags, more)
-        return type_dictionary.with_prior_of_unknown(tagger, known, prior)
+    def trained(drawn: Sequence[Words]) -> Tagger:
+        of_links = zip(given.learners, linked, strict=True)
+        return mean_tagger(
+            [one.self_train(*own, given.few, given.raw, drawn, voter, given.adapted) for one, own in of_links]
+        )
 
-    def self_trained(drawn: Sequence[Words]) -> Tagger:
-        both = zip(learners, linked, strict=True)
-        return mean_tagger([one.self_train(*own, few, raw_text, drawn, voter, adapted) for one, own in both])
-
-    tagger = self_trained(drawn)
-    on_raw = decision_on_raw(raw_text, unknown, drawn, options.learn_raw)
+    tagger = trained(drawn)
+    on_raw = decision_on_raw(given.raw, given.unknown, drawn, options.learn_raw)
     if drawn and options.learn_raw is None:
-        (before, _, words), (after, *_) = (disagreement(one, text, held_out) for one in (first, tagger))
+        (before, _, words), (after, *_) = (disagreement(one, text, given.held_out) for one in (first, tagger))
         if after - before > FEW * words:
-            drawn, tagger = [], self_trained([])
+            drawn, tagger = [], trained([])
             on_raw = (
                 f", raw text not learned from: fewer held-out words would be tagged as linked, "
                 f"{100 - 100 * after / words:.1f}% instead of {100 - 100 * before / words:.1f}%"
             )
     tagger = with_temperature(tagger, options.temperature ** (options.rounds_of_raw if drawn else 1))
-    tagger = adapted(tagger, chain.from_iterable(drawn))
-    trained = f"trained on {len(chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
-    trained += f" and {len(few.sentences)} tagged" if few.sentences else ""
-    and_raw = f", and from {pluralise(len(drawn), 'sentence')} of raw text as earlier taggers read them"
-    report = [summary(text) + on_raw, *judged, *of_relatives, trained + (and_raw if drawn else "")]
-    if absent := {*map(lower_form, lexicon.tags)} - {*map(lower_form, chain(text.vocabulary, *drawn))}:
-        report.append(
+    return given.adapted(tagger, chain.from_iterable(drawn)), drawn, on_raw, of_relatives
+
+
+def _lines(
+    given: _Given,
+    drawn: Sequence[Words],
+    contradicted: Sequence[function_words.Contradiction],
+    of_held_out: tuple[int, float, int],
+) -> list[str]:
+    """Report what the taggers learned from, and how their mean agrees with the links."""
+    text, few, (wrong, _, words) = given.text, given.few.sentences, of_held_out
+    line = f"trained on {len(given.chosen):,} of {pluralise(len(text.sentences), 'sentence')}"
+    line += f" and {len(few)} tagged" if few else ""
+    raw = f", and from {pluralise(len(drawn), 'sentence')} of raw text as earlier taggers read them"
+    lines = [line + (raw if drawn else "")]
+    in_text = {*map(lower_form, chain(text.vocabulary, *drawn))}
+    if absent := {*map(lower_form, given.lexicon.tags)} - in_text:
+        lines.append(
             f"{pluralise(len(absent), 'word')} of the lexicon in no text, from which nothing is learned"
         )
-    tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
-    contradicted = function_words.contradictions(text, tag_words, chosen, options)
     if contradicted:
         named = ", ".join(map(str, contradicted[:NAMED])) + (", ..." if len(contradicted) > NAMED else "")
-        report.append(f"{pluralise(len(contradicted), 'frequent word')} tagged against most links: {named}")
-    of_held_out = [disagreement(tagger, one.reading.text, held_out) for one in learners]
-    wrong, _, words = of_held_out[0]
+        lines.append(f"{pluralise(len(contradicted), 'frequent word')} tagged against most links: {named}")
     if words:
-        report.append(f"held-out evidence: {100 - 100 * wrong / words:.1f}% of words are tagged as linked")
-    morphology, lines = learn(tag_words)
-    tagger = replace(
-        tagger,
-        contractions=few.contractions,
-        language=language,
-        undoubted=float(np.mean(list(starmap(undoubted_errors, of_held_out)))),
-        unshared=text.unshared,
-        morphology=morphology,
-    )
-    return ProjectedTagger(tagger, (*report, *lines), unknown, tuple(contradicted))
+        lines.append(f"held-out evidence: {100 - 100 * wrong / words:.1f}% of words are tagged as linked")
+    return lines
 
 
 def choose_sentences(
