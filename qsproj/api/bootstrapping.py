@@ -179,7 +179,7 @@ def _provenance(options: BootstrapOptions, pairs: Sequence[tuple[str, str]]) -> 
     named = {
         name: [Path(path).name for path in value] if isinstance(value, tuple) else value
         for name, value in asdict(options).items()
-        if name != "soft" and value not in (None, False, ())
+        if name != "soft" and value is not None and value is not False and value != ()
     }
     if options.lexicon is not None:
         named["lexicon"] = Path(options.lexicon).name

@@ -53,10 +53,11 @@ def read_text(
     >>> [one.forms for one in qsproj.read_text(io.StringIO("Der Hund bellt."), language="de")]
     [('Der', 'Hund', 'bellt', '.')]
     """
-    read = _reader(language, model, name_of(path_or_file))
+    name = name_of(path_or_file)
+    read = _reader(language, model, name)
     if paragraphs and model is not None:
         of_model: Any = model
-        read = partial(of_model.read, paragraphs=True)
+        read = partial(of_model.read, paragraphs=True, name=name)
     elif paragraphs:
         read = partial(read_running_text, read=read, starts=partial(rule_starts, language=language))
 

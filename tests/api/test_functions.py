@@ -10,7 +10,7 @@ import pytest
 
 import qsproj
 from qsproj.cli.main import main
-from qsproj.errors import UsageError
+from qsproj.errors import DataError, UsageError
 
 KEPT = Path(__file__).parents[1] / "kept_models"
 TEXT = "Der Hund bellt.\n\nWir gehen zum Haus.\n"
@@ -47,6 +47,15 @@ def test_text_is_cut_as_by_the_command(tmp_path):
     assert [len(one) for one in qsproj.read_text(running, language="de", paragraphs=True)] == [4, 4]
     running.seek(0)
     assert [len(one) for one in qsproj.read_text(running, model=model, paragraphs=True)] == [4, 4]
+
+
+@pytest.mark.parametrize("paragraphs", [False, True])
+def test_errors_name_the_text_that_a_model_cannot_divide(tmp_path, paragraphs):
+    words = qsproj.Sentence.from_words(["a", "b"], upos=["DET", "NOUN"])
+    (tmp_path / "thai").write_text("ภาษาไทยเป็นภาษาที่มีระดับเสียง\n", encoding="utf-8")
+    model = qsproj.train_tagger([words] * 4, language="th")
+    with pytest.raises(DataError, match=r"thai:1: "):
+        list(qsproj.read_text(tmp_path / "thai", model=model, paragraphs=paragraphs))
 
 
 def test_sentences_are_suggested_as_by_the_command(english, parser, tmp_path):

@@ -79,6 +79,12 @@ def test_the_same_seed_gives_the_same_bytes(run_cli, tmp_path):
     assert trained("a", 1) != trained("c", 2)
 
 
+def test_info_names_options_that_are_0(run_cli, tmp_path):
+    run_cli("train", CORPORA, "-o", tmp_path / "m", "--epochs", 1, "--seed", 0, "--l2", 0)
+    options = json.loads(run_cli("info", tmp_path / "m", "--json").out)["made"]["options"]
+    assert (options["seed"], options["l2"]) == (0, 0)
+
+
 @pytest.mark.parametrize("decode", ["map", "mbr"])
 def test_confidence_is_the_probability_of_the_arc(run_cli, model, tmp_path, decode):
     out = tmp_path / "out.conllu"

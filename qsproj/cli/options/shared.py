@@ -132,7 +132,12 @@ def provenance_of(options: argparse.Namespace, **facts: Any) -> dict[str, Any]:
     outputs = {action.dest for action in options.own_parser._actions if hasattr(action, "writes")}
     without_effect = _WITHOUT_EFFECT.union(getattr(options, "unread", ()), outputs)
     own = ((name, value) for name, value in sorted(vars(options).items()) if name not in without_effect)
-    kept = {name: _plain(value) for name, value in own if value not in (None, False, [])}
+    usual = options.own_parser.get_default
+    kept = {
+        name: _plain(value)
+        for name, value in own
+        if value not in (None, False, []) or value != usual(name)  # a default of 0 has no effect
+    }
     return {"command": options.command, "version": __version__, "options": kept, **facts}
 
 
