@@ -43,6 +43,11 @@ def is_whole(heads: Heads) -> bool:
     return NO_HEAD not in heads[1:].tolist()
 
 
+def starts_of(sizes: ArrayLike) -> NDArray[np.int64]:
+    """Return where consecutive parts of these sizes int[k] begin, and the last one ends, int64[k+1]."""
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+
+
 def check_scores(scores: ArrayLike) -> Scores:
     """Return ``scores`` as a C-contiguous float64[n+1, n+1] array, copied only where necessary.
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from qsproj.conventions import Numbers
+from qsproj.conventions import Numbers, starts_of
 from qsproj.corpus.characters import lower_form
 from qsproj.errors import UsageError
 from qsproj.parallel import blocks_of
@@ -57,12 +57,7 @@ class EncodedPairs:
     @property
     def cell_offsets(self) -> NDArray[np.int64]:
         """The start of the cells (source token, target token) of each pair, int64[S+1]."""
-        return offsets_of(np.diff(self.source_offsets) * np.diff(self.target_offsets))
-
-
-def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Return where consecutive parts of some lengths int[k] begin and end, int64[k+1]."""
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        return starts_of(np.diff(self.source_offsets) * np.diff(self.target_offsets))
 
 
 def alignable(n_source: int, n_target: int) -> bool:
@@ -87,7 +82,7 @@ def encode_bitext(
             begin = cache(partial(beginning, kept=kept))
             forms = (pair[side] for pair in compress(some, taken))
             words = [numbers.setdefault(begin(form), len(numbers)) for form in chain.from_iterable(forms)]
-            sides.append((np.array(words, dtype=np.int32), offsets_of(np.where(taken, lengths[:, side], 0))))
+            sides.append((np.array(words, dtype=np.int32), starts_of(np.where(taken, lengths[:, side], 0))))
         (source_words, source_offsets), (target_words, target_offsets) = sides
         yield EncodedPairs(source_words, target_words, source_offsets, target_offsets, lengths)
 
@@ -102,7 +97,7 @@ def beginning(word: str, kept: int | None) -> str:
 
 def letters(vocabulary: Iterable[str]) -> tuple[Numbers, NDArray[np.int64]]:
     words = list(vocabulary)
-    return np.fromiter(map(ord, "".join(words)), dtype=np.int32), offsets_of([len(word) for word in words])
+    return np.fromiter(map(ord, "".join(words)), dtype=np.int32), starts_of([len(word) for word in words])
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from qsproj.alignment import encoding
 from qsproj.alignment.encoding import EncodedPairs, LinkedPair, ShardFiles, Vocabularies, Words
-from qsproj.conventions import Floats, Numbers, Weights
+from qsproj.conventions import Floats, Numbers, Weights, starts_of
 from qsproj.corpus.files import temporary_folder
 from qsproj.kernels.align.hmm import Cells, Jumps, LexicalCounts, Shares, add_all_shares
 from qsproj.kernels.align.hmm import sweep as sweep_sentences
@@ -223,7 +223,7 @@ def token_order(
     """Sort tokens by word, stably: starts int64[V+1], tokens int64[T], sentences int32[T]."""
     tokens = np.argsort(words, kind="stable")
     sentences = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
-    return encoding.offsets_of(np.bincount(words, minlength=vocabulary_size)), tokens, sentences[tokens]
+    return starts_of(np.bincount(words, minlength=vocabulary_size)), tokens, sentences[tokens]
 
 
 def number_in_bitext(shards: Shards, settings: HmmSettings) -> Shards:
@@ -263,7 +263,7 @@ def _join_block(
     first, last = words
     starts = [_starts(files, first, last) for files in shards.files]
     parts = [files.part("targets", own[0], own[-1]) for files, own in zip(shards.files, starts, strict=True)]
-    begins = encoding.offsets_of([len(part) for part in parts])
+    begins = starts_of([len(part) for part in parts])
     # Each source word of a shard is paired as a sentence of one word with a translation: its targets.
     places = [own[:-1] - own[0] + begin for own, begin in zip(starts, begins, strict=False)]
     offsets = np.concatenate([*places, begins[-1:]])

@@ -15,7 +15,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.alignment.encoding import Posteriors, Words, offsets_of
+from qsproj.alignment.encoding import Posteriors, Words
+from qsproj.conventions import starts_of
 from qsproj.corpus.characters import belongs_to_neighbour
 
 # Whether to cut each side: (source, target).
@@ -97,7 +98,7 @@ def cut_word(word: str, known: Collection[str] = frozenset()) -> list[str]:
 def cut_sentence(words: Words, known: Collection[str] | None) -> CutSentence:
     """Cut every word of a sentence; without ``known`` words, leave each in one piece."""
     of_words = [[word] if known is None else cut_word(word, known) for word in words]
-    starts = offsets_of([len(pieces) for pieces in of_words])[:-1]
+    starts = starts_of([len(pieces) for pieces in of_words])[:-1]
     return CutSentence(tuple(chain.from_iterable(of_words)), starts)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import Floats, Numbers
+from qsproj.conventions import Floats, Numbers, starts_of
 
 Messages = Floats
 Variables = Numbers
@@ -101,10 +101,6 @@ def rescored(group: FactorGroup, scores: Floats, places: NDArray[np.int64] | Non
         laid_out.reshape(-1)[places] = scores
         scores = laid_out
     return replace(cast(Any, group), scores=scores)
-
-
-def starts_of(sizes: ArrayLike) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
 def checked_scores(scores: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.bp.graph import starts_of
-from qsproj.conventions import Numbers
+from qsproj.conventions import Numbers, starts_of
 
 NO_LINK = -1
 

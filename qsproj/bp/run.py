@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qsproj.bp.graph import FactorGraph, FactorGroup, Messages, rescored, starts_of
-from qsproj.conventions import Floats, Numbers
+from qsproj.bp.graph import FactorGraph, FactorGroup, Messages, rescored
+from qsproj.conventions import Floats, Numbers, starts_of
 from qsproj.errors import UsageError, check_name
 from qsproj.kernels.bp import bp_messages
 
@@ -26,9 +26,7 @@ class MessageState:
     group. ``contradiction``: some factor or variable has no possible state left; messages stay fixed.
     """
 
-    def __init__(
-        self, graph: FactorGraph, *, damping: float, maximise: bool, start: Sequence[Messages] | None
-    ) -> None:
+    def __init__(self, graph: FactorGraph, *, damping: float, maximise: bool) -> None:
         n_groups, n_slots = len(graph.groups), int(graph.starts[-1])
         self.contradiction = False
         self.finite = np.zeros(n_slots)
@@ -41,9 +39,6 @@ class MessageState:
         self._infinite_by_group = np.zeros((n_groups, n_slots), dtype=np.int32)
         self.outgoing = [np.zeros(slots.size) for slots in graph.slots]
         self.use(graph.groups)
-        if start is not None:
-            self.outgoing = [np.array(messages, dtype=np.float64) for messages in start]
-            self.publish(range(n_groups))
 
     def use(self, groups: Sequence[FactorGroup]) -> None:
         self.groups = groups
@@ -182,9 +177,9 @@ class Beliefs:
     ``graph`` is at the last temperature; ``str(status)`` explains the outcome and suggests a remedy.
     ``residuals`` float64[iterations]: largest change of a message (log-ratios) in each; inf where one became
     infinite. ``log_ratios`` float64[S]: natural-log ratios of each state of a variable against state 0, laid
-    out by ``graph.starts``; may be infinite. ``incoming``, ``outgoing`` tuples of float64[M]: each group's
-    last messages from the variables, which with the factors define the factors' beliefs, and to them, from
-    which another run can start. ``maximised``: after max-product, ratios are of max-marginals.
+    out by ``graph.starts``; may be infinite. ``incoming`` tuple of float64[M]: each group's last messages
+    from the variables, which with the factors define the factors' beliefs. ``maximised``: after max-product,
+    ratios are of max-marginals.
     """
 
     graph: FactorGraph
@@ -192,11 +187,10 @@ class Beliefs:
     residuals: Floats
     log_ratios: Floats
     incoming: tuple[Messages, ...]
-    outgoing: tuple[Messages, ...]
     maximised: bool
 
     def __post_init__(self) -> None:
-        for array in (self.residuals, self.log_ratios, *self.incoming, *self.outgoing):
+        for array in (self.residuals, self.log_ratios, *self.incoming):
             array.flags.writeable = False
 
 
@@ -264,27 +258,14 @@ def probability(log_odds: Floats) -> Floats:
 AS_IN_THE_THESIS = BPOptions()  # undamped flooding at one temperature
 
 
-def run(
-    graph: FactorGraph,
-    passing: BPOptions = AS_IN_THE_THESIS,
-    *,
-    maximise: bool = False,
-    start: Sequence[Messages] | None = None,
-) -> Beliefs:
+def run(graph: FactorGraph, passing: BPOptions = AS_IN_THE_THESIS, *, maximise: bool = False) -> Beliefs:
     """Pass messages along the edges of a factor graph, which is not changed.
 
-    ``maximise``: max-product, so that beliefs are max-marginals. ``start``: initial messages of the groups,
-    such as the ``outgoing`` messages of a run over a similar graph; by default 0. Non-convergence and
-    contradictions are reported by the status and never raise. Raises UsageError when ``start`` does not fit
-    the groups. Exact on acyclic graphs, once the number of iterations reaches their diameter.
+    ``maximise``: max-product, so that beliefs are max-marginals. Non-convergence and contradictions are
+    reported by the status and never raise. Exact on acyclic graphs, once the number of iterations reaches
+    their diameter.
     """
-    if start is not None:
-        sizes, expected = [messages.size for messages in start], [slots.size for slots in graph.slots]
-        if sizes != expected:
-            raise UsageError(f"messages to start from are {sizes} for the groups, expected {expected}")
-        if any(np.isnan(messages).any() for messages in start):
-            raise UsageError("a message to start from is NaN, expected messages of a successful run")
-    state = MessageState(graph, damping=passing.damping, maximise=maximise, start=start)
+    state = MessageState(graph, damping=passing.damping, maximise=maximise)
     sweep = SCHEDULES[passing.schedule]
     tempered, residuals, settled = graph, list[float](), False
     recent = deque[Floats](maxlen=REVERSALS + 2)
@@ -308,7 +289,6 @@ def run(
         residuals=np.array(residuals),
         log_ratios=state.log_ratios(),
         incoming=tuple(map(state.incoming, range(len(graph.groups)))),
-        outgoing=tuple(state.outgoing),
         maximised=maximise,
     )
 

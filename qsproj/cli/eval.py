@@ -151,9 +151,9 @@ def _of_systems(options: argparse.Namespace, paths: list[str]) -> Scores:
         raise UsageError("--report has relations and all scores; leave out --json and --by")
     gold, *systems = _read_all(paths)
     punctuation = not options.no_punct
-    scores = attachment_scores(gold, systems, punctuation=punctuation, names=paths)
+    scores = attachment_scores(gold, systems, punctuation=punctuation, by="relation", names=paths)
     _check_something_scored(options, paths, scores)
-    write_report(options.report, Compared(paths, gold, systems, punctuation, options.at))
+    write_report(options.report, Compared(paths, gold, systems, punctuation, options.at), scores)
     return score_tables.systems_as_table(paths[1:], scores)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import Weights
-from qsproj.models.schema import Archive, Arrays, UnreadArrays, ascending, declared, shaped
+from qsproj.models.schema import Archive, Arrays, UnreadArrays, declared, shaped
 
 
 def nested(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -55,10 +55,6 @@ def packed_weights(name: str, weights: NDArray[Any]) -> dict[str, NDArray[Any]]:
 
 def unpack_weights(name: str, arrays: Arrays, weights: NDArray[Any]) -> NDArray[Any]:
     """Fill zeros with the weights that :func:`packed_weights` stored; KeyError, ValueError if unfit."""
-    if f"{name}buckets" in arrays:
-        rows = ascending(arrays, f"{name}buckets", np.uint32, most=len(weights) - 1)
-        weights[rows] = shaped(arrays, f"{name}weights", (len(rows), *weights.shape[1:]))
-        return weights
     bits = shaped(arrays, f"{name}used", (-(-weights.size // 8),), kind="u")
     if bits.dtype != np.uint8:
         raise ValueError(f"{name}used is {bits.dtype}, expected uint8")

@@ -44,11 +44,8 @@ class Compared:
         return [name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}" for name in names]
 
 
-def write_report(path: str, compared: Compared) -> None:
-    """Write the page; DataError when sentences or words differ, or an ``ArcProb`` is not a probability."""
-    scores = attachment.attachment_scores(
-        compared.gold, compared.systems, punctuation=compared.punctuation, by="relation", names=compared.paths
-    )
+def write_report(path: str, compared: Compared, scores: Sequence[attachment.AttachmentScores]) -> None:
+    """Write the page; ``scores``: of each system, by relation. DataError for an impossible ``ArcProb``."""
     pieces = [*_score_pieces(compared, scores)]
     if compared.sizes:
         pieces += Heading("Learning"), _learning_curve(compared.sizes, scores)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qsproj.conventions import NO_HEAD, Floats, Hashes, Heads, Mask, Numbers, Scores
+from qsproj.conventions import NO_HEAD, Floats, Hashes, Heads, Mask, Numbers, Scores, starts_of
 from qsproj.kernels.features.hildreth import hildreth
 from qsproj.training.objectives import Infer
 from qsproj.training.optimiser import PlainSteps, Weights
@@ -58,7 +58,7 @@ class Constraints:
         lengths = np.diff(self.starts)
         kept = np.repeat(which, lengths)
         arcs, members = np.unique(self.members[kept], return_inverse=True)
-        starts = np.concatenate(([0], np.cumsum(lengths[which])))
+        starts = starts_of(lengths[which])
         of_members = members.astype(np.int32), self.signs[kept]
         return Constraints(self.heads[arcs], self.dependents[arcs], starts, *of_members, self.bounds[which])
 
@@ -128,7 +128,7 @@ def versus(
     arcs, members = np.unique(pairs, return_inverse=True)
     ends = (arcs >> 32).astype(np.int32), (arcs & 0xFFFFFFFF).astype(np.int32)
     of_members = members.reshape(-1).astype(np.int32), np.tile([1.0, -1.0], len(pairs))
-    starts = np.concatenate(([0], 2 * np.cumsum(sizes, dtype=np.int64)))
+    starts = 2 * starts_of(sizes)
     return Constraints(*ends, starts, *of_members, np.asarray(bounds, dtype=np.float64))
 
 

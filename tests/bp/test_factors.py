@@ -9,8 +9,9 @@ from functools import lru_cache, partial
 import numpy as np
 import pytest
 
-from qsproj.bp.graph import factor_graph, starts_of
+from qsproj.bp.graph import factor_graph
 from qsproj.bp.run import BPOptions, run
+from qsproj.conventions import starts_of
 from qsproj.kernels.bp.bp_messages import expected_messages
 from tests.bp.cases import CASES
 from tests.oracles.factor_graphs import GroupEnumeration, log_sum, message_weights

@@ -400,36 +400,3 @@ def test_max_product_gives_no_log_z():
     for function in (bethe_log_z, factor_expectations):
         with pytest.raises(UsageError, match="max-product"):
             function(beliefs)
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_run_goes_on_from_the_messages_of_another(schedule):
-    states, groups = second_order_graph(np.random.default_rng(5), 4, 0.4)
-    graph = factor_graph(states, groups)
-    settled = run(graph, BPOptions(schedule=schedule, tolerance=1e-10, max_iterations=500))
-    before = [messages.copy() for messages in settled.outgoing]
-    again = run(graph, BPOptions(schedule=schedule, tolerance=1e-8), start=settled.outgoing)
-    assert again.status is Status.CONVERGED
-    # Residual priority has to hear all groups once, one an update.
-    assert len(again.residuals) <= 2 < len(settled.residuals)
-    np.testing.assert_allclose(again.log_ratios, settled.log_ratios, atol=1e-7)
-    assert all(np.array_equal(one, other) for one, other in zip(before, settled.outgoing))
-
-
-def test_two_runs_in_a_row_are_one_long_run():
-    states, groups = second_order_graph(np.random.default_rng(6), 4, 0.6)
-    graph = factor_graph(states, groups)
-    first = run(graph, BPOptions(max_iterations=2, damping=0.3))
-    second = run(graph, BPOptions(max_iterations=3, damping=0.3), start=first.outgoing)
-    whole = run(graph, BPOptions(max_iterations=5, damping=0.3))
-    np.testing.assert_allclose(second.log_ratios, whole.log_ratios, rtol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("start", "message"),
-    [([np.zeros(3)], r"\[3\] for the groups, expected \[2\]"), ([np.array([0.0, np.nan])], "is NaN")],
-)
-def test_messages_to_start_from_must_fit(start, message):
-    graph = factor_graph([2, 2], [link([0, 1], [1.0, 2.0])])
-    with pytest.raises(UsageError, match=message):
-        run(graph, start=start)

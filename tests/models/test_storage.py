@@ -300,23 +300,9 @@ def test_labels_are_all_that_columns_of_conllu_may_hold():
 WEIGHTS = np.array([[0.0, 0.0], [1.5, 0.0], [0.0, -2.0], [3.0, 4.0], [0.0, 0.0]], np.float32)
 
 
-@pytest.mark.parametrize(
-    "arrays",
-    [
-        packed_weights("some_", WEIGHTS),
-        # As models were written before: rows that are not all zero, and their numbers.
-        {"some_buckets": np.array([1, 2, 3], np.uint32), "some_weights": WEIGHTS[1:4]},
-    ],
-    ids=["bits", "rows"],
-)
-def test_weights_come_back(arrays):
+def test_weights_come_back():
+    arrays = packed_weights("some_", WEIGHTS)
     assert (unpack_weights("some_", arrays, np.zeros_like(WEIGHTS)) == WEIGHTS).all()
-
-
-def test_rows_out_of_range_are_refused():
-    arrays = {"some_buckets": np.array([5], np.uint32), "some_weights": WEIGHTS[:1]}
-    with pytest.raises(ValueError, match="some_buckets is out of range"):
-        unpack_weights("some_", arrays, np.zeros_like(WEIGHTS))
 
 
 def test_numbers_that_packing_makes_no_smaller_are_stored(tmp_path):

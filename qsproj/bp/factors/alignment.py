@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.factors.chains import Valence, valence
-from qsproj.conventions import Floats, Numbers
+from qsproj.conventions import Floats, Numbers, starts_of
 from qsproj.kernels.bp import bp_alignment
 from qsproj.kernels.trees.semirings import LOG, MAXIMUM, PROBABILITY
 
@@ -28,7 +28,7 @@ def fertility(variables: ArrayLike, words: ArrayLike, scores: ArrayLike) -> Vale
 
 
 def word_starts(words: Numbers, n: int) -> NDArray[np.int64]:
-    return graph.starts_of(np.bincount(words, minlength=n + 1)[1:])
+    return starts_of(np.bincount(words, minlength=n + 1)[1:])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +120,7 @@ class AlignItg(graph.HardGroup):
         largest = np.abs(links[links > -np.inf]).max(initial=0.0) * min(self.shape)
         semiring = MAXIMUM if maximise else PROBABILITY if largest <= MOST_LOG_WEIGHT else LOG
         weights = np.exp(links) if semiring == PROBABILITY else links
-        must_be_linked = graph.starts_of(of_source > 0), graph.starts_of(of_target > 0)
+        must_be_linked = starts_of(of_source > 0), starts_of(of_target > 0)
         return weights, *must_be_linked, semiring, bool(possible)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.links import rival_heads, two_cycles
-from qsproj.conventions import Floats, Numbers
+from qsproj.conventions import Floats, Numbers, starts_of
 from qsproj.kernels.bp import bp_booleans
 
 
@@ -128,7 +128,7 @@ def at_most_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
 def exactly_one(variables: Sequence[ArrayLike], *, allow_none: bool = False) -> ExactlyOne:
     name = "ATMOST1" if allow_none else "EXACTLY1"
     lists = [graph.checked_edges(members, name) for members in variables]
-    starts = graph.starts_of([members.size for members in lists])
+    starts = starts_of([members.size for members in lists])
     graph.check_empty_families(starts, np.full(len(lists), 0.0 if allow_none else -np.inf), name)
     edges = np.concatenate([np.zeros(0, dtype=np.int32), *lists])
     return ExactlyOne(edges, starts, allow_none)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
-from qsproj.conventions import Floats, Numbers
+from qsproj.conventions import Floats, Numbers, starts_of
 from qsproj.kernels.bp import bp_chains
 
 
@@ -40,7 +40,7 @@ def step_starts(starts: ArrayLike) -> NDArray[np.int64]:
     """Return int64[F+1], the start of each chain's block of scores."""
     begins = np.asarray(starts, dtype=np.int64)
     sizes = begins[1:] - begins[:-1] + 1
-    return graph.starts_of(sizes * sizes)
+    return starts_of(sizes * sizes)
 
 
 def step_table(starts: ArrayLike) -> Numbers:

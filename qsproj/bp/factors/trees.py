@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qsproj.bp import graph
 from qsproj.bp.links import arcs_of
-from qsproj.conventions import Floats, Numbers
+from qsproj.conventions import Floats, Numbers, starts_of
 from qsproj.kernels.bp import bp_trees
 from qsproj.trees import nonprojective, projective
 from qsproj.trees.family import NoTreeError
@@ -130,5 +130,5 @@ def no_cross(links: Numbers, words: ArrayLike, scores: ArrayLike) -> NoCross:
     edges = [links[columns[word], word] for word in pairs.reshape(-1)]
     empty = np.zeros(0, dtype=np.int32)
     arcs, of_arcs = (np.concatenate([empty, *parts]).astype(np.int32) for parts in (edges, heads))
-    starts = graph.starts_of([column.size for column in heads])
+    starts = starts_of([column.size for column in heads])
     return NoCross(arcs, of_arcs, starts, pairs, graph.checked_scores(scores, (len(pairs),), "NOCROSS"), size)

@@ -72,10 +72,6 @@ def attach_stripped(heads: Heads, kept: NDArray[np.int64], n: int) -> Heads:
     return whole
 
 
-def offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
 def tag_numbers(upos: Sequence[str], inventory: Sequence[str]) -> Tags:
     places = {tag: number for number, tag in enumerate(inventory)}
     return np.array([places.get(tag, 0) for tag in upos], dtype=np.int16)

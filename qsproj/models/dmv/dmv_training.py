@@ -7,7 +7,7 @@ from functools import partial, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import NO_HEAD, Floats, Heads, Mask, Rng, is_whole
+from qsproj.conventions import NO_HEAD, Floats, Heads, Mask, Rng, is_whole, starts_of
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, listed_reasons
@@ -48,7 +48,7 @@ class TagCorpus:
     def select(self, wanted: Mask) -> "TagCorpus":
         lengths = np.diff(self.starts)
         words = np.repeat(wanted, lengths)
-        return TagCorpus(self.tags[words], dmv.offsets(lengths[wanted]), self.heads[words])
+        return TagCorpus(self.tags[words], starts_of(lengths[wanted]), self.heads[words])
 
 
 class TagNumbering:
@@ -79,7 +79,7 @@ def pack(
     if heads is not None:
         stripped = (strip_heads(own, words)[1:] for own, words in zip(heads, kept, strict=True))
         known = np.concatenate([empty, *stripped]).astype(np.int16)
-    return TagCorpus(np.concatenate([empty, *left]), dmv.offsets(lengths), known)
+    return TagCorpus(np.concatenate([empty, *left]), starts_of(lengths), known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,12 +21,12 @@ from qsproj.models.joint.joint_trees import TreeParser, TreeScores, first_order
 from qsproj.models.joint.tag_choices import NEUTRAL, TagChoices, prepared_tags, tag_choices
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import TrainingTree, Wrapper
-from qsproj.models.schema import Archive, Arrays, checked, number, optional, whole
+from qsproj.models.schema import Archive, Arrays, checked, number, whole
 from qsproj.models.storage import described, load_model_of, model_from
 from qsproj.models.tagging.link_tagger import LinkTagger
 
 RELATIONS, TAGS = "relations_", "tags_"  # prefixes of the arrays of labeller and tagger
-# Kind of a side's parser by its order in the model file; older files have none.
+# Kind of a side's parser by its order in the model file.
 _KINDS = {1: "arc-parser", 2: "graph-parser"}
 _SIDES = ("source", "target")
 
@@ -249,23 +249,23 @@ class JointParser(Wrapper[TreeParser]):
             "weight_of_the_target_parser": header["target_scale"],
             "propagation": asdict(options.propagation),
             "training": None if training is None else asdict(training),
-            **{side: described(_KINDS[header.get(f"{side}_order") or 1], header[side]) for side in _SIDES},
+            **{side: described(_KINDS[header[f"{side}_order"]], header[side]) for side in _SIDES},
         }
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "JointParser":
-        scales = {"target_scale": number(0.0), "aligner_scale": optional(number(0.0))}
-        orders = dict.fromkeys((f"{side}_order" for side in _SIDES), optional(whole(1, 2)))
-        checked(header, {**scales, "tag_scales": optional(_tag_scales), **orders})
+        scales = dict.fromkeys(("target_scale", "aligner_scale"), number(0.0))
+        orders = dict.fromkeys((f"{side}_order" for side in _SIDES), whole(1, 2))
+        checked(header, {**scales, "tag_scales": _tag_scales, **orders})
         weights = JointWeights.from_arrays(
             arrays,
             target_scale=header["target_scale"],
-            aligner_scale=1.0 if header.get("aligner_scale") is None else header["aligner_scale"],
-            tag_scales=tuple(header.get("tag_scales") or NEUTRAL),
+            aligner_scale=header["aligner_scale"],
+            tag_scales=tuple(header["tag_scales"]),
         )
         parts: dict[str, Any] = {"weights": weights}
         for side in _SIDES:
-            kind = _KINDS[header.get(f"{side}_order") or 1]
+            kind = _KINDS[header[f"{side}_order"]]
             parts[side] = model_from(kind, header[side], unnested(f"{side}_", arrays))
         labeller, tagger = header.get("labeller"), header.get("tagger")
         parts["labeller"] = labeller and JointLabeller.from_archive(labeller, unnested(RELATIONS, arrays))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qsproj.conventions import starts_of
 from qsproj.corpus.cells import OUTSIDE, UNSPECIFIED
 
 XPOS_ATTRIBUTE = "XPOS"
@@ -87,7 +88,7 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
         for name, value in pairs:
             row[names.index(name)] = values[name].index(value) + 2
     widths = np.array([len(values[name]) + 2 for name in names], dtype=np.int64)
-    begins = np.concatenate([[0], np.cumsum(widths**2)]).astype(np.int64)
+    begins = starts_of(widths**2)
     numbers = [[parts[pair] for pair in pairs] for pairs in attributes]
     distinctive: list[list[int]] = [[] for _ in (*analyses, OUTSIDE)]
     for first, last in ranges.values():
@@ -101,8 +102,7 @@ def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:
 
 def _joined(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each row begins and the last one ends, and all rows in one."""
-    offsets = np.concatenate([[0], np.cumsum(list(map(len, rows)))]).astype(np.int64)
-    return offsets, np.array(list(chain.from_iterable(rows)), dtype=np.int64)
+    return starts_of(list(map(len, rows))), np.array(list(chain.from_iterable(rows)), dtype=np.int64)
 
 
 def _attributes(analysis: Analysis, *, letters: bool, fused: bool) -> Attributes:

@@ -253,10 +253,9 @@ class Morphology:
     @staticmethod
     def from_archive(header: Mapping[str, Any], arrays: schema.Arrays) -> "Morphology":
         schema.checked(header, {"columns": schema.some_of(COLUMNS), "analyses": schema.text_rows(3)})
-        schema.checked(header, {"scripts": schema.text_rows(5), "templates": schema.names})
-        # Older files lack the field: there each attribute is a part of its own.
-        schema.flag(fused := header.get("fused", False))
-        table = analysis_table((Analysis(*row) for row in header["analyses"]), fused=fused)
+        fields = {"scripts": schema.text_rows(5), "templates": schema.names, "fused": schema.flag}
+        schema.checked(header, fields)
+        table = analysis_table((Analysis(*row) for row in header["analyses"]), fused=header["fused"])
         if [list(analysis) for analysis in table.analyses] != header["analyses"]:
             raise ValueError("the analyses in the header are not sorted, or not unique")
         scripts = tuple(EditScript.from_fields(row) for row in header["scripts"])

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import MAX_WORDS, ROOT, Floats, Scores, is_whole
+from qsproj.conventions import MAX_WORDS, ROOT, Floats, Scores, is_whole, starts_of
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Alignment, SentencePair
 from qsproj.errors import NothingToLearnError, SentenceError, UsageError, listed_reasons
@@ -85,7 +85,7 @@ def pack_pairs(pairs: Sequence[QgCorpus]) -> QgCorpus:
         arrays = [getattr(pair, name) for pair in pairs]
         of_starts = name.endswith("_starts")
         joined = np.concatenate(list(map(np.diff, arrays)) if of_starts else arrays)
-        columns[name] = dmv.offsets(joined) if of_starts else joined
+        columns[name] = starts_of(joined) if of_starts else joined
     return QgCorpus(**columns)
 
 

@@ -33,7 +33,7 @@ from qsproj.models.parser import (
     Wrapper,
     trees_of,
 )
-from qsproj.models.schema import Archive, Arrays, anything, checked, optional, text, whole
+from qsproj.models.schema import Archive, Arrays, anything, checked, text, whole
 from qsproj.models.storage import described, kind_of, load_model_of, model_from
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import blocks_of
@@ -298,15 +298,13 @@ class TextParser(Wrapper[Parser]):
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "TextParser":
-        checked(
-            header, {"readings": optional(whole(0, MOST_READINGS)), "parser": anything, "tagger": anything}
-        )
+        checked(header, {"readings": whole(0, MOST_READINGS), "parser": anything, "tagger": anything})
         part = checked(header["parser"], {"kind": text, "model": anything})
         parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
         if not isinstance(parser, Parser):
             raise ValueError(f"a model of kind {part['kind']} does not parse")
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
-        return TextParser(tagger=tagger, base=parser, readings=header.get("readings") or 0)
+        return TextParser(tagger=tagger, base=parser, readings=header["readings"])
 
 
 def text_parser(tagger: Tagger, parser: Parser, *, readings: int = 0) -> TextParser:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights
+from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights, starts_of
 from qsproj.corpus.characters import readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.sentence_ends import rule_starts
@@ -126,7 +126,7 @@ def _fit(rows: Numbers, outcomes: Mask, prior: Floats) -> Floats:
     from scipy.sparse import csr_array
 
     known = rows >= 0
-    starts = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+    starts = starts_of(known.sum(axis=1))
     features = csr_array((np.ones(starts[-1]), rows[known], starts), shape=(len(rows), len(prior)))
 
     def loss(weights: Floats) -> tuple[float, Floats]:

@@ -6,9 +6,10 @@ arcs' probabilities. Noisy channel: target trees must explain source trees throu
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +25,12 @@ from qsproj.models.arc.arc_training import train_residual, train_scorer
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.joint import noisy_channel
 from qsproj.models.joint.joint_options import Propagation
-from qsproj.models.joint.joint_parser import JointParser, load_joint_parser
+from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_training import convergence, usable_pairs
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual import biparse
-from qsproj.pipelines.streams import loaded_once
 from qsproj.progress import track
 from qsproj.training.objectives import CrossEntropy
 
@@ -115,14 +115,12 @@ def all_beliefs(
         yield from (target_beliefs(bilingual, pair) for pair in pairs)
         return
     with temporary_folder() as folder:
-        path = str(folder / "joint.model")
-        bilingual.save(path)
-        believed = partial(_beliefs_by_file, path)
+        believed = partial(_loaded_beliefs, bilingual.loader(folder / "joint.model"))
         yield from map_in_order(believed, pairs, workers=workers, block=biparse.BLOCK_PAIRS)
 
 
-def _beliefs_by_file(path: str, pair: SentencePair) -> tuple[Scores | None, Status]:
-    return target_beliefs(loaded_once(load_joint_parser, path), pair)
+def _loaded_beliefs(load: Callable[[], Any], pair: SentencePair) -> tuple[Scores | None, Status]:
+    return target_beliefs(load(), pair)
 
 
 def _prepare(

@@ -117,8 +117,6 @@ def test_a_file_of_before_that_was_stored_loads(pairs, trained):
         "link_threshold",
         "least_probability",
         "training",
-        "source_order",
-        "target_order",
         "labeller",
         "tagger",
     ):
