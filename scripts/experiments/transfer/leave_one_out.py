@@ -1,14 +1,14 @@
 """Measure what each ingredient of a bootstrap is worth: leave one out at a time, with the rest as in use.
 
-Ingredients of the tagger are measured by UPOS on Testaments with raw text, those of the parser by UAS and LAS on fewer of
-them, since stages before the parser are kept. Development files are scored. Stages of ``--work`` are shared with
-``many_bench``, whose languages and other options hold here, too.
+Ingredients of the tagger are measured by UPOS on all languages of ``many_bench``, those of the parser by UAS and LAS on
+the Testaments. Development files are scored. Stages of ``--work`` are shared with ``many_bench``, whose options hold here,
+too.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import mean
 
@@ -17,7 +17,9 @@ from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import Table, table
 from scripts.experiments.transfer.many_bench import Runs, every_run, gains
-from scripts.experiments.transfer.many_languages import LANGUAGES, TESTAMENT, add_work
+from scripts.experiments.transfer.many_languages import KINDS, LANGUAGES, NEWS, TESTAMENT, add_work
+
+CLEAR = 0.5  # points of one language that its change is named from
 
 # Features are not scored and change no tag; learning them takes a third of the time of a tagger.
 TAGS = "--without features"
@@ -73,39 +75,63 @@ def _changes(lab: Lab, ways: Mapping[str, str], *, tags: bool) -> dict[str, tupl
 def worth_table(
     left_out: Mapping[str, tuple[Runs, Runs]], measures: Sequence[str], each: str = "UPOS"
 ) -> Table:
-    """Lay out the mean change of measures without an ingredient, and of one in each language; largest losses first."""
+    """Lay out the mean change of measures without an ingredient, and how ``each`` changes; largest losses first.
+
+    Of ``each``: the mean of each kind of bitext, and the languages that lose or gain at least CLEAR.
+    """
     of = {
         name: {measure: gains(*runs, measure) for measure in {*measures, each}}
         for name, runs in left_out.items()
     }
     measured = [name for name, found in of.items() if found[each]]
-    codes = list(dict.fromkeys(code for name in measured for code in of[name][each]))
     return table(
-        ["left out", *measures, *(f"{each}, {LANGUAGES[code].name}" for code in codes)],
+        ["left out", *measures, *(f"{each}, {kind}" for kind in KINDS), "loses", "gains"],
         [
             [
                 name,
-                *(_signed(mean(of[name][measure].values())) for measure in measures),
-                *(_signed(of[name][each].get(code)) for code in codes),
+                *(_mean(of[name][measure].values()) for measure in measures),
+                *(_mean(_of_kind(of[name][each], kind)) for kind in KINDS),
+                _named({code: one for code, one in of[name][each].items() if one <= -CLEAR}),
+                _named({code: one for code, one in of[name][each].items() if one >= CLEAR}),
             ]
             for name in sorted(measured, key=lambda name: mean(of[name][each].values()))
         ],
     )
 
 
-def _signed(number: float | None) -> str:
+def _of_kind(changes: Mapping[str, float], kind: str) -> list[float]:
+    return [one for code, one in changes.items() if LANGUAGES[code].kind == kind]
+
+
+def _named(changes: Mapping[str, float]) -> str:
+    """Name languages with their changes, the largest first."""
+    ordered = sorted(changes, key=lambda code: -abs(changes[code]))
+    return ", ".join(f"{_label(code)} {_signed(changes[code])}" for code in ordered)
+
+
+def _label(code: str) -> str:
+    language = LANGUAGES[code]
+    return f"{language.name} news" if language.kind == NEWS else language.name
+
+
+def _mean(changes: Iterable[float]) -> str:
+    found = list(changes)
+    return _signed(mean(found)) if found else ""
+
+
+def _signed(number: float) -> str:
     # No minus sign before a zero.
-    return "" if number is None else f"{round(number, 1) + 0.0:+.1f}"
+    return f"{round(number, 1) + 0.0:+.1f}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     testaments = [code for code, language in LANGUAGES.items() if language.kind == TESTAMENT]
-    for name, default, codes, help_ in (
-        ("--languages", ["hy", "uk", "wo", "it"], [*LANGUAGES], "of taggers (default: hy uk wo it)"),
-        ("--of-trees", ["hy", "uk"], testaments, "of parsers (default: hy uk)"),
+    for name, codes, help_ in (
+        ("--languages", [*LANGUAGES], "of taggers (default: all)"),
+        ("--of-trees", testaments, "of parsers (default: all with a Testament)"),
     ):
-        add(name, nargs="+", default=default, choices=codes, metavar="CODE", help=help_)
+        add(name, nargs="+", default=codes, choices=codes, metavar="CODE", help=help_)
     add("--seeds", nargs="+", type=int, default=[1], metavar="N")
     add("--tested", type=int, default=500, metavar="N", help="sentences to score (default: %(default)s)")
     add("--kept", action="store_true", help="show stored figures, and measure nothing")

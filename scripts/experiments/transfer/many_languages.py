@@ -32,7 +32,7 @@ TREEBANKS = {
     "sl": ("treebanks/slovenian-ssj-dev",),
     "tr": ("treebanks/turkish-imst-dev",),
 }
-TESTAMENT, NEWS, FEW_PAIRS = "New Testament", "news", "1,000 pairs"
+KINDS = TESTAMENT, NEWS, FEW_PAIRS = "New Testament", "news", "1,000 pairs"
 # Trees of PUD after these are for reports.
 PUD_TREES = 600
 # Seed of the subset of a bitext, and of the sentences that are scored.
