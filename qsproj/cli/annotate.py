@@ -42,6 +42,8 @@ def run(options: argparse.Namespace) -> None:
     from qsproj.serve.listening import check_installed, listen
 
     check_installed()  # before the imports that need the extra
+    from qsproj.corpus.files import locked, reporting_failure
+    from qsproj.errors import UsageError
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall
     from qsproj.serve.compute import ComputePool
@@ -59,7 +61,12 @@ def run(options: argparse.Namespace) -> None:
     decisions = Output(lexicon, replaces=[call.options.lexicon or ""])
     check_files(call.files, [Output(options.output, model_option="-o"), decisions])
     learning = Relearning(call, folder, options.output, lexicon)
-    with listen(options.host, options.port) as listening:
+    lock = folder / f"annotate.{call.language}.lock"
+    with reporting_failure(lock, "written"):
+        held = lock.open("ab")
+    with held, listen(options.host, options.port) as listening:
+        if not locked(held):
+            raise UsageError(f"{folder}: another qsproj annotate uses it; answer on its page, or stop it")
         made = learning.begin(lambda line: print(f"qsproj annotate: {line}", file=sys.stderr, flush=True))
         words = WordList(suggestions=learning.suggestions, lexicon=lexicon)
         words.concordance = concordance_of(chain.from_iterable(made.corpora), words.forms)

@@ -11,14 +11,18 @@ import pickle
 import signal
 import socket
 import struct
+import threading
+import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from math import inf
 from typing import Any
 
 from qsproj.errors import QsprojError
 
 _MOST_FILES = 65536  # an upper bound on the file descriptors of a server
+_LOOK = 0.5  # seconds between two looks for the server
 _SIZE = struct.Struct("!Q")  # prefix of messages to and from a process
 
 
@@ -136,6 +140,7 @@ def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     os.closerange(3, ours.fileno())
     os.closerange(ours.fileno() + 1, _MOST_FILES)
     with ours.makefile("rb") as jobs:
@@ -149,4 +154,12 @@ def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
                 outcome = error.with_traceback(None)
             except Exception as error:
                 outcome = WorkerError(where_from(error))
-            ours.sendall(_message(outcome))
+            with suppress(BrokenPipeError):  # the server has ended
+                ours.sendall(_message(outcome))
+
+
+def _end_with(server: int) -> None:
+    """End this process soon after a server that was killed, which would do the same job again."""
+    while os.getppid() == server:
+        time.sleep(_LOOK)
+    os._exit(1)

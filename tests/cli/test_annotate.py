@@ -254,6 +254,9 @@ def test_the_page_trains_and_goes_on_after_a_restart(work, tmp_path):
             data = json.dumps(tree).encode()
             answer = client.ask(f"/api/sentences/{at}", data=data, method="PUT", headers=headers)
             assert answer.json["reviewed"]
+        second = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert second.returncode == 2
+        assert second.stderr.endswith("another qsproj annotate uses it; answer on its page, or stop it\n")
         before = model.read_bytes()
         client.ask("/api/training", data=b"{}", method="POST", headers=headers)
         until(lambda: not client.ask("/api/training", headers=headers).json["training"], seconds=120)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 import time
 from functools import partial
 
@@ -12,6 +14,7 @@ import pytest
 from qsproj.errors import UsageError
 from qsproj.serve import compute
 from qsproj.serve.compute import ComputePool, WorkerError
+from tests.serve.client import is_alive, until
 
 
 def refuse(_, *, pickle_context):
@@ -40,6 +43,21 @@ def test_a_refusal_comes_back_whatever_was_behind_it(pickle_context):
 def doubled(job):
     """Return twice a number; without one, the process ends."""
     return os._exit(1) if job is None else 2 * job
+
+
+def test_processes_end_with_a_server_that_is_killed():
+    code = """
+import asyncio, os, time
+from qsproj.serve.compute import ComputePool
+pool = ComputePool(time.sleep, processes=1)
+print(next(iter(pool._all)).process.pid, flush=True)
+asyncio.run(pool.run(60))
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as server:
+        worker = int(server.stdout.readline())
+        assert is_alive(worker)
+        server.kill()
+    until(lambda: not is_alive(worker), seconds=10)
 
 
 @pytest.mark.parametrize("fresh", [False, True])

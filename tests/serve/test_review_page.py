@@ -267,6 +267,78 @@ def test_training_leaves_the_view_as_it_was(browser, serving, tmp_path, model_fi
         until(lambda: page.evaluate(stands) == before, lambda: (before, page.evaluate(stands)))
 
 
+# Training as the page sees it, until `ended`; what the server says of the open sentence is new afterwards.
+TRAINING = """() => {
+    const fetched = window.fetch;
+    window.ended = false;
+    window.fetch = async (path, options) => {
+        const reply = await fetched(path, options);
+        if (!String(path).endsWith("/training")) return reply;
+        if (window.silent) throw new TypeError("no connection");
+        return new Response(JSON.stringify({ training: !window.ended, train_after: 1, trained: {} }),
+            { headers: { "content-type": "application/json" } });
+    };
+}"""
+
+
+def training(page):
+    """Have the page follow a training, whose start and end it is told."""
+    page.evaluate(TRAINING)
+    page.locator("#train").evaluate("button => { button.hidden = button.disabled = false; button.click() }")
+    page.locator("#parts-done:visible").wait_for()
+
+
+def ended(page):
+    page.evaluate("window.ended = true")
+    page.locator("#parts-done:visible").wait_for(state="hidden")
+
+
+@pytest.mark.parametrize("key", ["r", "t", "e", "Enter"])
+def test_new_trees_wait_until_a_value_is_typed_or_a_head_chosen(window, key):
+    page = window()
+    word(page, 2).focus()
+    training(page)
+    page.keyboard.press(key)
+    page.keyboard.type("" if key == "Enter" else "a")
+    page.evaluate("document.getElementById('name').textContent = 'old'")
+    ended(page)
+    page.wait_for_timeout(300)
+    assert page.locator("#name").inner_text() == "old"
+    if key == "Enter":
+        said(page, "Choose the head of 2 Hund")
+        assert word(page, 2).get_attribute("class") == "taken"
+    else:
+        page.keyboard.type("cl")
+        assert page.evaluate("document.activeElement.value") == "acl"
+    page.keyboard.press("Escape")
+    if key == "e":  # the lemma is a correction now, which new trees do not replace
+        assert page.locator("#state").inner_text() == "changed"
+    else:
+        page.locator("#name", has_text="unsure").wait_for()
+
+
+def test_a_poll_without_an_answer_is_tried_again(window):
+    page = window()
+    training(page)
+    page.evaluate("window.silent = true")
+    said(page, "the server does not answer")
+    page.evaluate("window.silent = false")
+    until(lambda: "does not answer" not in page.locator("#message").inner_text())
+    ended(page)
+
+
+def test_a_window_shows_on_return_what_another_did(window):
+    first, second = window(), window()
+    word(first, 4).locator(".word").click()
+    word(first, 3).locator(".word").click()
+    first.locator("#confirm").click()
+    first.locator("#progress", has_text="1 of 5").wait_for()
+    assert second.locator("#progress").inner_text() == "0 of 5 reviewed"
+    second.evaluate("dispatchEvent(new Event('focus'))")
+    second.locator("#progress", has_text="1 of 5").wait_for()
+    until(lambda: word(second, 4).locator(".head").inner_text() == "3 bellt")
+
+
 def test_the_rest_follows_a_correction(browser, serving, tmp_path, model_files):
     parser = load_parser(model_files / "de.model")
     path = tmp_path / "draft.conllu"
@@ -336,6 +408,13 @@ def test_corrections_that_are_not_confirmed_are_kept_for_learning(browser, servi
         marks = misc_values(next(one for one in read_conllu(path) if one.sent_id == "unsure"), "Decided")
         assert marks == (*["UPOS,HEAD,DEPREL"] * 3, "UPOS,HEAD")
         assert heads(path, "unsure") == [2, 3, 0, 3]
+        page.route("**/part", lambda route: route.fulfill(status=400, body="the disk is full"))
+        word(page, 5).locator(".word").click()
+        word(page, 3).locator(".word").click()
+        show(page, "unsure")
+        said(page, "Corrections of long are not saved: the disk is full")
+        page.unroute("**/part")
+        page.on("dialog", lambda dialog: dialog.accept())
         page.reload()
         said(page, "not confirmed yet")
         assert word(page, 4).locator(".head").inner_text() == "3 bellt"
@@ -573,6 +652,27 @@ def test_corrections_outlive_the_server(window, server):
     page.locator("#confirm").click()
     said(page, "Not saved: the server does not answer")
     assert word(page, 4).locator(".head").inner_text() == "3 bellt"
+
+
+def test_a_restarted_server_is_reached_by_its_new_address(window, path):
+    """Its token is another one, as if the page's own were old."""
+    page = window()
+    word(page, 4).locator(".word").click()
+    word(page, 3).locator(".word").click()
+    page.route(
+        "**/api/**",
+        lambda route: route.continue_(headers=route.request.headers | {"x-qsproj-token": "old"}),
+        times=1,
+    )
+    asked = []
+    page.once(
+        "dialog",
+        lambda dialog: (asked.append(dialog.message), dialog.accept(f"open http://x/?token={TOKEN}")),
+    )
+    page.locator("#confirm").click()
+    page.locator("#progress", has_text="1 of 5").wait_for()
+    assert heads(path, "unsure") == [2, 3, 0, 3]
+    assert asked[0].startswith("Was the server started again?")
 
 
 def test_it_is_legible_in_the_dark(reader):

@@ -13,6 +13,7 @@ from qsproj.errors import DataError, UsageError
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList, concordance_of
+from tests.serve.client import until
 
 SUGGESTED = (
     f"{SUGGESTIONS_HEADER}\nder\tDET PRON\t3\t19\t4.8\t[der] Hund\nim\tADP\t0\t8\t3.9\tschläft [im]\n"
@@ -219,10 +220,19 @@ def test_questions_are_answered_by_single_keys(browser, serving, asking, width):
         tab.locator("tr.contexts li bdi b", has_text="Hund").first.wait_for()
         tab.locator("#decided", has_text="2 of 3 words decided").wait_for()
         assert tags_in(asking[2])["Hund"] == ("NOUN", "VERB")
-        tab.locator("tr[data-at='4'] + tr.contexts li").first.focus()
+        tab.keyboard.press("ArrowDown")
         tab.keyboard.press("v")
         tab.locator("tr.contexts li.tagged button", has_text="VERB").wait_for()
         assert "\tHund\tHund\tVERB\t" in Path(asking[0]).read_text()
+        tab.keyboard.press("ArrowUp")
+        assert tab.evaluate("document.activeElement.dataset.at") == "4"
+        # The sentence behind has the tag, too.
+        tab.locator("#words tr[data-word='2'] .tag", has_text="VERB").wait_for(state="attached")
+        # The two tags that were given stay.
+        tab.keyboard.press("Backspace")
+        for key in "pab":
+            tab.keyboard.press(key)
+        until(lambda: {*tags_in(asking[2]).get("Hund", ())} == {"PROPN", "ADJ"})
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         tab.close()
 

@@ -18,6 +18,7 @@ export class Editor {
     this.open_ = null; // the sentence from the server, with the states of its tree
     this.kept = new Map(); // sentences with unconfirmed corrections, by index
     this.taken = null; // the selected word, waiting for its head
+    this.stale = false; // whether a refresh waits until nothing is being typed or chosen
     this.doubted = null; // the unusual tree whose confirmation was refused once
     this.confirmed = []; // indices of sentences confirmed in this window, in order
     $("confirm").addEventListener("click", () => this.confirm());
@@ -35,6 +36,7 @@ export class Editor {
     $("source-words").addEventListener("click", (event) => this.#link(this.word, Number(event.target.closest("tr").dataset.word)));
     $("source").addEventListener("toggle", () => this.#draw());
     $("text").addEventListener("click", (event) => this.#rowOfText(event)?.focus());
+    $("sentence").addEventListener("focusout", () => setTimeout(() => this.#refreshLate()));
     document.addEventListener("keydown", (event) => this.#pressed(event));
     new ResizeObserver(() => this.#draw()).observe($("words"));
   }
@@ -46,29 +48,43 @@ export class Editor {
   forget() { this.kept.clear(); this.confirmed = []; this.open_ = null; }
 
   async open(index, word = null) {
-    if (this.changed && !(await this.keep())) this.kept.set(this.index, this.open_);
+    let lost = "";
+    if (this.changed && !(await this.keep((reason) => { lost = `Corrections of ${this.open_.id} are not saved: ${reason}`; }))) {
+      this.kept.set(this.index, this.open_);
+    }
     const kept = this.kept.get(index), sentence = kept ?? this.#fresh(await ask(`sentences/${index}`));
     // Corrections made during these requests are kept, too.
     if (this.changed && this.kept.get(this.index) !== this.open_) return this.open(index, word);
     this.kept.delete(index);
     this.#show(sentence);
     const isPartial = !sentence.reviewed && INFERRED.some((column) => sentence.decided[column].some(Boolean));
-    this.say(kept || isPartial ? "These corrections are not confirmed yet." : "");
+    this.say(lost || (kept || isPartial ? "These corrections are not confirmed yet." : ""), Boolean(lost));
     $("sentence").scrollTop = 0;
     // When corrections fix the words above, start at the top, so that no unread cell is fixed.
     const begin = this.#isLive() && $("above").checked ? 1 : this.#leastSure();
     this.#row(word ?? begin)?.focus({ preventScroll: word === null });
   }
 
-  /** Reload the open sentence from the server, keeping focus and scroll position. */
+  /** Reload the open sentence from the server, keeping focus and scroll position; later if the user is typing. */
   async refresh() {
     if (this.open_ === null || this.changed) return;
-    const open = this.open_, sentence = this.#fresh(await ask(`sentences/${this.index}`));
+    const open = this.open_, sentence = this.#isBusy() ? null : this.#fresh(await ask(`sentences/${this.index}`));
     if (this.changed || open !== this.open_) return;
+    this.stale = sentence === null || this.#isBusy();
+    if (this.stale) return;
     const focused = this.#wordOf(document.activeElement), place = $("sentence").scrollTop;
     this.#show(sentence);
     this.#row(focused)?.focus({ preventScroll: true });
     $("sentence").scrollTop = place;
+  }
+
+  #refreshLate() {
+    if (this.stale && !this.#isBusy()) this.refresh().catch((error) => this.say(error.message, true));
+  }
+
+  /** Whether a value is being typed, or the head of a word chosen. */
+  #isBusy() {
+    return this.taken !== null || document.activeElement.matches("#sentence :is(input:not([type=checkbox]), select, textarea)");
   }
 
   say(text, bad = false) {
@@ -101,18 +117,19 @@ export class Editor {
     return { version, heads, relations, columns };
   }
 
-  /** Save corrections without confirming them, if a model learns from them; else return false. */
-  async keep() {
+  /** Save corrections without confirming them, if a model learns from them; else return false. `refused` gets the reason. */
+  async keep(refused = () => null) {
     if (!this.learns || this.open_.reviewed) return false;
     const body = { ...this.#correction(), decided: this.tree.fixed }, open = this.open_, { tree } = this;
     try {
       const sentence = await ask(`sentences/${open.index}/part`, { method: "PUT", body });
       open.version = sentence.version;
-      if (open === this.open_ && tree === this.tree) this.#show(this.#fresh(sentence));
+      if (open === this.open_ && tree === this.tree && !this.#isBusy()) this.#show(this.#fresh(sentence));
       await this.hooks.kept();
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      refused(error.message);
       return false;
     }
   }
@@ -185,6 +202,7 @@ export class Editor {
   #show(sentence) {
     this.open_ = sentence;
     this.taken = null;
+    this.stale = false;
     this.word = 0;
     $("sentence").hidden = $("tree").hidden = $("tools").hidden = false;
     $("name").textContent = sentence.id;
@@ -211,7 +229,7 @@ export class Editor {
     for (const one of headers) one.style.width = "";
     const em = parseFloat(getComputedStyle(table).fontSize), widths = headers.map((one) => one.offsetWidth / em);
     const word = Math.min(14, widths[1]), least = { tag: 4.4, relation: 6.4, sure: 2.8, othered: 8 };
-    if (this.live) Object.assign(least, { mark: 1.7, second: Math.min(14, 0.85 * word + 3.2) });
+    if (this.live) Object.assign(least, { mark: 1.7, second: Math.min(14, 0.85 * word + 4.6) });
     headers.forEach((one, at) => {
       const kind = one.dataset.kind ?? one.id;
       const wide = kind === "head" ? Math.min(14, Math.max(widths[at], word + 1.6)) : Math.max(widths[at], least[kind] ?? 0);
@@ -437,6 +455,7 @@ export class Editor {
   #setTaken(word) {
     this.taken = word;
     for (const row of $("words").rows) row.classList.toggle("taken", Number(row.dataset.word) === word);
+    this.#refreshLate();
   }
 
   #attach(word, head) {
@@ -617,7 +636,7 @@ export class Editor {
       this.#show(this.#fresh(sentence));
       $("parts").value = "";
       this.say("Saved. Undo reverts it.");
-      this.#row(Math.min(word, sentence.forms.length))?.focus({ preventScroll: true });
+      this.#row(Math.min(word, sentence.forms.length))?.focus();
       await this.hooks.cut(sentence);
     });
   }

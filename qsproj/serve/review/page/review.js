@@ -1,5 +1,5 @@
 // The page: the list of sentences, and the tree of the selected one.
-import { ask } from "./api.js";
+import { Refusal, ask } from "./api.js";
 import { $, button, element, plainKey } from "./dom.js";
 import { Editor } from "./editor.js";
 import { Search } from "./search.js";
@@ -12,7 +12,7 @@ let started = false, overview = null, turn = 0, newest = null;
 const editor = new Editor({ confirmed: afterChange, undone: afterChange, kept: watchBatch, moved: go, reload, cut });
 const search = new Search({ open: (index, word) => reportingErrors(open)(index, word), corrected: afterSearch, doubt: doubtAbout });
 
-const words = new Words({ open: (index, word) => reportingErrors(open)(index, word), decided: watchBatch });
+const words = new Words({ open: (index, word) => reportingErrors(open)(index, word), decided: watchBatch, tagged: afterTag });
 
 async function start() {
   overview = await ask("overview");
@@ -160,6 +160,18 @@ async function afterSearch(index) {
   await editor.refresh();
 }
 
+/** Update the page after a tag that was given in a context. */
+async function afterTag() {
+  await editor.refresh();
+  await watchBatch();
+}
+
+/** Open the words; what they show includes the corrections of the open sentence. */
+async function openWords() {
+  if (editor.changed) await editor.keep();
+  await words.open();
+}
+
 /** Return a warning about tags and relations of a correction that are neither in UD nor in the file. */
 function doubtAbout(change) {
   const given = change.split(/\s+/).map((one) => one.split("=")).filter(([name]) => ["upos", "deprel"].includes(name));
@@ -222,10 +234,20 @@ async function watchTraining() {
 }
 
 async function followTraining() {
+  let silent = false;
   showProgress();
   while (overview.training) {
     await new Promise((resolve) => setTimeout(resolve, POLL));
-    overview = { ...overview, ...(await ask("training")) };
+    try {
+      overview = { ...overview, ...(await ask("training")) };
+      if (silent) editor.say("");
+      silent = false;
+    } catch (error) {
+      // The server may answer again.
+      silent = error instanceof Refusal && error.status === 0;
+      if (!silent) throw error;
+      editor.say(error.message, true);
+    }
     showProgress();
   }
   showProgress();
@@ -234,6 +256,16 @@ async function followTraining() {
   await showList(list.offset < overview.sentences ? list.offset : 0);
   await editor.refresh();
   mark();
+}
+
+/** Show what another window has changed meanwhile. */
+async function returned() {
+  if (overview === null || watching) return;
+  overview = await ask("overview");
+  showProgress();
+  await showList(list.offset < overview.sentences ? list.offset : 0);
+  await editor.refresh();
+  if (overview.training) await watchTraining();
 }
 
 const reportingErrors = (action) => (...given) => Promise.resolve(action(...given)).catch((error) => editor.say(error.message, true));
@@ -254,14 +286,15 @@ $("train").addEventListener("click", reportingErrors(train));
 $("sentences").addEventListener("click", () => showNarrowList($("sentences").getAttribute("aria-expanded") !== "true"));
 $("help").addEventListener("click", () => $("keys").showModal());
 $("open-report").addEventListener("click", reportingErrors(report));
-$("wordlist").addEventListener("click", () => words.open());
+$("wordlist").addEventListener("click", reportingErrors(openWords));
 $("open-search").addEventListener("click", () => search.open());
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || !plainKey(event)) return;
   if (event.key === "/") { event.preventDefault(); $("query").focus(); }
   if (event.key === "?") $("keys").showModal();
-  if (event.key === "w") { event.preventDefault(); words.open(); }
+  if (event.key === "w") { event.preventDefault(); reportingErrors(openWords)(); }
   if (event.key === "x") { event.preventDefault(); search.open(); }
 });
+addEventListener("focus", reportingErrors(returned));
 addEventListener("beforeunload", (event) => { if (editor.unsaved()) event.preventDefault(); });
 reportingErrors(start)();

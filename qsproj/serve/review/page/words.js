@@ -1,6 +1,7 @@
 // Questions of convention and words to tag, one row each: single keys assign tags, contexts are shown below the row.
 import { ask } from "./api.js";
 import { $, button, element, plainKey } from "./dom.js";
+import { direction } from "./tree.js";
 
 const MOST = 2;
 // One key for each tag.
@@ -9,7 +10,9 @@ const KEYS = {
   u: "NUM", t: "PART", j: "INTJ", k: "PUNCT", y: "SYM", z: "X",
 };
 
-/** The dialog of questions and words; calls `hooks` to open a sentence, and after each decision. */
+const counted = (words) => `${words.length} ${words.length === 1 ? "word" : "words"}`;
+
+/** The dialog of questions and words; calls `hooks` to open a sentence, and after each decision and tag in a context. */
 export class Words {
   constructor(hooks) {
     this.hooks = hooks;
@@ -50,7 +53,7 @@ export class Words {
   #row(one, at) {
     const row = element("tr", one.words ? "question" : ""), more = element("bdi", "", one.words ? "" : one.example ?? "");
     if (one.words) more.append(one.left.join(" "), element("small", "", one.practice));
-    const lines = button(one.words ? `${one.left.length} words` : "Contexts");
+    const lines = button(one.words ? counted(one.left) : "Contexts");
     row.tabIndex = lines.tabIndex = -1;
     row.dataset.at = at;
     row.append(element("td", "word", one.words ? `${one.form}?` : one.form), element("td", "decided", one.decided.join(" ")),
@@ -74,7 +77,7 @@ export class Words {
     $("decided").textContent = `${decided(false)} of ${this.rows.length - questions} words decided`
       + (questions ? `, ${decided(true)} of ${questions} questions answered` : "")
       + ". One key assigns a tag, another key a second tag. Enter accepts the first tag of the model, and goes on. "
-      + "b keeps two tags, because the context decides, and lists the occurrences, to be tagged one by one. "
+      + "b keeps two tags, because the context decides, and lists the occurrences: arrows go to them, one key tags each. "
       + "Space shows the contexts of a word, or the words of a question. Backspace removes tags.";
   }
 
@@ -114,7 +117,7 @@ export class Words {
     shown.querySelector(".decided").textContent = row.decided.join(" ");
     if (!row.words) return;
     shown.querySelector("bdi").firstChild.textContent = row.left.join(" ");
-    shown.querySelector("button").textContent = `${row.left.length} words`;
+    shown.querySelector("button").textContent = counted(row.left);
   }
 
   /** Show what an answer settled, except in rows whose later decision is not saved yet. */
@@ -159,7 +162,7 @@ export class Words {
   }
 
   #context({ index, word, tag, verse, form, left, right, translation, linked }) {
-    const item = element("li", ""), text = element("bdi", "", left, " ", element("b", "", form), " ", right);
+    const item = Object.assign(element("li", ""), { dir: direction([form]) }), text = element("bdi", "", left, " ", element("b", "", form), " ", right);
     const open = button(tag, () => { $("deciding").close(); this.hooks.open(index, word); }, "open this sentence");
     item.append(index === undefined ? element("small", "", verse) : open, " ", text);
     if (index !== undefined) {
@@ -173,16 +176,17 @@ export class Words {
     return item;
   }
 
-  /** Tag one occurrence in its context by a key; arrows go to other lines. */
+  /** Tag one occurrence in its context by a key; arrows go to other lines, and to the words before and after. */
   #tagged(event, item, given) {
-    const tag = KEYS[event.key], go = { ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling };
+    const tag = KEYS[event.key], line = item.closest("tr"), lines = [...line.querySelectorAll("li[tabindex]")], at = lines.indexOf(item);
+    const go = { ArrowDown: lines[at + 1] ?? line.nextElementSibling, ArrowUp: lines[at - 1] ?? line.previousElementSibling };
     if (event.target !== item || !plainKey(event) || !(tag || go[event.key])) return;
     event.preventDefault();
     if (!tag) return go[event.key].focus();
     const { index, ...rest } = given;
     item.querySelector("button").textContent = tag;
     this.saving = this.saving.then(() => ask(`sentences/${index}/tag`, { method: "PUT", body: { ...rest, tag } }));
-    this.#reportErrors(this.saving.then(() => item.classList.add("tagged")).then(() => this.hooks.decided()));
+    this.#reportErrors(this.saving.then(() => item.classList.add("tagged")).then(() => this.hooks.tagged()));
     this.saving = this.saving.catch(() => null);
   }
 
@@ -197,11 +201,12 @@ export class Words {
     const row = event.target.closest("tr[data-at]");
     if (!row || event.target !== row || !plainKey(event)) return;
     const at = Number(row.dataset.at), one = this.rows[at], tag = KEYS[event.key], own = one.decided;
-    const open = row.nextElementSibling?.classList.contains("contexts");
+    const open = row.nextElementSibling?.classList.contains("contexts") ? row.nextElementSibling : null;
+    const line = open?.querySelector("li[tabindex]"), both = [...new Set([...own, ...one.tags])].slice(0, MOST);
     const actions = {
-      ArrowDown: () => this.#go(at + 1), ArrowUp: () => this.#go(at - 1), " ": () => this.#lines(at), Backspace: () => this.#decide(at, []),
+      ArrowDown: () => (line ? line.focus() : this.#go(at + 1)), ArrowUp: () => this.#go(at - 1), " ": () => this.#lines(at), Backspace: () => this.#decide(at, []),
       Enter: () => { this.#go(at + 1); return own.length ? null : this.#decide(at, one.tags.slice(0, 1)); },
-      b: one.words ? null : () => Promise.all([this.#decide(at, one.tags.slice(0, MOST)), open ? null : this.#lines(at)]),
+      b: one.words ? null : () => Promise.all([both.length === MOST ? this.#decide(at, both) : null, open ? null : this.#lines(at)]),
     };
     const toggled = own.includes(tag) ? own.filter((other) => other !== tag) : [...own, tag].slice(one.words ? -1 : -MOST);
     const action = tag ? () => this.#decide(at, toggled) : actions[event.key];
