@@ -11,7 +11,8 @@ DIR/annotate.LANGUAGE.conllu holds the sentences; Reviewed=Yes in MISC marks con
 finish a sentence: Decided=UPOS,HEAD,DEPREL marks the cells that you corrected or read; the model also learns
 from these, and keeps them when it parses the sentence again. It learns from corrected links to a translation,
 too. --lexicon (default: DIR/annotate.LANGUAGE.lexicon.tsv) holds the tags of words, which replace those of
-the bootstrap's lexicon. All answers are kept when the command is stopped; the same command resumes.
+the bootstrap's lexicon. Answers are kept when the command is stopped, except for corrections of the
+sentence that is open in the browser; the same command resumes.
 """
 
 import argparse

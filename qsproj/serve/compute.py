@@ -5,14 +5,14 @@ client has disconnected or timed out, by killing the process; forking another on
 """
 
 import asyncio
+import ctypes
 import multiprocessing
 import os
 import pickle
 import signal
 import socket
 import struct
-import threading
-import time
+import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,7 +22,7 @@ from typing import Any
 from qsproj.errors import QsprojError
 
 _MOST_FILES = 65536  # an upper bound on the file descriptors of a server
-_LOOK = 0.5  # seconds between two looks for the server
+_ON_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 _SIZE = struct.Struct("!Q")  # prefix of messages to and from a process
 
 
@@ -140,7 +140,9 @@ def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    # A server that is killed takes its processes along: a new one repeats their jobs.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_ON_DEATH_OF_PARENT, signal.SIGKILL)
     os.closerange(3, ours.fileno())
     os.closerange(ours.fileno() + 1, _MOST_FILES)
     with ours.makefile("rb") as jobs:
@@ -156,10 +158,3 @@ def _work_on(work: Callable[[Any], Any], ours: socket.socket) -> None:
                 outcome = WorkerError(where_from(error))
             with suppress(BrokenPipeError):  # the server has ended
                 ours.sendall(_message(outcome))
-
-
-def _end_with(server: int) -> None:
-    """End this process soon after a server that was killed, which would do the same job again."""
-    while os.getppid() == server:
-        time.sleep(_LOOK)
-    os._exit(1)

@@ -45,13 +45,15 @@ def doubled(job):
     return os._exit(1) if job is None else 2 * job
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux ends processes with their parent")
 def test_processes_end_with_a_server_that_is_killed():
     code = """
 import asyncio, os, time
 from qsproj.serve.compute import ComputePool
-pool = ComputePool(time.sleep, processes=1)
-print(next(iter(pool._all)).process.pid, flush=True)
-asyncio.run(pool.run(60))
+def work(seconds):
+    print(os.getpid(), flush=True)
+    time.sleep(seconds)
+asyncio.run(ComputePool(work, processes=1).run(60))
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as server:
         worker = int(server.stdout.readline())
