@@ -474,6 +474,28 @@ def test_what_is_not_there(page):
 
 
 @pytest.mark.slow
+def test_a_new_model_is_read_before_a_person_waits_for_it(serving, path, parser, tmp_path, monkeypatch):
+    from qsproj.serve.review import inference
+
+    read = tmp_path / "read"
+
+    class Recorded(inference.Inference):
+        def __call__(self, question):
+            found = super().__call__(question)
+            with read.open("a") as file:
+                file.write(f"{question.model}\n")
+            return found
+
+    monkeypatch.setattr(inference, "Inference", Recorded)
+    with reviewing(serving, path, parser=parser, output=str(tmp_path / "better")) as page:
+        for index in range(2):
+            page.confirm(page.ask(f"sentences/{index}").json)
+        page.ask("training", method="POST")
+        until(lambda: not page.ask("training").json["training"], seconds=300)
+        assert read.read_text().splitlines() == ["None", str((str(tmp_path / "better"), 1))]
+
+
+@pytest.mark.slow
 def test_training_on_what_was_reviewed_parses_the_rest_again(serving, path, parser, tmp_path):
     output = str(tmp_path / "better.model")
     with reviewing(serving, path, parser=parser, output=output) as page:

@@ -289,6 +289,7 @@ class _Answers:
             result: Retrained = await pool.run(Reviewed(*named, reviewed, left, pairs))
             if session.readings == readings:
                 session.take(result, versions)
+                await self._read_model()
             if loop is not None and answers is not None:
                 loop.learned = answers
         except QsprojError as error:
@@ -302,6 +303,13 @@ class _Answers:
                 loop.words.load()
         if loop is not None and loop.learned is answers:
             self._train_if_due()  # with answers that came meanwhile; after a failure, with the next answer
+
+    async def _read_model(self) -> None:
+        """Have the process that infers read a new model, before a person waits for it."""
+        session, pool = self._session, self._review.inference
+        if pool is not None and session.model is not None:
+            with suppress(QsprojError, WorkerError):
+                await pool.run(InferenceJob.of_shortest(session.draft.sentences, session.model))
 
     def rows(self, asked: Content, _: Request) -> Content:
         return page(

@@ -1,6 +1,7 @@
 """Constrained inference: after each correction the model infers the rest of the tree."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
@@ -10,7 +11,7 @@ from qsproj.conventions import NO_HEAD, Scores, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceError, UsageError
+from qsproj.errors import QsprojError, SentenceError, UsageError
 from qsproj.models.constraints import Constraints, known_part, spans_of
 from qsproj.models.parser import Parser, check_takes_parts, load_parser
 from qsproj.models.tree_decoder import of_tree
@@ -111,12 +112,22 @@ class InferenceJob:
     fixed: FixedCells
     model: tuple[str, int] | None
 
+    @classmethod
+    def of_shortest(cls, sentences: Sequence[Sentence], model: tuple[str, int] | None) -> "InferenceJob":
+        """Return the shortest job: a sentence without fixed cells."""
+        shortest = min(sentences, key=len)
+        n, upos = len(shortest), shortest.upos
+        return cls(shortest, FixedCells((NO_HEAD,) * n, (UNSPECIFIED,) * n, upos, (False,) * n), model)
+
 
 class Inference:
     """Answers questions: the work of a :class:`ComputePool`. Mutable: the last model loaded is cached."""
 
     def __init__(self, parser: Parser) -> None:
         self._parser, self._read = parser, cast(tuple[str, int] | None, None)
+        # Kernels that are compiled or loaded here need not be in each process that is forked.
+        with suppress(QsprojError):
+            self(InferenceJob.of_shortest([Sentence.from_words(["a"], upos=["X"])], None))
 
     def __call__(self, question: InferenceJob) -> InferredTree:
         if question.model is not None and question.model != self._read:
