@@ -49,9 +49,8 @@ export class Editor {
 
   async open(index, word = null) {
     let lost = "";
-    if (this.changed && !(await this.keep((reason) => { lost = `Corrections of ${this.open_.id} are not saved: ${reason}`; }))) {
-      this.kept.set(this.index, this.open_);
-    }
+    const refused = (reason) => { lost = `Corrections of ${this.open_.id} are not saved: ${reason}`; };
+    if (this.changed && !(await this.keep({ leaves: true, refused }))) this.kept.set(this.index, this.open_);
     const kept = this.kept.get(index), sentence = kept ?? this.#fresh(await ask(`sentences/${index}`));
     // Corrections made during these requests are kept, too.
     if (this.changed && this.kept.get(this.index) !== this.open_) return this.open(index, word);
@@ -117,14 +116,17 @@ export class Editor {
     return { version, heads, relations, columns };
   }
 
-  /** Save corrections without confirming them, if a model learns from them; else return false. `refused` gets the reason. */
-  async keep(refused = () => null) {
+  /**
+   * Save corrections without confirming them, if a model learns from them; else return false.
+   * `leaves`: whether the sentence is left, whatever is being typed or chosen; `refused` gets the reason of a refusal.
+   */
+  async keep({ leaves = false, refused = () => null } = {}) {
     if (!this.learns || this.open_.reviewed) return false;
     const body = { ...this.#correction(), decided: this.tree.fixed }, open = this.open_, { tree } = this;
     try {
       const sentence = await ask(`sentences/${open.index}/part`, { method: "PUT", body });
       open.version = sentence.version;
-      if (open === this.open_ && tree === this.tree && !this.#isBusy()) this.#show(this.#fresh(sentence));
+      if (open === this.open_ && tree === this.tree && (leaves || !this.#isBusy())) this.#show(this.#fresh(sentence));
       await this.hooks.kept();
       return true;
     } catch (error) {
