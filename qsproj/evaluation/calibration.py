@@ -99,10 +99,8 @@ def stated_confidences(sentence: Sentence, *, key: str = ARC_PROBABILITY, name: 
     for word, text in enumerate(misc_values(sentence, key), start=1):
         stated = np.nan if text is None else probability_in(text)
         if stated is None:
-            found, place = (
-                f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})",
-                line_of(sentence, word),
-            )
-            raise DataError(name, place, found, "a probability", "parse again with --confidence")
+            found = f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})"
+            line = line_of(sentence, word)
+            raise DataError(name, line, found, "a probability", "parse again with --confidence")
         confidences[word] = stated
     return confidences

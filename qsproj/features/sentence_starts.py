@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Hashes, Mask
+from qsproj.conventions import Hashes, Mask, starts_of
 from qsproj.corpus.text import UNSPACED
 from qsproj.features.characters import Codes, code_of, joined, mixed, shifted
 from qsproj.features.hashing import pair_templates
@@ -171,7 +171,7 @@ def _add_surroundings(columns: dict[str, Codes], found: list[str], ends: Mask) -
     loud = np.array([len(piece) > 1 and piece.isupper() for piece in found])
 
     def within(marked: Mask, begin: int, end: int) -> NDArray[np.int64]:
-        sums, places = np.concatenate([[0], np.cumsum(marked)]), np.arange(n)
+        sums, places = starts_of(marked), np.arange(n)
         return sums[np.clip(places + end, 0, n)] - sums[np.clip(places + begin, 0, n)]
 
     near = np.zeros(n, dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Rng, Scores, Weights
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Rng, Scores, Weights, starts_of
 from qsproj.corpus import editing
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
@@ -88,7 +88,7 @@ class Candidates:
     def lists(self) -> tuple[Numbers, Numbers]:
         """The same as starts int32[TAGS * TAGS + 1] and relations int32, in the form of the kernels."""
         flat = self.allowed.reshape(TAGS * TAGS, -1)
-        starts = np.concatenate([[0], np.cumsum(flat.sum(axis=1))])
+        starts = starts_of(flat.sum(axis=1))
         return starts.astype(np.int32), np.nonzero(flat)[1].astype(np.int32)
 
     def scores(self, features: ArcFeatures, heads: Numbers, dependents: Numbers, weights: Weights) -> Floats:

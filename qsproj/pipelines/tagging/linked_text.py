@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import Floats, Mask
+from qsproj.conventions import Floats, Mask, starts_of
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.contractions import Contractions, words_of_tokens
@@ -119,10 +119,11 @@ def read_linked_text(
     lowered = (lower_form(form) for form, *_ in links.sources)
     words = numbered(zip(lowered, map(in_target.get, of_sources), strict=True))[0][links.words]
     agreed = agreement(links.places, column + 1, words, links.translations, links.weights)
+    weights = links.weights * agreed
     return replace(
         text,
         tags=tags,
-        votes=votes_of(links.weights * agreed),
+        votes=votes_of(weights),
         first=votes_of(links.weights * (links.translations == 0)) if several else None,
         links=int((column >= 0).sum()),
         unshared={
@@ -131,9 +132,7 @@ def read_linked_text(
             if one.in_trees and annotations.get(one.name, one.own) != one.own
         }
         | conventions.of_reflexives(language),
-        marked=MarkedLinks(links.places, links.marks, links.weights * agreed, links.names)
-        if marked
-        else None,
+        marked=MarkedLinks(links.places, links.marks, weights, links.names) if marked else None,
     )
 
 
@@ -174,7 +173,7 @@ def _read(
     if not linked:
         raise NothingToLearnError("the target has no word; check that it is the right file")
     sentences = tuple(words for words, _ in linked)
-    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    starts = starts_of(list(map(len, sentences)))
     numbers, vocabulary = numbered(chain.from_iterable(sentences))
     at, sourced, of_marks, translations, weights = map(np.concatenate, zip(*(links for _, links in linked)))
     at = at + np.repeat(starts[:-1], [len(links[0]) for _, links in linked])

@@ -16,7 +16,7 @@ from itertools import chain, starmap
 
 import numpy as np
 
-from qsproj.conventions import Floats, Rng
+from qsproj.conventions import Floats, Rng, starts_of
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
@@ -274,7 +274,7 @@ def choose_sentences(
     text: LinkedText, *, rng: Rng, options: TagProjectionOptions
 ) -> tuple[list[int], list[int]]:
     """Return training sentences that links cover (if none, any) and covered held-out ones, in text order."""
-    linked = np.concatenate([[0], np.cumsum(text.votes.any(axis=1))])
+    linked = starts_of(text.votes.any(axis=1))
     covered = np.diff(linked[text.starts]) >= HALF * np.diff(text.starts)
     held_out = np.arange(len(covered)) % HELD_OUT == HELD_OUT - 1
     usable = np.nonzero(covered & ~held_out if (covered & ~held_out).any() else ~held_out)[0]

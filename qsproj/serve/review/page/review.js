@@ -252,7 +252,11 @@ async function followTraining() {
   }
   showProgress();
   words.stale = true;
-  // New trees and a new order; the open sentence stays open.
+  await showTrees();
+}
+
+/** Show new trees in their new order; the open sentence stays open. */
+async function showTrees() {
   await showList(list.offset < overview.sentences ? list.offset : 0);
   await editor.refresh();
   mark();
@@ -263,8 +267,7 @@ async function returned() {
   if (overview === null || watching) return;
   overview = await ask("overview");
   showProgress();
-  await showList(list.offset < overview.sentences ? list.offset : 0);
-  await editor.refresh();
+  await showTrees();
   if (overview.training) await watchTraining();
 }
 
