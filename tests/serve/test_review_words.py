@@ -149,7 +149,7 @@ def test_an_answer_settles_the_words_of_a_question(asking):
         "im": ("ADP",),
         "mein": ("DET",),
         "sein": ("DET",),
-        "der": ("DET", "PRON"),
+        "der": ("PRON", "DET"),
     }
     again = WordList(suggestions=asking[1], lexicon=asking[2])
     asked = again.rows()["questions"][0]
@@ -158,9 +158,9 @@ def test_an_answer_settles_the_words_of_a_question(asking):
         ("mein", "sein"),
         ("mein", "sein", "der"),
     )
-    assert [one[2] for one in again.rows()["words"]] == [("DET", "PRON"), ("ADP",), ()]
+    assert [one[2] for one in again.rows()["words"]] == [("PRON", "DET"), ("ADP",), ()]
     again.answer(name, [], ["mein"])
-    assert tags_in(path) == {"im": ("ADP",), "der": ("DET", "PRON")}
+    assert tags_in(path) == {"im": ("ADP",), "der": ("PRON", "DET")}
     for wrong in (
         (name, ["DET", "PRON"], ["mein"]),
         (name, ["DTE"], ["mein"]),

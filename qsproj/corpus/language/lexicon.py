@@ -91,7 +91,7 @@ def question_in(line: str, place: int = 0) -> QuestionRow | None:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Possible tags of words, sorted, and inflections; ``more``: those of a lemmatizer, appended last."""
+    """Possible tags of words, as listed, and inflections; ``more``: those of a lemmatizer, appended last."""
 
     tags: WordTags = field(default_factory=dict)
     inflections: Sequence[Inflection] = ()
@@ -160,15 +160,15 @@ def _tags_in(text: str) -> list[str]:
 
 
 def _word_tags(name: str, rows: Iterable[tuple[int, str]]) -> dict[str, tuple[str, ...]]:
-    tags: dict[str, set[str]] = defaultdict(set)
+    tags: dict[str, dict[str, None]] = defaultdict(dict)
     for number, line in rows:
         word, tab, rest = line.partition("\t")
         given = _tags_in(_without_counts(rest))
         if not (tab and word.strip() and given):
             raise DataError(name, number, excerpt(line), "a word, a tab, its tags")
         _check_tags(name, number, given)
-        tags[plain_form(word.strip())].update(given)
-    return {word: tuple(sorted(of_word)) for word, of_word in tags.items()}
+        tags[plain_form(word.strip())] |= dict.fromkeys(given)
+    return {word: tuple(of_word) for word, of_word in tags.items()}
 
 
 def _check_tags(name: str, number: int, tags: Sequence[str]) -> None:

@@ -18,12 +18,13 @@ def test_tags_are_parted_by_spaces_commas_or_bars():
     assert read(text).tags == {
         "Hund": ("NOUN",),
         "alter": ("ADJ", "NOUN"),
-        "der": ("DET", "PRON"),
+        "der": ("PRON", "DET"),
         "zu": ("ADP", "PART"),
     }
 
 
 def test_lines_of_a_word_add_up():
+    assert read("zu\tPART ADP\nzu\tADV PART\n").tags == {"zu": ("PART", "ADP", "ADV")}
     assert read("zu\tADP\nzu\tPART\n").tags == {"zu": ("ADP", "PART")}
     assert read("zu\tADP\tPART\n").tags == {"zu": ("ADP", "PART")}
 
