@@ -20,7 +20,7 @@ from qsproj.cli.options.declare import Heading, Option
 from qsproj.cli.options.files import paths_in
 from qsproj.cli.options.shared import SEED, WORKERS, provenance_of, values_of, workers_of
 from qsproj.corpus.conllu import write_conllu
-from qsproj.corpus.files import copy_to, temporary_folder
+from qsproj.corpus.files import copy_to, open_output, open_text, temporary_folder
 from qsproj.corpus.formats import count_sentences
 from qsproj.errors import UsageError, pluralise
 from qsproj.pipelines.bootstrap.texts import SourceText, check_codes
@@ -123,10 +123,11 @@ def run(options: argparse.Namespace) -> None:
             )
             if options.work:
                 BootstrapCall(texts, settings).save(workspace.folder)
-        copies = {options.output: made.model, options.suggest: made.suggested}
-        for path, made_file in {**copies, options.suggest_words: made.suggested_words}.items():
+        copy_to(made.model, options.output)
+        for path, text in ((options.suggest, made.suggested), (options.suggest_words, made.suggested_words)):
             if path:
-                copy_to(made_file or "", path)
+                with open_text(text or "") as lines, open_output(path) as out:
+                    out.writelines(lines)
         if options.trees:
             write_conllu(made.described_trees(), options.trees)
             count = count_sentences(made.trees)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import shutil
@@ -102,6 +103,16 @@ def test_step_by_step_gives_the_same_model(made, run_cli, tmp_path):
     assert links.read_bytes() == stage_file(work, "links", "pharaoh").read_bytes()
     assert_same_models(tagger, stage_file(work, "tagger", "model"))
     assert_same_models(whole, folder / "model")
+
+
+def test_suggestions_are_compressed_by_their_name_or_go_to_standard_output(made, tmp_path, run_cli):
+    folder, packed = made[0], tmp_path / "suggested.conllu.gz"
+    work = ("--work", shutil.copytree(folder / "work", tmp_path / "work"))
+    outputs = ("--suggest", packed, "--suggest-words", "-", "-o", tmp_path / "model")
+    outcome = run_cli("bootstrap", *options(folder), *work, *outputs)
+    assert outcome.code == 0, outcome.err
+    assert gzip.decompress(packed.read_bytes()) == (folder / "suggested").read_bytes()
+    assert outcome.out == (folder / "words").read_text(encoding="utf-8")
 
 
 def test_raw_text_comes_out_tagged_and_parsed(made, run_cli):

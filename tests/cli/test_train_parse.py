@@ -210,6 +210,15 @@ def test_a_treebank_without_heads_is_refused(run_cli, tmp_path):
     assert "is the HEAD column empty?" in outcome.err
 
 
+def test_trees_that_the_parser_cannot_build_are_refused(run_cli, tmp_path):
+    """Their heads are given: the message does not ask for them."""
+    row = "{}\tw\t_\tX\t_\t_\t0\troot\t_\t_\n"
+    (tmp_path / "roots").write_text((row.format(1) + row.format(2) + "\n") * 3, encoding="utf-8")
+    outcome = run_cli("train", tmp_path / "roots", "--single-root", "-o", tmp_path / "m")
+    assert outcome.code == 2
+    assert "no tree in the training data that the parser can build; leave out single_root" in outcome.err
+
+
 def test_a_model_of_another_version_is_refused(run_cli, model, tmp_path):
     newer = tmp_path / "newer.model"
     with zipfile.ZipFile(model) as old, zipfile.ZipFile(newer, "w") as new:

@@ -47,6 +47,7 @@ _FEATURE = re.compile(r"[A-Z0-9][A-Za-z0-9]*(\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9,
 # Header of the words suggested by a bootstrap; the first two cells of each line are a lexicon.
 SUGGESTIONS_HEADER = "# word\ttags\tin text\tin bitext\texpected wrong\texample"
 QUESTION = "# question: "  # begins a question of convention among these lines
+_LIKE_QUESTION = re.compile(r"\W*#\s*question\s*:", re.IGNORECASE)
 _QUESTION_CELLS = 7
 _NUMBER = re.compile(r"\d+")  # third cell of a line of a word
 NO_FORM = frozenset({"-", "\N{EM DASH}"})  # placeholders for missing forms
@@ -81,10 +82,15 @@ class QuestionRow:
         return "\t".join((QUESTION + self.name, " ".join(self.tags), *self.counts, words, self.practice))
 
 
-def question_in(line: str, place: int = 0) -> QuestionRow | None:
-    """Return the question of a line of suggested words, None if it has none."""
-    if not line.startswith(QUESTION) or line.count("\t") < _QUESTION_CELLS - 1:
+def question_in(line: str, place: int = 0, file: str = "suggested words") -> QuestionRow | None:
+    """Return the question of a line of suggested words, None if it has none; DataError for a broken one."""
+    if not _LIKE_QUESTION.match(line):
         return None
+    if not line.startswith(QUESTION) or line.count("\t") < _QUESTION_CELLS - 1:
+        expected = (
+            f"{QUESTION.strip()} and {_QUESTION_CELLS} columns separated by tabs, without quotation marks"
+        )
+        raise DataError(file, place, excerpt(line), expected, "change its tags alone, or remove the line")
     name, tags, *counts, words, practice = line.removeprefix(QUESTION).split("\t")[:_QUESTION_CELLS]
     return QuestionRow(place, name, tuple(tags.split()), tuple(counts), tuple(words.split()), practice)
 
@@ -129,7 +135,7 @@ def read_lexicon(path: PathOrFile, *, tags: bool = True) -> Lexicon:
         lines = [(number, line) for number, line in enumerate(stripped, start=1) if line.strip()]
     answers = dict[str, tuple[str, ...]]()
     for number, line in lines:
-        if question := question_in(line):
+        if question := question_in(line, number, name):
             _check_tags(name, number, question.tags)
             answers |= dict.fromkeys(question.words if len(question.tags) == 1 else (), question.tags)
     rows = [(number, line) for number, line in lines if not line.startswith("# ")]

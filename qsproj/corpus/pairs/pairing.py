@@ -154,7 +154,7 @@ def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[str, _Nu
             remedy = f"give every sentence a {key}{_OR_BY_ORDER}"
             raise side.error(place, f"no {key}", "one, as in the first sentence", remedy)
         if value in seen:
-            remedy = "join or remove the sentences that share it"
+            remedy = f"remove the sentences that share it{_OR_BY_ORDER}"
             raise side.error(place, f"{key} {value} again", "each once", remedy)
         seen.add(value)
         blanks.note(place[1])

@@ -157,6 +157,9 @@ def prepare(
     made = arc_learners.training_examples(usable, start, inference, options)
     rows = [row for row in zip(usable, made, given, strict=True) if row[1]]
     if not rows:
+        if usable:
+            remedy = "leave out single_root (--single-root)" if inference.single_root else "correct HEAD"
+            raise NothingToLearnError(f"no tree in the training data that the parser can build; {remedy}")
         raise NothingToLearnError("no usable sentence in the training data; is the HEAD column empty?")
     kept, examples, counts = map(list, zip(*rows, strict=True))
     if len(kept) < len(usable):

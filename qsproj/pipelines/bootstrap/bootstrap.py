@@ -176,9 +176,9 @@ def bootstrap(
         check_name("side", options.unspaced, SIDES)
     if options.alignment:
         _check_alignment(texts, options)
-    checks.check_annotated(options.tagged, options.annotated)
+    of_sources = list(chain.from_iterable(text.treebanks for text in texts))
+    checks.check_annotated(options.tagged, options.annotated, treebanks=of_sources)
     lexicon_of(options.lexicon, options.lemmatizer, texts[0].languages[1])
-    of_sources = chain.from_iterable(text.treebanks for text in texts)
     checks.check_other_trees(options.also, options.parsed, treebanks=of_sources)
     checked = [checks.check_inputs(text, tagged=(*options.tagged, *options.annotated)) for text in texts]
     checks.check_raw(options.text, texts[0])

@@ -7,10 +7,10 @@ from functools import partial
 from itertools import islice
 
 from qsproj.conventions import is_whole
-from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.cells import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS, UNSPECIFIED, bare_relation
 from qsproj.corpus.characters import belongs_to_neighbour, lower_form
 from qsproj.corpus.contractions import Contractions
-from qsproj.corpus.editing import comment_value, misc_values
+from qsproj.corpus.editing import comment_value, line_of, misc_values
 from qsproj.corpus.files import BYTE_ORDER_MARK, open_text
 from qsproj.corpus.formats import open_raw_text, read_all, read_sentences
 from qsproj.corpus.language import recognition
@@ -21,7 +21,13 @@ from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.spelling import attached_words
-from qsproj.pipelines.bootstrap.verses import is_scripture, parse_reference, read_verses, verse_notices
+from qsproj.pipelines.bootstrap.verses import (
+    books_apart,
+    is_scripture,
+    parse_reference,
+    read_verses,
+    verse_notices,
+)
 from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 from qsproj.training.cross_fitting import FEWEST
@@ -68,11 +74,17 @@ def check_inputs(text: texts.SourceText, *, tagged: Sequence[str] = ()) -> tuple
     return Sizes(treebank=treebank, pairs=pairs, source=source, target=target), apart
 
 
-def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
-    """Check tagged and annotated sentences, read by late stages, before the first stage; raises DataError."""
+def check_annotated(
+    tagged: Sequence[str], annotated: Sequence[str], *, treebanks: Iterable[str] = ()
+) -> None:
+    """Check tagged and annotated sentences, read by late stages, before the first stage; raises DataError.
+
+    Tags must be of UD or of the sources' ``treebanks``.
+    """
     trees = 0
     for path in (*tagged, *annotated):
         sentences = list(read_tagged([path]))
+        _check_names(path, sentences, treebanks)
         own = sum(map(has_tree, sentences)) if path in annotated else 0
         trees += own
         if path in annotated and not own:
@@ -85,6 +97,30 @@ def check_annotated(tagged: Sequence[str], annotated: Sequence[str]) -> None:
     if annotated and trees < FEWEST:
         expected, remedy = f"at least {FEWEST} after --annotated", "annotate more, or give it as --tagged"
         raise DataError(annotated[0], None, "a single tree", expected, remedy)
+
+
+def _check_names(path: str, sentences: Sequence[Sentence], treebanks: Iterable[str]) -> None:
+    """Raise DataError at a tag that neither UD nor the treebanks have; give a notice of such a relation."""
+    tags, relations = {*UNIVERSAL_TAGS}, {*UNIVERSAL_RELATIONS, UNSPECIFIED}
+    if all(tags.issuperset(one.upos) and relations.issuperset(_relations_of(one)) for one in sentences):
+        return
+    for tree in read_all(list(treebanks)):
+        tags.update(tree.upos)
+        relations.update(_relations_of(tree))
+    for sentence in sentences:
+        for word, (tag, relation) in enumerate(
+            zip(sentence.upos, _relations_of(sentence), strict=True), start=1
+        ):
+            line = line_of(sentence, word)
+            if tag not in tags:
+                raise DataError(path, line, f"the tag {tag!r}", f"one of {' '.join(UNIVERSAL_TAGS)}")
+            if relation not in relations:
+                notice(f"{path}:{line}: found the relation {relation!r}, which neither UD nor a source has")
+                relations.add(relation)
+
+
+def _relations_of(sentence: Sentence) -> list[str]:
+    return list(map(bare_relation, sentence.deprels))
 
 
 def check_other_trees(also: Sequence[str], parsed: Sequence[str], *, treebanks: Iterable[str] = ()) -> None:
@@ -138,6 +174,8 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
                 notice(line)
         elif is_scripture(path):
             raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
+    if text.paired_by == texts.VERSE and (apart := books_apart(*text.bitext)):
+        notice(apart)
     if len(text.bitext) > 1 and text.paired_by == texts.LINE:
         check_no_verses(text)
     whole, letters, left_out = 0, [0, 0], Counter[str]()

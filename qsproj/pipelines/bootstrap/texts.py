@@ -29,7 +29,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError, check_name, listed_reasons, pluralise
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
-from qsproj.pipelines.bootstrap.verses import paired_verses
+from qsproj.pipelines.bootstrap.verses import is_scripture, paired_verses
 from qsproj.pipelines.bootstrap.workspace import StageReport
 from qsproj.progress import track
 
@@ -283,7 +283,10 @@ class SourceText:
     def __post_init__(self) -> None:
         check_name("pairing", self.paired_by, PAIRED_BY)
         if len(self.bitext) > 2:
-            raise UsageError(f"found {len(self.bitext)} files as bitext, expected two, or one of pairs")
+            remedy = "; put the files of a Bible into one .zip" if any(map(is_scripture, self.bitext)) else ""
+            raise UsageError(
+                f"found {len(self.bitext)} files as bitext, expected two, or one of pairs{remedy}"
+            )
         if len(self.bitext) == 1 and self.paired_by == VERSE:
             raise UsageError("found 1 file as bitext, expected two of verses, to be paired by verse")
 

@@ -135,6 +135,9 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
         found = f"{reference.strip()!r}{ends}"
         expected = "a verse, or the first and the last of those that are merged"
         return DataError(path, number, found, expected, "correct the reference")
+    if reference.lstrip("\ufeff").startswith("\\") and not is_scripture(path):
+        remedy = f"uncompress it, and let its name end in {SUFFIXES[0]}"
+        return DataError(path, number, "a file of USFM", expected, remedy)
     remedy = "remove lines without a verse, or leave out --paired-by verse"
     if not text and REFERENCE.match(reference.strip()):
         remedy = "separate reference and text by a tab"
@@ -151,6 +154,7 @@ def paired_verses(source: str, target: str, left_out: Counter[str]) -> Iterator[
     return iter(pairs)
 
 
+NAMED = 5  # books named in a message
 MOST_KEPT = 32  # bitexts kept: a bootstrap reads one several times
 
 
@@ -171,6 +175,10 @@ def _paired(source: str, target: str, stamps: object) -> tuple[list[tuple[str, s
     common = [verse for verse in texts[0] if verse in texts[1]]
     if not common:
         first = [next(iter(side.texts), (("", 0), 0)) for side in sides]
+        for path, ((book, _), _) in zip((source, target), first, strict=True):
+            if book == NAMELESS.replace(" ", ""):
+                expected = "a line \\id MAT, which names the book, before its verses"
+                raise DataError(path, None, "no book", expected, "add it")
         shown = [f"{book} {chapter}:{verse}" for (book, chapter), verse in first]
         found = f"no verse of {source}: references begin with {shown[1]!r}, there with {shown[0]!r}"
         expected = "the same references on both sides"
@@ -217,6 +225,16 @@ def renumbered_chapters(source: Mapping[Verse, str], target: Mapping[Verse, str]
     numbers = {one: [(one, verse) for verse in range(1, verses + 1)] for one, verses in last.items()}
     pairs = {one: [(source.get(at, ""), target.get(at, "")) for at in numbers[one]] for one in numbers}
     return {one for one in pairs if fit_of(pairs[one], clear=CLEAR_IN_CHAPTER).shift}
+
+
+def books_apart(source: str, target: str) -> str | None:
+    """Return a message on the books of one file alone, if both have such: they may have other names."""
+    books = [{book.upper() for (book, _), _ in read_verses(path).texts} for path in (source, target)]
+    apart = [sorted(books[0] - books[1]), sorted(books[1] - books[0])]
+    if not all(apart):
+        return None
+    named = [", ".join(own[:NAMED]) + (", ..." if len(own) > NAMED else "") for own in apart]
+    return f"only {source} has {named[0]}, only {target} has {named[1]}; name a book alike to pair its verses"
 
 
 def verse_notices(path: str, verses: Verses) -> list[str]:

@@ -174,7 +174,7 @@ def read_suggestions(path: str) -> tuple[list[Word], dict[str, QuestionRow]]:
     words, questions = [], {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
-            question = question_in(line.rstrip("\r\n"), number)
+            question = question_in(line.rstrip("\r\n"), number, path)
             if question is not None:
                 questions[question.name] = question
             if line.startswith("# ") or not line.strip():

@@ -155,6 +155,22 @@ def test_drafts_among_confirmed_sentences_are_told(tmp_path):
     ]
 
 
+def test_names_that_neither_ud_nor_a_source_has_are_found(tmp_path):
+    given, source = tmp_path / "given", tmp_path / "source"
+    row = "{}\tHund\t_\t{}\t_\t_\t{}\t{}\t_\t_\n"
+    tree = row.format(1, "NOUN", 2, "nsubjj") + row.format(2, "NOUNN", 0, "root") + "\n"
+    given.write_text(tree * 2, encoding="utf-8")
+    with pytest.raises(DataError, match="given:2: found the tag 'NOUNN', expected one of ADJ"):
+        check_annotated([], [str(given)])
+    with pytest.raises(DataError, match="given:2: found the tag 'NOUNN'"):
+        check_annotated([str(given)], [])
+    source.write_text(tree.replace("nsubjj", "nsubj"), encoding="utf-8")
+    said: list[str] = []
+    with notices(said.append):
+        check_annotated([], [str(given)], treebanks=[str(source)])
+    assert said == [f"{given}:1: found the relation 'nsubjj', which neither UD nor a source has"]
+
+
 def test_tagged_sentences_of_the_source_are_told(sides):
     text = source_text(sides)
     check_inputs(text, tagged=[str(CORPORA / "de.conllu")])

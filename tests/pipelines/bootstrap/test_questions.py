@@ -117,6 +117,23 @@ def test_an_answer_settles_the_words_of_its_question_and_nothing_without():
         read_lexicon(io.StringIO(line.replace("\tPRON\t", "\tPRN\t")))
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda line: line.replace("\t", " "),
+        lambda line: line.rpartition("\t")[0],
+        lambda line: line.replace("# question", '"# question', 1).replace("\t", '"\t', 1),
+        lambda line: line.replace("# q", "# Q"),
+        lambda line: line.replace("# q", "#q"),
+    ],
+)
+def test_a_damaged_question_is_an_error_with_its_line(damage):
+    (one,) = asked([pair([BOOK, MY, MY], "livre mon ton")] * 30)
+    broken = damage(str(one).replace("DET PRON ADJ", "PRON"))
+    with pytest.raises(DataError, match=r":2: found .*expected # question: and 7 columns separated by tabs"):
+        read_lexicon(io.StringIO(f"livre\tNOUN\n{broken}\n"))
+
+
 def test_practice_is_of_the_questions_and_of_tags():
     assert set(practice()) <= {one.name for one in QUESTIONS}
     for one in QUESTIONS:

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError
+from qsproj.errors import DataError, UsageError
 from qsproj.pipelines.bootstrap.checks import check_pairs
 from qsproj.pipelines.bootstrap.texts import VERSE, SourceText, write_bitext
 from qsproj.pipelines.bootstrap.verses import (
@@ -16,6 +16,7 @@ from qsproj.pipelines.bootstrap.verses import (
     OTHERWISE,
     REPEATED,
     UNREADABLE,
+    books_apart,
     paired_verses,
     read_verses,
     verse_notices,
@@ -288,3 +289,33 @@ def test_merged_verses_go_in_verse_order_and_parts_in_theirs(paired):
 def test_the_ukrainian_testament_keeps_its_supplied_words(data_dir):
     verses = read_verses(str(data_dir / "bible/verses/uk.tsv.xz"))
     assert "обіцяв [Бог] через" in verses.texts[("rom", 1), 2]
+
+
+def test_books_with_two_names_are_named(tmp_path):
+    """A Bible of one side may have more books; other names of a book are likely if both sides have others."""
+    first = [f"{book} 1:{verse}\ttext" for book in ("MAT", "JAM", "REV") for verse in range(1, 40)]
+    other = [line.replace("JAM", "JAS").replace("text", "Wort") for line in first]
+    sides = write(tmp_path / "a", first), write(tmp_path / "b", other)
+    assert books_apart(*sides) == (
+        f"only {sides[0]} has JAM, only {sides[1]} has JAS; name a book alike to pair its verses"
+    )
+    write(tmp_path / "b", [line for line in other if "JAS" not in line])
+    assert books_apart(*sides) is None
+    write(tmp_path / "b", other)
+    said: list[str] = []
+    with notices(said.append):
+        check_pairs(SourceText(treebanks=(), bitext=sides, languages=("en", "de"), paired_by=VERSE))
+    assert said == [books_apart(*sides)]
+
+
+def test_usfm_with_another_name_and_without_a_book_is_named(tmp_path):
+    named = write(tmp_path / "MAT.txt", [r"\id MAT", r"\c 1", r"\p", r"\v 1 one", r"\v 2 two"])
+    with pytest.raises(DataError, match=r"MAT\.txt:1: found a file of USFM, .*let its name end in \.usfm"):
+        read_verses(named)
+    nameless = write(tmp_path / "a.usfm", [r"\c 1", r"\p", r"\v 1 one", r"\v 2 two"])
+    verses = write(tmp_path / "b", ["MAT 1:1\teins", "MAT 1:2\tzwei"])
+    for sides in ((nameless, verses), (verses, nameless)):
+        with pytest.raises(DataError, match=r"a\.usfm: found no book, expected a line \\id MAT"):
+            list(paired_verses(*sides, Counter()))
+    with pytest.raises(UsageError, match=r"found 3 files as bitext, .* of a Bible into one \.zip"):
+        SourceText(treebanks=(), bitext=(nameless, nameless, verses), languages=("en", "de"))
