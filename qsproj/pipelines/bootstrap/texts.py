@@ -289,6 +289,9 @@ class SourceText:
             )
         if len(self.bitext) == 1 and self.paired_by == VERSE:
             raise UsageError("found 1 file as bitext, expected two of verses, to be paired by verse")
+        folder = next((path for path in self.bitext if Path(path).is_dir()), None)
+        if folder is not None:
+            raise UsageError(f"{folder} is a folder, expected a file; put the files of a Bible into one .zip")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the source and target lines of the pairs."""

@@ -317,5 +317,9 @@ def test_usfm_with_another_name_and_without_a_book_is_named(tmp_path):
     for sides in ((nameless, verses), (verses, nameless)):
         with pytest.raises(DataError, match=r"a\.usfm: found no book, expected a line \\id MAT"):
             list(paired_verses(*sides, Counter()))
+    with pytest.raises(
+        UsageError, match=r"is a folder, expected a file; put the files of a Bible into one \.zip"
+    ):
+        SourceText(treebanks=(), bitext=(str(tmp_path), verses), languages=("en", "de"), paired_by=VERSE)
     with pytest.raises(UsageError, match=r"found 3 files as bitext, .* of a Bible into one \.zip"):
         SourceText(treebanks=(), bitext=(nameless, nameless, verses), languages=("en", "de"))
