@@ -31,6 +31,7 @@ from qsproj.corpus.messages import check_type
 from qsproj.corpus.packed import PackedReader
 from qsproj.errors import NAME_OF_INPUT, DataError, UsageError
 from qsproj.interrupts import held
+from qsproj.progress import notice
 
 SUFFIX = ".partial"
 PART = ".part"  # extension of a resumable partial output
@@ -222,6 +223,9 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             if final.exists():
                 shutil.copymode(final, partial)
             partial.replace(final)
+        except BrokenPipeError:
+            notice(f"{os.fspath(path)}: not written, as the reader of standard output ended first")
+            raise
         finally:
             partial.unlink(missing_ok=True)
 

@@ -18,6 +18,7 @@ import pytest
 from qsproj.corpus import files, packed
 from qsproj.corpus.files import check_can_be_written, digest_of, open_binary_output, open_output, open_text
 from qsproj.errors import DataError, UsageError
+from qsproj.progress import notices
 
 TEXT = "é\r\n\r line separator \u2028 stays\n\n"
 
@@ -144,6 +145,16 @@ def test_what_cannot_be_read_is_one_line(tmp_path):
         read(tmp_path / "nowhere")
     with pytest.raises(UsageError, match="cannot be read: Is a directory"):
         read(tmp_path)
+
+
+def test_a_file_that_is_lost_with_standard_output_is_named(tmp_path):
+    """As in ``biparse -o FILE --source-output - | head``."""
+    said: list[str] = []
+    with notices(said.append), pytest.raises(BrokenPipeError), open_output(tmp_path / "lost.gz") as handle:
+        handle.write(TEXT)
+        raise BrokenPipeError
+    assert said == [f"{tmp_path / 'lost.gz'}: not written, as the reader of standard output ended first"]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("old", [None, "old"])
