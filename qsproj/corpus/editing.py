@@ -286,7 +286,7 @@ def warn_emptied(
 ) -> Iterator[Sentence]:
     """Yield sentences with the new trees of ``change``; one notice at the end if old DEPS were emptied."""
     taken = given = kept = emptied = 0
-    lost = False
+    lost = nodes = False
 
     def watched() -> Iterator[Sentence]:
         nonlocal taken, given
@@ -300,6 +300,8 @@ def warn_emptied(
             has = has_deps(sentence)
             kept, emptied = kept + has, emptied + (not has)
             lost = given == taken and not has
+            nodes = nodes or (not has and bool(sentence.empty_nodes))
         yield sentence
     if lost or (emptied and given > kept):
-        notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty")
+        of_nodes = "; empty nodes without DEPS are not valid in UD" if nodes else ""
+        notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty{of_nodes}")
