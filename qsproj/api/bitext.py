@@ -49,7 +49,7 @@ def align(
         Sentences and their translations, in the same order; more pairs give better links. Two lists of
         ``Sentence`` objects are paired by ``parallel_id``, else by ``sent_id``, where both have them.
     threshold : float
-        Minimum probability of a link; 0.15 for soft projection and joint parsing, which weight links.
+        Minimum probability of a link; 0.15 for soft projection and 0.1 for joint parsing, which weight links.
 
     Examples
     --------
@@ -83,7 +83,8 @@ def project(
     """Train a parser for a language without a treebank, from translations of parsed sentences.
 
     The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``. Raises DataError
-    when a sentence has no partner or a link points outside its sentences; UsageError when no source word has
+    when a sentence has no partner or a link points outside its sentences; UsageError when lists have other
+    lengths, no source word has
     a head, no target word has a tag, no arc can be projected, or the method is unknown.
 
     Parameters
@@ -229,7 +230,8 @@ def project_tags(
     """Train a tagger by projecting tags through word links.
 
     Features that target forms mark are projected too, where the source has them. Raises DataError when a
-    sentence has no partner; UsageError when the source has no UPOS, or no word has a link.
+    sentence has no partner; UsageError when lists have other lengths, the source has no UPOS, or
+    no word has a link.
 
     Parameters
     ----------
@@ -240,7 +242,7 @@ def project_tags(
         Their translations; only words are read. For several sources: the same for all, or a list for each,
         joined by sentences, or by the verse or line in ``sent_id``.
     alignments : iterable of Alignment
-        Links, best with weights from 0.1 upwards; for several sources, a list for each.
+        Links, best with weights from 0.15 upwards; for several sources, a list for each.
     language : str, optional
         Language code of the target, stored in the model for tokenization.
     tagged : iterable of Sentence

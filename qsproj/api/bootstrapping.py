@@ -194,7 +194,7 @@ def _languages(languages: Languages) -> list[tuple[str, str]]:
     found = [given] if all(isinstance(one, str) for one in given) else given
     for pair in found:
         if not isinstance(pair, tuple | list) or [type(code) for code in pair] != [str, str]:
-            raise WrongTypeError(f"found {shown(pair)} as languages, expected {expected}")
+            raise WrongTypeError(f"found {shown(languages)} as languages, expected {expected}")
     pairs = [(str(source), str(target)) for source, target in found]
     check_codes(pairs)
     return pairs

@@ -188,7 +188,7 @@ def load_model(path: str | Path) -> AnyModel:
     returns a :class:`qsproj.Document`. Every model has ``pipe``, ``parse(sentence)`` and ``save(path)``;
     parsers have ``arc_probabilities(sentence)``, taggers ``tag(sentence)``, converters
     ``convert_sentence(sentence)``, parsers of pairs ``parse_pair(source, target, alignment)``, and models of
-    text ``parse_text(text)``. The link classifier of ``qsproj align`` has none of these. Raises DataError
+    text ``parse_text(text)``. The link classifier of ``qsproj align`` has ``save`` alone. Raises DataError
     when the file is damaged, or not a model of this version; UsageError when it is missing, ``path`` is not a
     path, or the kind of model is unknown.
 

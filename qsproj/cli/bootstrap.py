@@ -60,7 +60,12 @@ OPTIONS = (
     Option("--trees FILE", "the target trees used for training", writes=""),
     Option("--report FILE", "HTML page with stages, scores and example pairs", writes=""),
     Option("--suggest FILE", "the most informative sentences to annotate next, parsed", writes=""),
-    Option("--suggest-sentences N", "55 sentences and 100 words take an hour", default=20, needs="--suggest"),
+    Option(
+        "--suggest-sentences N",
+        "sentences to suggest; 55, and 100 words, take an hour",
+        default=20,
+        needs="--suggest",
+    ),
     Option("--suggest-words FILE", "words to tag first; for --lexicon, delete unchecked ones", writes=""),
     Heading("advanced"),
     Option("--draws N", "passes over the source trees, each translated anew (default: 6)"),

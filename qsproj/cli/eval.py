@@ -4,7 +4,7 @@ UAS and LAS are the percentages of words with the correct head, and with the cor
 no subtypes" compares nsubj:pass as nsubj. UPOS is the percentage of words with the correct tag, UEM and LEM
 that of sentences without an error in heads, and in heads and relations. If the words or sentences of SYSTEM
 differ on the same text, each score is the F1 of the CoNLL 2018 shared task. Words without a gold head are not
-scored. Files with different sentences are paired by sent_id.
+scored; in F1 they count as wrong. Files with different sentences are paired by sent_id.
 
 With --versus, p is that of an exact two-sided randomisation test that swaps the two systems' results sentence
 by sentence. --by groups words by the gold trees; "found" counts the words that SYSTEM puts into the group.
@@ -57,7 +57,7 @@ OPTIONS = (
     Option("--validate FILE", "report errors that the UD validator finds in FILE", alone=True, instead=True),
     Option(
         "--level N",
-        "for --validate: 1 columns, 2 format (most where words lack relations), 3 guidelines, 4 and 5 "
+        "for --validate: 1 columns, 2 format (maximum if relations are missing), 3 guidelines, 4 and 5 "
         "guidelines of the language",
         default=2,
         most=5,

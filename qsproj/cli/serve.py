@@ -1,9 +1,10 @@
 """Serve models by the REST API of UDPipe, or serve a page to review and correct trees in the browser.
 
 With -m alone, the server prints its address and offers clients of UDPipe GET /models and POST /process (data,
-model, input, output, tokenizer, tagger, parser). Lines of plain text are split into sentences by rules unless
-tokenizer=presegmented; parser=confidence adds ArcProb to MISC. /inception/MODEL is an external recommender of
-tags and dependencies for INCEpTION (docs/guides/rest-api.md; pip install 'qsproj[inception]').
+model, input, output, tokenizer, tagger, parser). Plain text is split into sentences by the tagger, if
+it was trained to, or by rules, unless tokenizer=presegmented; parser=confidence adds ArcProb to MISC.
+/inception/MODEL is an external recommender of tags and dependencies for INCEpTION (docs/guides/rest-api.md;
+pip install 'qsproj[inception]').
 
 With --review, the printed address opens a page with the sentences of FILE (CoNLL-U), the least confident
 first if MISC has ArcProb (qsproj parse --confidence). Confirmed sentences get Reviewed=Yes in MISC and are

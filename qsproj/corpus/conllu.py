@@ -42,8 +42,8 @@ _HEADS = {UNSPECIFIED: NO_HEAD} | {str(head): head for head in range(_COMMON_LEN
 def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file, one at a time.
 
-    ``path_or_file``: plain, gzip or xz; ``-`` is the standard input. Sentences keep their layouts, so that
-    :func:`write_conllu` restores every byte. Missing heads and several roots are legal.
+    ``path_or_file``: plain, gzip, xz, bzip2 or zip; ``-`` is the standard input. Sentences keep their
+    layouts, so that :func:`write_conllu` restores every byte. Missing heads and several roots are legal.
 
     Raises UsageError when the file cannot be opened; DataError at the first row that is not CoNLL-U (columns,
     IDs, ranges, heads that are not a tree), when there is no sentence, and when the bytes are not UTF-8 or
@@ -77,15 +77,14 @@ def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None)
     """Write sentences as CoNLL-U; unchanged sentences are written byte for byte as read.
 
     Sentences are consumed one at a time; one without layout gets ``sent_id`` and ``text`` comments. A name
-    ending in ``.gz`` or ``.xz`` is compressed; None and ``-`` are the standard output. The file is
+    ending in ``.gz``, ``.xz`` or ``.bz2`` is compressed; None and ``-`` are the standard output. The file is
     created when the last sentence is written, so a file may be rewritten while it is read.
 
     Raises UsageError when the file cannot be written, or ``sentences`` is one sentence or a string;
     ValueError when a changed column has another number of cells, or a cell is empty or has a tab or line end.
     """
     if isinstance(sentences, Sentence | str) or not isinstance(sentences, Iterable):
-        found = "one" if isinstance(sentences, Sentence) else described(sentences)
-        raise WrongTypeError(f"found {found} as sentences, expected a list of them; put it in a list")
+        raise WrongTypeError(f"found {described(sentences)} as sentences, expected a list; put it in a list")
     with conllu_output(path_or_file) as write:
         for sentence in sentences:
             write(sentence)

@@ -14,7 +14,7 @@ _EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
 _SHOWN_CYCLE = 12
 SHORTER = 8  # columns of CoNLL-X without PHEAD and PDEPREL
 # The remedy for rows of text.
-TAG_PLAIN_TEXT = "comments start with #; annotate plain text first, or only tag it to have it parsed"
+TAG_PLAIN_TEXT = "comments start with #; tag plain text first (qsproj tag)"
 
 
 class Fault(NamedTuple):

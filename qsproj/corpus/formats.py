@@ -112,7 +112,7 @@ def read_alignments(
 ) -> Iterator[Alignment]:
     """Yield the alignments of a file, one for each sentence pair.
 
-    ``path``: plain, gzip or xz; ``-`` is the standard input. ``format``: a format of alignments
+    ``path``: plain, gzip, xz, bzip2 or zip; ``-`` is the standard input. ``format``: a format of alignments
     (:func:`names_of`), see :mod:`qsproj.corpus.alignments`. ``sizes``: numbers of source and target words of
     each pair, consumed in step; None: those of the last linked words, except in ``tsv``, which has the words.
 

@@ -66,8 +66,9 @@ def check_type(given: object, kind: type | UnionType, expected: str, name: str =
 
 
 def described(value: object) -> str:
-    """Describe a value of a wrong type: ``None``, ``3 (int)``, ``a GraphParser``."""
+    """Describe a value of a wrong type: ``None``, ``3 (int)``, ``an ArcParser``."""
     if value is None:
         return "None"
     kind = type(value).__name__
-    return f"a {kind}" if type(value).__module__.startswith("qsproj.") else f"{shown(value)} ({kind})"
+    article = "an" if kind[0] in "AEIOU" else "a"
+    return f"{article} {kind}" if type(value).__module__.startswith("qsproj.") else f"{shown(value)} ({kind})"

@@ -294,7 +294,10 @@ def make_alignment(
     are. ``weights``: float[k], probabilities. A repeated link is sure if one is, with the larger weight.
     Raises ValueError for a wrong shape, a word out of range, or a weight that is not a probability.
     """
-    rows = np.asarray(links, dtype=np.int32).reshape(-1, 2)
+    rows = np.asarray(links, dtype=np.int32)
+    if rows.size and (rows.ndim != 2 or rows.shape[1] != 2):
+        raise ValueError(f"links have shape {rows.shape}, expected (k, 2)")
+    rows = rows.reshape(-1, 2)
     flags = np.ones(len(rows), dtype=np.bool_) if sure is None else np.asarray(sure, dtype=np.bool_)
     values = np.zeros(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
     if flags.shape != (len(rows),) or values.shape != (len(rows),):

@@ -209,7 +209,7 @@ def class_sets_of(sentences: Sequence[Sequence[str]], *, lower: int, cased: int 
 
 
 def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str, int]:
-    """Return classes, from 2, of words that occur at least RAREST times; ``n_classes`` is at least 3."""
+    """Return classes below ``n_classes``, at least 3, of words that occur at least RAREST times."""
     # Imported here: it takes a tenth of a second, and tagging does not need it.
     from scipy import sparse
 

@@ -73,7 +73,7 @@ def train_adaptation(
     universal = sum(seen[relation] for relation in UNIVERSAL_RELATIONS)
     unseen = sorted(UNIVERSAL_RELATIONS - _RARE - set(seen))
     if unseen and universal > _MOSTLY * (seen.total() - seen[UNSPECIFIED]):
-        kept = "the converter knows no relations of the new style for these, and keeps them"
+        kept = "the converter keeps these relations unchanged"
         notice(f"no source tree has {', '.join(unseen)}: {kept}")
     return found
 

@@ -61,10 +61,11 @@ class HeldOut(NamedTuple):
 def helpful_share(items: Sequence[HeldOut]) -> float:
     """Return the share of a change of weights, from 0 to 1, that is likely to help other items, too.
 
-    Of FEW held-out items or less, it is the least of the most likely shares without each of PARTS of them, so
-    that no item decides. Scores are linear in the weights, so that the loss is convex in the share and in a
-    temperature fitted with it, without which a change would be welcome only because it makes a model more or
-    less confident. *Source*: Wolpert (1992), "Stacked generalization"; Breiman (1996), "Stacked regressions".
+    With at most FEW held-out items, it is the lowest of the most likely shares without each of PARTS of them,
+    so that no item decides. Scores are linear in the weights, so that the loss is convex in the share and in
+    a temperature fitted with it, without which a change would be welcome only because it makes a model more
+    or less confident. *Source*: Wolpert (1992), "Stacked generalization"; Breiman (1996), "Stacked
+    regressions".
     """
     if not items:
         return 1.0

@@ -158,6 +158,7 @@ def test_make_alignment_leaves_its_arguments_alone():
     [
         ([[0, 1]], None, None, "link 0-1 is outside 1..2 by 1..3"),
         ([[2, 4]], None, None, "link 2-4 is outside"),
+        ([1, 1, 2, 2], None, None, r"links have shape \(4,\), expected \(k, 2\)"),
         ([[1, 1]], [True, True], None, "1 links have 2 flags"),
         ([[1, 1]], None, [1.5], "weight is outside 0..1"),
         ([[1, 1]], None, [float("nan")], "weight is outside 0..1"),

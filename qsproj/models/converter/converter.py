@@ -186,7 +186,7 @@ def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence
 
 
 def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
-    """Return float64[n+1, n+1]: ``prior`` for each arc of the sources, shared by their two turned trees."""
+    """Return float64[n+1, n+1]: ``prior`` for each arc of the sources, shared by two turned trees."""
     size = len(sources[0].nodes.heads)
     scores = np.zeros((size, size))
     for share, nodes in sources:

@@ -145,9 +145,9 @@ class LabelledPosterior:
 class LabelledParser(FirstOrderParser[ArcScorer]):
     """A trained first-order parser whose trees are labelled.
 
-    Its ``labeller`` reads the predicted tree, and predicts relations together with the earlier beliefs about
-    them. ``relations``: scores added for each relation. ``least``: arcs of a smaller probability by
-    ``scorer`` alone are in no tree; 0: all may be. Reported probabilities are those of scores divided by
+    Relations combine its ``labeller``, which reads the predicted tree, with the earlier beliefs about them.
+    ``relations``: scores added for each relation. ``least``: arcs of a smaller probability by ``scorer``
+    alone are in no tree; 0: all may be. Reported probabilities are those of scores divided by
     ``temperature``, and of relations by ``relation_temperature``; trees are decoded from the unscaled scores.
     """
 

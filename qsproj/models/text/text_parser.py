@@ -69,7 +69,7 @@ class Readings:
     doubts: Floats
 
     def arc_probabilities(self, parser: ArcParser) -> Scores:
-        """Return arc probabilities float64[n+1, n+1], of right and wrong tags by doubts on word and head."""
+        """Return arc probabilities float64[n+1, n+1], flattened where the tags are in doubt."""
         flatter = (parser.temperature, FLATTER * parser.temperature)
         right, wrong = (parser.inference.infer(self.scores / one)[1] for one in flatter)
         return right + 0.5 * (self.doubts + self.doubts @ right) * (wrong - right)

@@ -93,7 +93,7 @@ def check_annotated(
         if path in annotated and 0 < drafts < len(sentences):
             found = f"{drafts:,} of {len(sentences):,} sentences are not confirmed"
             remedy = f"leave them out: qsproj search misc.Reviewed=Yes {path} -o FILE"
-            notice(f"{path}: {found}, and are learned nevertheless; {remedy}")
+            notice(f"{path}: {found}, but are used for training; {remedy}")
     if annotated and trees < FEWEST:
         expected, remedy = f"at least {FEWEST} after --annotated", "annotate more, or give it as --tagged"
         raise DataError(annotated[0], None, "a single tree", expected, remedy)

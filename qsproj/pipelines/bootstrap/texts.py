@@ -1,7 +1,7 @@
 """Tokenize the bitext of a bootstrap, split long pairs at clauses, and leave out useless pairs.
 
 Links in long pairs, such as verses of two sentences, are less precise, and parsers learn from sentences of up
-to 35 words. So pairs are split where punctuation allows it on both sides and lengths agree. *Source*: Gale
+to 60 words. So pairs are split where punctuation allows it on both sides and lengths agree. *Source*: Gale
 and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, within one pair, without deletions.
 """
 

@@ -250,7 +250,7 @@ class History:
         self._next = 0
 
     def load(self, blocks: Sequence[bytes]) -> None:
-        """Read the changes that led to these sentences, except a last one that a crash kept from the file."""
+        """Read the changes that led to these sentences, without a last one that was lost in a crash."""
         with reporting_failure(self.path, "read"):
             content = self.path.read_bytes() if self.path.exists() else b""
         self._size, steps = len(content), _steps(content)

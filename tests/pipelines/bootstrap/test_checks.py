@@ -150,7 +150,7 @@ def test_drafts_among_confirmed_sentences_are_told(tmp_path):
     with pytest.raises(DataError, match="one: found a single tree, expected at least 2"):
         check_annotated([], [str(one)])
     assert told == [
-        f"{both}: 1 of 2 sentences are not confirmed, and are learned nevertheless; leave them out: "
+        f"{both}: 1 of 2 sentences are not confirmed, but are used for training; leave them out: "
         f"qsproj search misc.Reviewed=Yes {both} -o FILE"
     ]
 
