@@ -16,10 +16,10 @@ sentence that is open in the browser; the same command resumes.
 """
 
 import argparse
-import sys
 from itertools import chain
 from pathlib import Path
 
+from qsproj.cli.command_parser import say
 from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import Output, check_files
 from qsproj.cli.options.shared import ADDRESS, REVIEWING
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
     with held, listen(options.host, options.port) as listening:
         if not locked(held):
             raise UsageError(f"{folder}: another qsproj annotate uses it; answer on its page, or stop it")
-        made = learning.begin(lambda line: print(f"qsproj annotate: {line}", file=sys.stderr, flush=True))
+        made = learning.begin(lambda line: say(f"qsproj annotate: {line}"))
         words = WordList(suggestions=learning.suggestions, lexicon=lexicon)
         words.concordance = concordance_of(chain.from_iterable(made.corpora), words.forms)
         session = Session(
@@ -88,4 +88,4 @@ def run(options: argparse.Namespace) -> None:
         training = ComputePool(learning, processes=1)
         review = Review(session=session, training=training, inference=inference, words=words, loop=loop)
         serve_review(review, listening, host=options.host, seconds=options.seconds, command="annotate")
-        print(f"qsproj annotate: {loop.standing()['text']}", file=sys.stderr)
+        say(f"qsproj annotate: {loop.standing()['text']}")

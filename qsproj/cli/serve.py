@@ -20,12 +20,13 @@ from functools import partial
 from socket import socket
 from typing import TYPE_CHECKING
 
+from qsproj.cli.command_parser import say
 from qsproj.cli.options.declare import Heading, Option, only_where
 from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT
 from qsproj.cli.options.shared import ADDRESS, PAIRING, REVIEWING, SEED
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.errors import UsageError
-from qsproj.serve.listening import address_of, check_installed, listen, serve_until_stopped
+from qsproj.serve.listening import address_of, check_installed, listen, serve
 
 if TYPE_CHECKING:
     from qsproj.serve.review.app import Review
@@ -101,8 +102,8 @@ def _serve_models(options: Namespace, listening: socket) -> None:
     pool = ComputePool(partial(work_on, models), processes=options.jobs)
     answers = udpipe_app(models, pool, limits, others=inception_routes(models, pool, limits))
     app = with_access_log(answers, paths=(*PATHS, PATH), headers=HEADERS)
-    said = f"{', '.join(models)} at {address_of(listening)}"
-    serve_until_stopped(app, listening, seconds=options.seconds, said=said, pools=[pool])
+    said = f"qsproj serve: {', '.join(models)} at {address_of(listening)} (Ctrl-C stops)"
+    serve(app, listening, seconds=options.seconds, started=partial(say, said), pools=[pool])
 
 
 def _review(options: Namespace, folder: str) -> "Review":

@@ -57,10 +57,11 @@ def serve(
     listening: socket.socket,
     *,
     seconds: float,
-    started: Callable[[], None],
+    started: Callable[[], object],
+    pools: Iterable[ComputePool] = (),
     command: str = "serve",
 ) -> None:
-    """Serve an application, which must handle all errors, until an interrupt or SIGTERM."""
+    """Serve an application, which must handle all errors, until an interrupt or SIGTERM; then stop pools."""
     import uvicorn
 
     from qsproj.serve.requests import AsLines
@@ -99,24 +100,6 @@ def serve(
     except KeyboardInterrupt:
         # An interrupt is the regular way to stop a server.
         print(f"qsproj {command}: stopped", file=sys.stderr)
-
-
-def serve_until_stopped(
-    app: ASGIApp,
-    listening: socket.socket,
-    *,
-    seconds: float,
-    said: str,
-    pools: Iterable[ComputePool],
-    command: str = "serve",
-) -> None:
-    line = f"qsproj {command}: {said} (Ctrl-C stops)"
-
-    def started() -> None:
-        print(line, file=sys.stderr, flush=True)
-
-    try:
-        serve(app, listening, seconds=seconds, started=started, command=command)
     finally:
         for pool in pools:
             pool.stop()

@@ -9,6 +9,7 @@ import asyncio
 import json
 import re
 import secrets
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -29,7 +30,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from qsproj.corpus.messages import number_of
 from qsproj.errors import QsprojError
 from qsproj.serve.compute import ComputePool, WorkerError
-from qsproj.serve.listening import address_of, serve_until_stopped
+from qsproj.serve.listening import address_of, serve
 from qsproj.serve.requests import (
     EXCEPTION_HANDLERS,
     Limits,
@@ -113,8 +114,9 @@ def serve_review(
     answers = guarded(review_app(review, limits), token=token, host=host)
     app = with_access_log(answers, paths=PATHS, headers=HEADERS)
     path, running = review.session.draft.path, filter(None, (review.training, review.inference))
-    said = f"open {address_of(listening)}/?token={token} to review {path}"
-    serve_until_stopped(app, listening, seconds=seconds, said=said, pools=running, command=command)
+    said = f"qsproj {command}: open {address_of(listening)}/?token={token} to review {path} (Ctrl-C stops)"
+    started = partial(print, said, file=sys.stderr, flush=True)
+    serve(app, listening, seconds=seconds, started=started, pools=running, command=command)
 
 
 def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
