@@ -67,9 +67,9 @@ class Loop:
         return frozenset(map(draft.version, reviewed)), frozenset(words)
 
     @property
-    def answered(self) -> tuple[int, int]:
+    def answered(self) -> tuple[int, ...]:
         """Return the numbers of reviewed sentences and of words decided in the list or in other sentences."""
-        return _counted(self.answers)
+        return tuple(map(len, self.answers))
 
     @property
     def fresh(self) -> tuple[int, int]:
@@ -100,7 +100,7 @@ class Loop:
         answers = self.answers
         found = {
             "minutes": round(self.minutes(), 1),
-            "answered": _counted(answers),
+            "answered": tuple(map(len, answers)),
             "fresh": self._since(answers),
             "model": self.model,
             "accuracy": accuracy_of(passed),
@@ -113,10 +113,6 @@ class Loop:
         # Of the answers of earlier sessions it is not known whether the model has learned them.
         is_known = any(self.learned) or answers != self.earlier
         return found | {"text": in_words(found, names_model=is_known)}
-
-
-def _counted(answers: Answers) -> tuple[int, int]:
-    return len(answers[0]), len(answers[1])
 
 
 def _passed(judged: Sequence[tuple[str, Judgement]]) -> list[DraftScore]:
