@@ -214,13 +214,13 @@ def strip_heads(heads: Heads, kept: NDArray[np.int64]) -> Heads:
 
 def known_part(sentence: Sentence) -> Constraints:
     """Return the known part: HEAD, DEPREL, UPOS, ``Span=3-7`` in MISC; SentenceError for a bad span."""
-    spans = tuple(sorted(spans_of(sentence)))
-    return Constraints(heads=sentence.heads, relations=sentence.deprels, tags=sentence.upos, spans=spans)
+    heads, tags = sentence.heads, sentence.upos
+    return Constraints(heads=heads, relations=sentence.deprels, tags=tags, spans=spans_of(sentence))
 
 
-def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
-    """Return first and last word of each span in MISC; SentenceError for an invalid span."""
-    spans = set()
+def spans_of(sentence: Sentence) -> tuple[tuple[int, int], ...]:
+    """Return first and last word of each span in MISC, sorted; SentenceError for an invalid span."""
+    spans = set[tuple[int, int]]()
     for word, cell in enumerate(misc_values(sentence, SPAN), start=1):
         for text in cell.split(",") if cell else ():
             match = _SPAN.fullmatch(text)
@@ -231,7 +231,7 @@ def spans_of(sentence: Sentence) -> set[tuple[int, int]]:
                 found = f"{SPAN}={cell} in MISC"
                 raise SentenceError(found=found, expected=expected, remedy=remedy, word=word)
             spans.add((first, last))
-    return spans
+    return tuple(sorted(spans))
 
 
 def span_arcs(links: Numbers, spans: Sequence[tuple[int, int]]) -> list[Numbers]:

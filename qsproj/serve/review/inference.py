@@ -94,8 +94,7 @@ def _with_fixed(sentence: Sentence, fixed: FixedCells) -> tuple[Sentence, Constr
         raise UsageError(f"found a head that is not a word, expected {NO_HEAD} to {n}")
     tags = tuple(tag if stays else UNSPECIFIED for tag, stays in zip(fixed.upos, fixed.tags, strict=True))
     heads = frozen_heads([NO_HEAD, *fixed.heads])
-    spans = tuple(sorted(spans_of(sentence)))
-    given = Constraints(heads=heads, relations=fixed.relations, tags=tags, spans=spans)
+    given = Constraints(heads=heads, relations=fixed.relations, tags=tags, spans=spans_of(sentence))
     return replace(with_columns(sentence, upos=fixed.upos), heads=heads, deprels=fixed.relations), given
 
 
