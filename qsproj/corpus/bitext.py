@@ -1,7 +1,7 @@
 """Bitext: sentences and their translations, one pair per line, so that line numbers stay aligned.
 
 Four forms: two files, one sentence per line; one file with ``source ||| target`` lines; one file with
-``source TAB target`` lines; TMX (:func:`read_tmx`). Further columns of a line are ignored.
+``source TAB target`` lines; TMX (:func:`tmx_pairs`). Further columns of a line are ignored.
 """
 
 import re
@@ -138,16 +138,13 @@ def looks_like_xml(lines: Sequence[str]) -> bool:
     return text.startswith(("<?xml ", "<!DOCTYPE ", "<tmx"))
 
 
-def read_tmx(path: PathOrFile, *, languages: tuple[str, str] | None = None) -> Iterator[tuple[str, str]]:
-    """Yield (source, target) of each unit that has both; ``languages``: None for the first two."""
-    with open_text(path) as handle:
-        yield from tmx_pairs(handle, name_of(path), languages=languages)
-
-
 def tmx_pairs(
-    handle: TextIO, name: str, *, languages: tuple[str, str] | None, opening: str = ""
+    handle: TextIO, name: str, *, languages: tuple[str, str] | None, opening: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of :func:`read_tmx` from an open file, of which ``opening`` has been read."""
+    """Yield (source, target) of each unit of a file, of which ``opening`` has been read, that has both.
+
+    ``languages``: None for the first two.
+    """
     named, seen = languages, dict[str, str]()
     pairs = units = 0
     if named and _parts_of(named[0]) == _parts_of(named[1]):

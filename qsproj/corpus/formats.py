@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from qsproj.corpus import alignments
-from qsproj.corpus.bitext import AS_IN_PAIRS, AS_TEXT, looks_like_xml, read_bitext, read_tmx
+from qsproj.corpus.bitext import AS_IN_PAIRS, AS_TEXT, looks_like_xml
 from qsproj.corpus.conllu import (
     looks_like_conllu,
     looks_like_plus,
@@ -29,7 +29,7 @@ from qsproj.corpus.files import BYTE_ORDER_MARK, PACKED, PathOrFile, Replayed, n
 from qsproj.corpus.sentence import Alignment, Sentence
 from qsproj.errors import DataError, QsprojError, UsageError, check_name, pluralise
 
-SENTENCES, ALIGNMENTS, BITEXT = "sentences", "alignments", "bitext"
+SENTENCES, ALIGNMENTS = "sentences", "alignments"
 DEFAULT_ALIGNMENT_FORMAT = "pharaoh"
 
 
@@ -38,7 +38,7 @@ class Format:
     """A text format of a corpus."""
 
     name: str  # as users write it
-    holds: str  # SENTENCES, ALIGNMENTS or BITEXT
+    holds: str  # SENTENCES or ALIGNMENTS
     # ``read(path_or_file)`` yields the items; for alignments also with ``sizes``, see :func:`read_alignments`
     read: Callable[..., Iterator[Any]]
     write: Callable[..., None] | None  # ``write(items, path_or_file)``; None: the format is only read
@@ -59,14 +59,12 @@ FORMATS = (
         for name in alignments.READERS
     ),
     Format(alignments.MISC_FORMAT, ALIGNMENTS, alignments.read_links_in_misc, None),
-    Format("bitext", BITEXT, read_bitext, None),
-    Format("tmx", BITEXT, read_tmx, None, (".tmx",), looks_like_xml),
 )
 WITH_WORDS = ("tsv", "giza")  # formats of alignments that also hold the words of both sides
 
 
 def names_of(holds: str) -> tuple[str, ...]:
-    """Return the names of the formats of sentences, alignments or bitext."""
+    """Return the names of the formats of sentences or alignments."""
     return tuple(format.name for format in FORMATS if format.holds == holds)
 
 

@@ -6,6 +6,7 @@ import itertools
 import pytest
 
 from qsproj.corpus import formats
+from qsproj.corpus.bitext import read_bitext
 from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import ALIGNMENTS, FORMATS, SENTENCES, Format
 from qsproj.corpus.pairs.aligned import AlignedFiles
@@ -13,7 +14,8 @@ from qsproj.corpus.sentence import Sentence, make_alignment
 from qsproj.errors import DataError, UsageError
 from qsproj.progress import notices
 
-BY_NAME = {format.name: format for format in FORMATS}
+BITEXTS = [Format(name, "pairs", read_bitext, None) for name in ("bitext", "tmx")]
+BY_NAME = {format.name: format for format in (*FORMATS, *BITEXTS)}
 ROW = "{}\tw\t_\tX\t_\t_\t{}\tdep\t_\t_\n"
 TREE = ROW.format(1, 0) + ROW.format(2, 1)
 
