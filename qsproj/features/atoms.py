@@ -84,7 +84,6 @@ _FORMS, _FEATS = ("forms",), ("feats",)
 
 # Attributes by name.
 ATTRIBUTES = {
-    "form": Attribute(_FORMS, plain_form),
     "lower": Attribute(_FORMS, lower_form),
     "prefix": Attribute(_FORMS, lambda form: lower_case(plain_form(form)[:5])),
     "suffix": Attribute(_FORMS, lambda form: lower_case(plain_form(form)[-3:])),
@@ -97,7 +96,6 @@ ATTRIBUTES = {
     "case": Attribute(_FEATS, _morphology("Case")),
     "agreement": Attribute(_FEATS, _morphology("Number", "Gender", "Person")),
     "verbform": Attribute(_FEATS, _morphology("VerbForm", "Mood")),
-    "prontype": Attribute(_FEATS, _morphology("PronType", "Poss", "Polarity")),
 }
 
 

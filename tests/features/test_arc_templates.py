@@ -60,7 +60,7 @@ def test_templates_about_the_dependent_alone_only_fire_directed():
     ("template", "message"),
     [
         (("child.upos",), "is not head.NAME"),
-        (("head.uposs",), "unknown 'uposs'; known: form, lower"),
+        (("head.uposs",), "unknown 'uposs'; known: lower, prefix"),
         (("head.upos", "between.nouns"), "unknown 'nouns'; known: upos, set"),
         (("head.upos", "between.upos", "between.verbs"), "cannot be combined"),
     ],
