@@ -21,16 +21,12 @@ class QsprojError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the text, to be restored without the constructor."""
-        return _made_again, (type(self), *self.args), self.__dict__
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 def truncate(text: str) -> str:
     """Return a message with its very long words shortened."""
     return _LONG.sub(lambda found: f"{found[0][:_SHOWN_OF_LONGER]}...", text)
-
-
-def _made_again(kind: type[QsprojError], *arguments: object) -> QsprojError:
-    return kind.__new__(kind, *arguments)
 
 
 class DataError(QsprojError, ValueError):
