@@ -122,9 +122,7 @@ def _writer(handle: TextIO) -> Callable[[Sentence], None]:
 
     def write(sentence: Sentence) -> None:
         nonlocal before
-        if not isinstance(sentence, Sentence):
-            check_sentence(sentence)
-        layout = layout_of(sentence)
+        layout = layout_of(check_sentence(sentence, most=None))
         start = layout.start
         if before is not None:
             # Add the missing line ends of a sentence that was the last of its file.
