@@ -70,11 +70,9 @@ def as_one(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[slice]]:
     return cells, places
 
 
-def templates_with(
-    class_sets: Sequence[str], word_templates: tuple[str, ...] = WORD_TEMPLATES
-) -> tuple[str, ...]:
+def templates_with(class_sets: Sequence[str]) -> tuple[str, ...]:
     of_classes = (one.replace("CLASS", name) for name in class_sets for one in CLASS_TEMPLATES)
-    return (*word_templates, *of_classes)
+    return (*WORD_TEMPLATES, *of_classes)
 
 
 def compiled(templates: Sequence[str], class_sets: Sequence[str]) -> Numbers:

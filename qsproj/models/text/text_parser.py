@@ -213,7 +213,6 @@ class TextParser(Wrapper[Parser]):
         return several and (self.retags or UNSPECIFIED in sentence.upos)
 
     def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
-        """Return how many other tags are tried in a sentence, and in a short one; None: tags are fixed."""
         if not self._is_uncertain(sentence):
             return None
         return readings_of(len(sentence), self.readings), self.readings
