@@ -77,7 +77,7 @@ class PlainSteps(SparseOptimiser):
 
     def move(self) -> None:
         arrays = self.weights, self.sums, self.gradient, self.touched
-        plain_step(*arrays, self.used, 1.0, float(self.steps))
+        plain_step(*arrays, self.used, float(self.steps))
         self.used = 0
 
 

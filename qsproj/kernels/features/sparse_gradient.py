@@ -131,12 +131,11 @@ def move(weights, state, row, outcome, slope, rate, step):
 
 
 @njit(cache=True, error_model="numpy")
-def plain_step(weights, sums, gradient, touched, used, rate, step):
-    """Take one step down the gradient, and clear it, as :func:`adagrad`; a listed bucket may have none."""
+def plain_step(weights, sums, gradient, touched, used, step):
+    """Move the weights by the gradient, and clear it, as :func:`adagrad`; a listed bucket may have none."""
     for k in range(used):
         bucket = touched[k]
         if gradient[bucket] != 0.0:
-            change = rate * gradient[bucket]
-            weights[bucket] -= change
-            sums[bucket] -= step * change
+            weights[bucket] -= gradient[bucket]
+            sums[bucket] -= step * gradient[bucket]
             gradient[bucket] = 0.0
