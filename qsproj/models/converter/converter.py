@@ -8,7 +8,7 @@ of the source tree and its turned trees, plus learned weights of the path betwee
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -31,24 +31,15 @@ from qsproj.models.tree_decoder import TreeDecoder, check_decoder, choose_infere
 from qsproj.training.loop import EpochRecord, Steps, learn
 from qsproj.training.objectives import Objective
 from qsproj.training.optimiser import AdaGrad
-from qsproj.trees import nonprojective
 from qsproj.trees.crossings import has_crossings
 
 HASH_BITS = 20
 # Initial score of an arc in both turned trees of the source; and in the untrained converter, which copies.
 PRIOR, UNTRAINED_PRIOR = 3.0, 30.0
-SOURCE_TREES = 8  # number of most probable source trees that are read from arc posteriors
 SOURCE_PREFIX = "source_"
 # By default, as many epochs as give this number of steps, within bounds.
 STEPS = 1500
 FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
-
-
-class WeightedSource(NamedTuple):
-    """A source tree and its probability."""
-
-    share: float
-    nodes: SourceNodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +74,14 @@ class Converter(Parser):
         turns = TurnModel.untrained()
         return Converter(turns, weights, RelationAdapter.untrained(), trees, UNTRAINED_PRIOR)
 
-    def encode(self, sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
-        plain = encode_sources(sentence, source_posteriors)
-        return [WeightedSource(share, self.turns.turned(nodes)) for share, nodes in plain]
+    def encode(self, sentence: Sentence) -> SourceNodes:
+        return self.turns.turned(encode_source(check_sentence(sentence)))
 
-    def scores(self, sources: Sequence[WeightedSource]) -> Scores:
-        """Return arc scores float64[n+1, n+1], natural log, up to a constant; expected over the sources."""
-        scores = prior_scores(sources, self.prior)
+    def scores(self, source: SourceNodes) -> Scores:
+        """Return arc scores float64[n+1, n+1], natural log, up to a constant."""
+        scores = prior_scores(source, self.prior)
         templates = compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
-        for source in sources:
-            kernels.add_scores(source.nodes, templates, self.weights, source.share, scores)
+        kernels.add_scores(source, templates, self.weights, 1.0, scores)
         return scores
 
     refuses_parts = (
@@ -108,33 +97,26 @@ class Converter(Parser):
             raise MissingTreeError
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
-        sources = self.encode(sentence)
-        return ArcPosterior(self._inference(sources, given).infer(self.scores(sources))[1])
+        source = self.encode(sentence)
+        return ArcPosterior(self._inference(source, given).infer(self.scores(source))[1])
 
-    def _inference(self, sources: Sequence[WeightedSource], given: Given) -> TreeDecoder:
-        inference = inference_for(self.inference, sources)
+    def _inference(self, source: SourceNodes, given: Given) -> TreeDecoder:
+        inference = inference_for(self.inference, source)
         return inference if given is None or given.leave_trees_free else given.within(inference)
 
-    def convert(
-        self,
-        sentence: Sentence,
-        *,
-        decode: str = "mbr",
-        source_posteriors: Scores | None = None,
-        given: Given = None,
-    ) -> Conversion:
+    def convert(self, sentence: Sentence, *, decode: str = "mbr", given: Given = None) -> Conversion:
         """Find the target tree of a sentence whose heads and relations are its source tree.
 
-        ``decode``: of DECODERS. ``source_posteriors`` float64[n+1, n+1] or None: see :func:`encode_sources`.
-        ``given``: the known part of the target tree. Raises UsageError, SentenceLengthError.
+        ``decode``: of DECODERS. ``given``: the known part of the target tree. Raises UsageError,
+        SentenceLengthError.
         """
         check_decoder(decode)
-        sources = self.encode(sentence, source_posteriors)
-        inference = self._inference(sources, given)
-        scores = self.scores(sources)
+        source = self.encode(sentence)
+        inference = self._inference(source, given)
+        scores = self.scores(source)
         marginals = inference.infer(scores)[1]
         heads = frozen_heads(inference.best(marginals if decode == "mbr" else scores))
-        relations = self.relations.adapt(sentence, sources[0].nodes, heads)
+        relations = self.relations.adapt(sentence, source, heads)
         if given is not None:
             relations = given.keep_relations(relations)
         return Conversion(heads, relations, np.clip(of_tree(marginals, heads), 0.0, 1.0))
@@ -167,48 +149,25 @@ class Converter(Parser):
         return Converter(turns, weights, relations, trees, header["prior"], tuple(header["source_relations"]))
 
 
-def encode_sources(sentence: Sentence, source_posteriors: Scores | None = None) -> list[WeightedSource]:
-    """Encode the source tree of a sentence, or its most probable source trees, the best first.
-
-    ``source_posteriors`` float64[n+1, n+1] or None: probability of each source arc; columns 1..n sum to one.
-    The sentence's heads are read where there are none, its relations always.
-    """
-    check_sentence(sentence)
-    if source_posteriors is None:
-        return [WeightedSource(1.0, encode_source(sentence))]
-    trees = probable_trees(source_posteriors, SOURCE_TREES)
-    return [WeightedSource(share, encode_source(replace(sentence, heads=heads))) for share, heads in trees]
-
-
 def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence: bool) -> Sentence:
     result = with_predicted_heads(sentence, conversion.heads, conversion.relations)
     return with_probabilities(result, ARC_PROBABILITY, conversion.probabilities) if confidence else result
 
 
-def prior_scores(sources: Sequence[WeightedSource], prior: float) -> Scores:
-    """Return float64[n+1, n+1]: ``prior`` for each arc of the sources, shared by two turned trees."""
-    size = len(sources[0].nodes.heads)
+def prior_scores(source: SourceNodes, prior: float) -> Scores:
+    """Return float64[n+1, n+1]: ``prior`` for each arc of the source, shared by its first two turned trees."""
+    size = len(source.heads)
     scores = np.zeros((size, size))
-    for share, nodes in sources:
-        for heads in nodes.turned_heads[:2]:
-            words = np.flatnonzero(heads[1:] >= 0) + 1
-            scores[heads[words], words] += 0.5 * prior * share
+    for heads in source.turned_heads[:2]:
+        words = np.flatnonzero(heads[1:] >= 0) + 1
+        scores[heads[words], words] += 0.5 * prior
     return scores
 
 
-def inference_for(inference: TreeDecoder, sources: Sequence[WeightedSource]) -> TreeDecoder:
-    if inference.projective and has_crossings(sources[0].nodes.heads):
+def inference_for(inference: TreeDecoder, source: SourceNodes) -> TreeDecoder:
+    if inference.projective and has_crossings(source.heads):
         return replace(inference, projective=False)
     return inference
-
-
-def probable_trees(posteriors: Scores, k: int) -> list[tuple[float, Heads]]:
-    """Return the ``k`` best trees of a product of arc posteriors, each with its probability among them."""
-    with np.errstate(divide="ignore"):
-        ranked = nonprojective.k_best(np.log(posteriors), k)
-    shares = np.exp(np.array([score for _, score in ranked]) - ranked[0][1])
-    trees = [frozen_heads(heads) for heads, _ in ranked]
-    return list(zip((shares / shares.sum()).tolist(), trees, strict=True))
 
 
 @dataclass(frozen=True)
@@ -287,7 +246,6 @@ def train_converter(
     targets: Sequence[Sentence],
     *,
     rng: Rng,
-    source_posteriors: Sequence[Scores] | None = None,
     options: ConverterOptions | None = None,
 ) -> tuple[Converter, ConverterReport]:
     """Train a converter; without any trees, return the one that returns its source.
@@ -302,26 +260,25 @@ def train_converter(
     if not usable:
         raise NothingToLearnError("no target sentence has a head; is the HEAD column empty?")
     sources, targets = [sources[i] for i in usable], [targets[i] for i in usable]
-    posteriors = [source_posteriors[i] if source_posteriors is not None else None for i in usable]
     epochs = options.epochs or min(max(STEPS // len(usable), FEWEST_EPOCHS), MOST_EPOCHS)
     heads = [target.heads for target in targets]
     inference = choose_inference(heads, projective=options.projective, single_root=options.single_root)
-    plain = [encode_sources(*pair) for pair in zip(sources, posteriors, strict=True)]
-    turns = train_turns([trees[0].nodes for trees in plain], heads, rng=rng, epochs=epochs)
-    encoded = [[WeightedSource(share, turns.turned(nodes)) for share, nodes in trees] for trees in plain]
+    plain = list(map(encode_source, map(check_sentence, sources)))
+    turns = train_turns(plain, heads, rng=rng, epochs=epochs)
+    encoded = list(map(turns.turned, plain))
     trainer = _arc_trainer(options, rng)
     pairs = zip(encoded, heads, strict=True)
     judged = ((one, tree_objective(tree, inference_for(inference, one))) for one, tree in pairs)
     examples: list[_Example] = [(one, objective) for one, objective in judged if objective]
     weights, records = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
-    trees = [(one, own[0].nodes, target) for one, own, target in zip(sources, encoded, targets, strict=True)]
+    trees = list(zip(sources, encoded, targets, strict=True))
     relations = train_relations(trees, rng=rng, epochs=epochs)
     report = ConverterReport(len(examples), tuple(records), len(usable) - len(examples))
     seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
     return Converter(turns, weights, relations, inference, source_relations=tuple(seen)), report
 
 
-_Example = tuple[list[WeightedSource], Objective]
+_Example = tuple[SourceNodes, Objective]
 
 
 def _arc_trainer(options: ConverterOptions, rng: Rng) -> Steps[_Example, Weights]:
@@ -331,18 +288,16 @@ def _arc_trainer(options: ConverterOptions, rng: Rng) -> Steps[_Example, Weights
     descent = AdaGrad(weights, rate=options.rate, l2=options.l2, capacity=2 << HASH_BITS)
 
     def step(example: _Example) -> float:
-        sources, objective = example
+        source, objective = example
         # The first template always stays, as it stands for arcs of long paths.
         kept = rng.random(len(ARC_TEMPLATES)) < options.kept_templates
         kept[0] = True
         templates = kernels.Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
         scale = 1.0 / options.kept_templates
-        scores = prior_scores(sources, Converter.prior)
-        for share, nodes in sources:
-            kernels.add_scores(nodes, templates, weights, scale * share, scores)
+        scores = prior_scores(source, Converter.prior)
+        kernels.add_scores(source, templates, weights, scale, scores)
         loss, slopes = objective.value_and_gradient(scores)
-        for share, nodes in sources:
-            descent.gather(kernels.gather_arcs, nodes, templates, slopes, scale * share)
+        descent.gather(kernels.gather_arcs, source, templates, slopes, scale)
         descent.step()
         return loss
 

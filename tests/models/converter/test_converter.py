@@ -18,7 +18,6 @@ from qsproj.models.converter.converter import (
     AdaptedParser,
     Converter,
     ConverterOptions,
-    probable_trees,
     train_converter,
 )
 from qsproj.models.converter.converter_parts import (
@@ -101,56 +100,6 @@ def test_crossing_arcs_of_the_source_are_kept_by_a_projective_converter(sources)
     assert converter.inference.projective
     crossing = make_sentence("a b c d", "DET NOUN VERB NOUN", [3, 4, 0, 3], "det obj root nsubj")
     assert converter.parse(crossing).heads.tolist() == [-1, 3, 4, 0, 3]
-
-
-def test_a_certain_posterior_is_a_tree(converter, sources):
-    for sentence in sources[40:50]:
-        posteriors = np.zeros((len(sentence) + 1,) * 2)
-        posteriors[sentence.heads[1:], np.arange(1, len(sentence) + 1)] = 1.0
-        by_posteriors = converter.convert(sentence, source_posteriors=posteriors)
-        by_tree = converter.convert(sentence)
-        assert by_posteriors.heads.tolist() == by_tree.heads.tolist()
-        assert by_posteriors.relations == by_tree.relations
-        np.testing.assert_allclose(by_posteriors.probabilities, by_tree.probabilities)
-
-
-def test_scores_are_expected_over_source_trees(converter, sources):
-    """Of posteriors that leave two trees, the score is their mean, weighted by their probabilities."""
-    sentence = sources[41]
-    word = int(np.flatnonzero(sentence.heads[1:] > 0)[0]) + 1
-    other = sentence.heads.copy()
-    other[word] = 0
-    posteriors = np.zeros((len(sentence) + 1,) * 2)
-    words = np.arange(1, len(sentence) + 1)
-    posteriors[sentence.heads[1:], words] += 0.75
-    posteriors[other[1:], words] += 0.25
-    one, two = (
-        converter.scores(converter.encode(with_heads(sentence, heads))) for heads in (sentence.heads, other)
-    )
-    both = converter.scores(converter.encode(sentence, posteriors))
-    np.testing.assert_allclose(both, 0.75 * one + 0.25 * two, atol=1e-5)
-
-
-def test_training_takes_posteriors(sources, targets):
-    posteriors = []
-    for sentence in sources[:20]:
-        one = np.full((len(sentence) + 1,) * 2, 0.02)
-        one[sentence.heads[1:], np.arange(1, len(sentence) + 1)] = 0.9
-        posteriors.append(one)
-    converter, _ = train_converter(
-        sources[:20], targets[:20], rng=np.random.default_rng(1), source_posteriors=posteriors
-    )
-    assert scores_of(converter, sources[40:], targets[40:]).uas > 90
-
-
-def test_probable_trees_are_shared_by_probability():
-    posteriors = np.array([[0, 0.5, 0.2], [0, 0, 0.8], [0, 0.5, 0]])
-    trees = probable_trees(posteriors, 8)
-    assert sum(share for share, _ in trees) == pytest.approx(1)
-    # Products of the arcs: 0-1-2: 0.4, 0-1 and 0-2: 0.1, 0-2-1: 0.1.
-    assert trees[0][0] == pytest.approx(0.4 / 0.6)
-    assert trees[0][1].tolist() == [-1, 0, 1]
-    assert len(trees) == 3
 
 
 def test_partial_targets_train(sources, targets):
