@@ -14,11 +14,10 @@ def crossing_arcs(heads: Heads) -> Mask:
 def crossings(heads: Heads) -> NDArray[np.int64]:
     """Return the words int64[k, 2] of every two arcs that cross, the arc further left first; O(n^2)."""
     words = np.arange(len(heads))
-    known = heads != NO_HEAD
-    low = np.where(known, np.minimum(words, heads), 0)
-    high = np.where(known, np.maximum(words, heads), 0)
-    crossed = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high) & known & known[:, None]
-    return np.argwhere(crossed)
+    # An arc from a word to itself crosses none.
+    ends = np.where(heads == NO_HEAD, words, heads)
+    low, high = np.minimum(words, ends), np.maximum(words, ends)
+    return np.argwhere((low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high))
 
 
 def has_crossings(heads: Heads) -> bool:
