@@ -253,7 +253,6 @@ class SentenceGrammar:
         return weights
 
     def best(self, case: Case = 0.0) -> tuple[Heads, float]:
-        """Return the best tree within a case, and its score."""
         if self.siblings is not None:
             return second_order.best(replace(self.siblings, arcs=self.siblings.arcs + case), single_root=True)
         with np.errstate(divide="ignore"):

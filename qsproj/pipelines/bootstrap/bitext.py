@@ -148,7 +148,6 @@ class LinkCounts:
     linked: int = 0
 
     def counted(self, alignments: Iterable[Alignment]) -> Iterator[Alignment]:
-        """Yield the alignments and count their links."""
         for alignment in alignments:
             self.target_words += alignment.n_target
             self.links += float(alignment.shares.sum())
@@ -268,7 +267,6 @@ class MeanConfidence:
         return StageReport(line=f"mean probability of an arc {mean:.3f}", figures={"mean ArcProb": mean})
 
     def counted(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield the parsed sentences and add up their arc probabilities."""
         for sentence in sentences:
             stated = stated_confidences(sentence, name="parsed")[1:]
             self.total += float(np.nansum(stated))

@@ -294,7 +294,6 @@ class SourceText:
             raise UsageError(f"{folder} is a folder, expected a file; put the files of a Bible into one .zip")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield the source and target lines of the pairs."""
         return ((source, target) for _, source, target in self.named(Counter()))
 
     def named(self, left_out: Counter[str]) -> Iterator[NamedPair]:
