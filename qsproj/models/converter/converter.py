@@ -155,7 +155,7 @@ def converted_sentence(sentence: Sentence, conversion: Conversion, *, confidence
 
 
 def prior_scores(source: SourceNodes, prior: float) -> Scores:
-    """Return float64[n+1, n+1]: ``prior`` for each arc of the source, shared by its first two turned trees."""
+    """Return float64[n+1, n+1]: ``prior`` for each source arc, shared by the first two turned trees."""
     size = len(source.heads)
     scores = np.zeros((size, size))
     for heads in source.turned_heads[:2]:
