@@ -26,7 +26,7 @@ from qsproj.parallel import THIS_PROCESS, Workers
 
 Links = Mask
 
-DEFAULT_THRESHOLD = 0.5  # chosen on development data, see docs/notes/word-alignment.md
+DEFAULT_THRESHOLD = 0.5  # chosen on development data
 _PROGRAM = "eflomal-align"
 
 

@@ -1,7 +1,7 @@
 """The built-in aligner: a hidden Markov model in both directions, trained to agree, leaving one out.
 
-A bitext is split into shards on disk, which are swept independently, in this process or others. The value of
-each component was measured on development data: ``docs/notes/word-alignment.md``.
+A bitext is split into shards on disk, which are swept independently, in this process or others. The
+components are described in ``docs/notes/word-alignment.md``.
 
 Source: Vogel, Ney and Tillmann (1996) for the model; Liang, Taskar and Klein (2006) for agreement; Mermer
 and Saraclar (2011) for Dirichlet priors on the lexical probabilities; Asuncion et al. (2009) for inference.

@@ -2,7 +2,7 @@
 
 Running text and a treebank, which is segmented into words, share few words. So the words of both are cut
 before alignment: Chinese into single characters, runs of letters (kana, Thai, ...) into words found in the
-corpus itself; on PUD, the latter was a little worse for Chinese (``docs/notes/word-alignment.md``).
+corpus itself; on PUD, the latter was a little worse for Chinese.
 """
 
 import re

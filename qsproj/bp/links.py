@@ -95,6 +95,7 @@ class Chains:
 
 
 def dependent_chains(heads: Table, dependents: Table, variables: Table, *, size: int) -> Chains:
+    """List the arcs int[A] of each head on each side, nearest first; ``size``: words and root."""
     sides = dependents > heads
     order = np.lexsort((np.abs(dependents - heads), sides, heads))
     # The left side of the root, which has no arcs, would be chain -1.

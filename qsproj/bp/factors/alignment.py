@@ -125,6 +125,7 @@ class AlignItg(graph.HardGroup):
 
 
 def align_itg(variables: ArrayLike, source_words: ArrayLike, target_words: ArrayLike) -> AlignItg:
+    """Make the factor ALIGNITG over links int[k] with these ends; ValueError for invalid ones."""
     edges = graph.checked_edges(variables, "ALIGNITG")
     ends = [graph.checked_edges(words, "ALIGNITG") for words in (source_words, target_words)]
     if any(words.shape != edges.shape for words in ends):

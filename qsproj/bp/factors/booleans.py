@@ -122,10 +122,12 @@ class ExactlyOne(graph.HardGroup):
 
 
 def at_most_one(variables: Sequence[ArrayLike]) -> ExactlyOne:
+    """Make ATMOST1 factors, each over a list of variables; ValueError for invalid variables."""
     return exactly_one(variables, allow_none=True)
 
 
 def exactly_one(variables: Sequence[ArrayLike], *, allow_none: bool = False) -> ExactlyOne:
+    """Make EXACTLY1 factors, each over a list of variables; ValueError for invalid or empty lists."""
     name = "ATMOST1" if allow_none else "EXACTLY1"
     lists = [graph.checked_edges(members, name) for members in variables]
     starts = starts_of([members.size for members in lists])

@@ -64,6 +64,7 @@ def tree(links: Numbers, *, single_root: bool = False) -> Tree:
 
 
 def projective_tree(links: Numbers, *, single_root: bool = False) -> Tree:
+    """Make the factor PTREE over ``links`` as :func:`tree` takes them: its trees have no crossing arcs."""
     return replace(tree(links, single_root=single_root), projective=True)
 
 

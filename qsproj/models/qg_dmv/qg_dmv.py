@@ -112,7 +112,7 @@ class QgStep(QgParameters):
     """Parameters, with the monolingual counts of the EM step that gave them.
 
     ``monolingual_stop``, ``monolingual_child``, ``monolingual_root``: those of
-    :meth:`QgCounts.without_source`, with the layout of :class:`DmvCounts`; 0 before the first step.
+    :meth:`QgCounts.without_source`, with the layout of :class:`dmv.DmvCounts`; 0 before the first step.
     """
 
     monolingual_stop: Floats

@@ -31,7 +31,7 @@ from qsproj.models.tokens.tokenizer import Tokens
 from qsproj.models.tokens.tokenizer_training import TokenizedText, tokenized_text, train_tokenizer
 from qsproj.training.loop import learn
 
-# Defaults chosen on German treebanks (docs/notes/words-and-tags.md).
+# Defaults chosen on German treebanks.
 EPOCHS, RATE = 10, 0.1
 # Sizes of the two sets of word classes, where there is raw text: of lower-cased words, and of words.
 LOWER_CLASSES, CASED_CLASSES = 64, 512

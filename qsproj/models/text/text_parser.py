@@ -243,6 +243,7 @@ class TextParser(Wrapper[Parser]):
         return sentence
 
     def parse_text(self, text: str, *, paragraphs: bool = False, confidence: bool = False) -> list[Sentence]:
+        """Return the parsed sentences of a text: one a line, or found in ``paragraphs``."""
         check_type(text, str, "a text")
         sentences = self.read(lines_of(text), paragraphs=paragraphs)
         return list(self.parse_all(sentences, confidence=confidence))
