@@ -6,8 +6,7 @@ from functools import lru_cache, partial
 from itertools import tee
 from typing import Any, TypeVar
 
-from qsproj.conventions import MAX_WORDS, is_whole
-from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.conventions import MAX_WORDS
 from qsproj.corpus.editing import line_of, warn_emptied, with_kept_deps
 from qsproj.corpus.files import resolved, stamp_of
 from qsproj.corpus.sentence import Sentence
@@ -17,7 +16,6 @@ from qsproj.models.parser import Parser, check_takes_parts, load_parser, load_ta
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of, map_in_order
 from qsproj.progress import notice
-from qsproj.trees.crossings import has_crossings
 
 BLOCK_SENTENCES = 128  # large enough to outweigh sending, small enough for a short wait
 _LONG_ONES_NAMED = 3  # number of slow sentences to name in messages; the others are counted
@@ -75,25 +73,18 @@ def parse_all(
 ) -> Iterator[Sentence]:
     """Parse sentences in order as :meth:`Parser.parse_all`; those of more than MAX_WORDS words are unchanged.
 
-    ``retag``: a text parser replaces tags. ``fixed``: see :mod:`qsproj.models.constraints`; whole trees with
-    crossing arcs, which the model may not build, are unchanged, too, unless their confidence is asked for.
+    ``retag``: a text parser replaces tags. ``fixed``: see :mod:`qsproj.models.constraints`.
     """
     parser = (parser.retagging() if retag else None) or parser
-
-    def stays(sentence: Sentence) -> bool:
-        is_given = fixed and is_whole(sentence.heads) and UNSPECIFIED not in sentence.deprels
-        crosses = is_given and not how.get("confidence") and has_crossings(sentence.heads)
-        return crosses or len(sentence) > MAX_WORDS
-
     read, every = tee(sentences)
-    short = (sentence for sentence in read if not stays(sentence))
+    short = (sentence for sentence in read if len(sentence) <= MAX_WORDS)
     if not fixed:
         results = parser.parse_all(short, **how)
     else:
         check_takes_parts(parser)
         noted, given = tee(short)
         results = map(with_kept_deps, parser.parse_all(noted, known=known_part, **how), given)
-    return (sentence if stays(sentence) else next(results) for sentence in every)
+    return (sentence if len(sentence) > MAX_WORDS else next(results) for sentence in every)
 
 
 def _warn_long(sentences: Iterable[Sentence], parser: Parser, origin: InputSource) -> Iterator[Sentence]:

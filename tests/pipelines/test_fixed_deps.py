@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from qsproj.corpus.editing import graph_of
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceError
 from qsproj.models.parser import load_parser
 from qsproj.pipelines.streams import parse_all
 
@@ -26,18 +23,3 @@ def test_deps_stay_where_the_whole_tree_was_given():
     assert [node.deps for node in whole.empty_nodes] == [((2, "conj"),)]
     assert "ArcProb=1.0000" in whole.to_conllu()
     assert graph_of(partial) == ((), ())
-
-
-def test_whole_trees_with_crossing_arcs_stay_as_they_are():
-    """A projective model cannot build them; the rest of the file is parsed."""
-    crossing = Sentence.from_words(
-        ["Dogs", "bark", "loud", "here"], upos=["NOUN", "VERB", "ADV", "ADV"], heads=[3, 4, 0, 3]
-    )
-    crossing = crossing.replace(deprels=["nsubj", "dep", "root", "advmod"])
-    partial = Sentence.from_conllu(WHOLE.replace("\t2\tnsubj", "\t_\t_"))
-    parser = load_parser(str(PARSER))
-    same, parsed = parse_all(parser, [crossing, partial], fixed=True)
-    assert same is crossing
-    assert parsed.heads.tolist() == [-1, 2, 0]
-    with pytest.raises(SentenceError, match="found arcs that cross: 3 -> 1 and 4 -> 2"):
-        list(parse_all(parser, [crossing], fixed=True, confidence=True))

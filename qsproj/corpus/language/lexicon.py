@@ -84,9 +84,11 @@ class QuestionRow:
 
 def question_in(line: str, place: int = 0, file: str = "suggested words") -> QuestionRow | None:
     """Return the question of a line of suggested words, None if it has none; DataError for a broken one."""
-    if not _LIKE_QUESTION.match(line):
+    is_whole = line.startswith(QUESTION) and line.count("\t") >= _QUESTION_CELLS - 1
+    # A comment of a person has no tags.
+    if not _LIKE_QUESTION.match(line) or not (is_whole or set(_tags_in(line)) & {*UNIVERSAL_TAGS}):
         return None
-    if not line.startswith(QUESTION) or line.count("\t") < _QUESTION_CELLS - 1:
+    if not is_whole:
         expected = (
             f"{QUESTION.strip()} and {_QUESTION_CELLS} columns separated by tabs, without quotation marks"
         )

@@ -134,6 +134,11 @@ def test_a_damaged_question_is_an_error_with_its_line(damage):
         read_lexicon(io.StringIO(f"livre\tNOUN\n{broken}\n"))
 
 
+def test_a_comment_that_begins_like_a_question_stays_one():
+    comment = "# question: ask Anna about na\n# Question: x\n"
+    assert read_lexicon(io.StringIO(f"{comment}livre\tNOUN\n")).tags == {"livre": ("NOUN",)}
+
+
 def test_practice_is_of_the_questions_and_of_tags():
     assert set(practice()) <= {one.name for one in QUESTIONS}
     for one in QUESTIONS:
