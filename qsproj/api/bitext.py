@@ -84,8 +84,8 @@ def project(
 
     The parser has ``parse(sentence)``, ``arc_probabilities(sentence)`` and ``save(path)``. Raises DataError
     when a sentence has no partner or a link points outside its sentences; UsageError when lists have other
-    lengths, no source word has
-    a head, no target word has a tag, no arc can be projected, or the method is unknown.
+    lengths, no source word has a head, no target word has a tag, no arc can be projected, or the method is
+    unknown.
 
     Parameters
     ----------
@@ -230,8 +230,8 @@ def project_tags(
     """Train a tagger by projecting tags through word links.
 
     Features that target forms mark are projected too, where the source has them. Raises DataError when a
-    sentence has no partner; UsageError when lists have other lengths, the source has no UPOS, or
-    no word has a link.
+    sentence has no partner; UsageError when lists have other lengths, the source has no UPOS, or no word
+    has a link.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def paired(
     n_source, n_target = len(source), len(target)
     if alignment is None:
         check_same_words(source, target, name, line, "give the alignment of two languages")
-        rows = np.repeat(np.arange(1, n_source + 1), 2).reshape(-1, 2)
+        rows = np.arange(1, n_source + 1)[:, None].repeat(2, axis=1)
         alignment = make_alignment(n_source, n_target, rows, weights=np.ones(n_source))
     expected = "an Alignment; make one: qsproj.align, qsproj.read_alignments"
     check_type(alignment, Alignment, expected, "alignment")
