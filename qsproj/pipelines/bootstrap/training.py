@@ -84,7 +84,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=74)
+@stage("tagger", version=75)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -192,7 +192,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *report)), figures={"words": words})
 
 
-@stage("parser", version=29, files=(".model", ".trees.conllu"))
+@stage("parser", version=30, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

@@ -147,7 +147,7 @@ def project_soft(
             if not 0 < len(target) <= MAX_WORDS:
                 yield target
                 continue
-            pooled = soft_evidence.with_clauses(translations, soft_evidence.pooled_evidence(translations))
+            pooled = soft_evidence.pooled_evidence(translations)
             tree = best_tree(target, parser.scores(target) + options.strength * pooled, parser)
             if labeller is not None:
                 known = soft_evidence.relation_evidence(translations, tree.heads, numbers, reflexives)

@@ -1,9 +1,8 @@
-"""Train taggers in rounds: on the type dictionary, on links, then on the taggers' own probabilities.
+"""Train taggers in rounds: on the type dictionary and links, then on the taggers' own probabilities.
 
 A New Testament lacks most modern words; raw text has them in context, so each tagger labels it for the next.
 
-Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013) for the first two; Fang and Cohn (2016), "Learning
-when to trust distant supervision", for the noise of links, which they learn from tagged sentences.
+Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013) for the first; the others are ours.
 """
 
 from collections import Counter
@@ -36,41 +35,23 @@ from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
 from qsproj.pipelines.tagging.type_dictionary import (
     allowed_tags,
     corrected_shares,
-    type_evidence,
     type_weights,
 )
 
-# float64[T, T]: p(tag of a link | tag of its word), axes [tag of the word, tag of the link]. The first tagger
-# was not trained on the links of single words, so its agreement with them measures their reliability.
-Channel = Floats
 
-
-def learn_channel(text: LinkedText, sets: Mask, tagger: Tagger, sentences: Sequence[int]) -> Channel:
-    """Estimate the channel from a tagger's expected tags of linked words, within their sets."""
-    n_tags = len(text.tags)
-    joint = np.eye(n_tags) + 1.0 / n_tags  # no link is impossible
-    scored = tagger.scored(text.sentences[sentence] for sentence in sentences)
-    for sentence, emissions in zip(sentences, scored, strict=True):
-        words = text.words_of(sentence)
-        expected = tagger.marginals(np.where(sets[text.types[words]], emissions, -np.inf))
-        joint += expected.T @ normalised(text.votes[words].astype(np.float64))
-    return normalised(joint)
-
-
-def channel_evidence(
-    text: LinkedText, weights: Floats | Mask, channel: Channel, sentences: Sequence[int]
-) -> LogEvidence:
+def link_evidence(text: LinkedText, weights: Floats | Mask, sentences: Sequence[int]) -> LogEvidence:
     """Return the link evidence of the words of sentences, float32[M, T], natural log.
 
-    ``weights`` [V, T]: of the tags of types. The best tag has 0. Votes below 1 weaken the evidence.
+    ``weights`` [V, T]: of the tags of types. The best tag has 0. Half of a link's evidence is for its tag,
+    half for all tags alike; votes below 1 weaken it.
     """
     places = text.places(sentences)
     votes = text.votes[places].astype(np.float64)
-    likelihood = normalised(votes) @ channel.T
+    likelihood = normalised(votes) + 1.0 / len(text.tags)
+    likelihood /= likelihood.max(axis=1, keepdims=True)
     certainty = np.minimum(votes.sum(axis=1, keepdims=True), 1.0)
-    highest = np.maximum(likelihood.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     with np.errstate(divide="ignore"):
-        logs = np.log(weights[text.types[places]] * ((1.0 - certainty) + certainty * likelihood / highest))
+        logs = np.log(weights[text.types[places]] * ((1.0 - certainty) + certainty * likelihood))
     evidence: LogEvidence = (logs - logs.max(axis=1, keepdims=True)).astype(np.float32)
     return evidence
 
@@ -145,18 +126,9 @@ class SelfTraining:
         shares = corrected_shares(shares, text, few.counts)
         return type_weights(shares, self.allowed, weighted, least=self.options.least)
 
-    def from_types(self, few: FewTagged) -> Tagger:
-        evidence_of = partial(type_evidence, self.reading.text, self.weights(few))
-        return self.fit(evidence_of, few, "learning from types")
-
-    def from_links(
-        self, without_links: Tagger, learned_from: FewTagged, few: FewTagged, sentences: Sequence[int]
-    ) -> tuple[Tagger, Channel]:
-        """Return a tagger and the link noise by ``without_links``, which is :meth:`from_types`."""
-        sets = self.weights(learned_from) > 0.0
-        channel = learn_channel(self.reading.text, sets, without_links, sentences)
-        evidence_of = partial(channel_evidence, self.reading.text, self.weights(few), channel)
-        return self.fit(evidence_of, few, "learning from links"), channel
+    def from_links(self, few: FewTagged) -> Tagger:
+        evidence_of = partial(link_evidence, self.reading.text, self.weights(few))
+        return self.fit(evidence_of, few, "learning from links")
 
     def fit(
         self,
@@ -187,7 +159,6 @@ class SelfTraining:
     def self_train(
         self,
         tagger: Tagger,
-        channel: Channel,
         few: FewTagged,
         raw: RawText,
         drawn: Sequence[Words],
@@ -205,7 +176,7 @@ class SelfTraining:
 
         def read(tagger: Tagger, sentences: Sequence[int]) -> LogEvidence:
             # Only script and lexicon constrain the tags, so that context can select a tag with few links.
-            evidence = channel_evidence(text, self.allowed, channel, sentences)
+            evidence = link_evidence(text, self.allowed, sentences)
             forms = [text.sentences[number] for number in sentences]
             evidence[:] = distribution_with(voter, tagger, forms, evidence)
             return balanced(evidence, options.balance)

@@ -1,12 +1,12 @@
 """Train a tagger of a language without tagged text from tagged translations.
 
-Links project tags; types and script constrain the tags of each word. A first tagger learns from these sets
-alone and estimates how reliable links are; a second learns from sets and links. Taggers of several parts of
-the bitext are averaged. Their mean tags the bitext again, with links but without type sets, so that words can
-get tags that are rare in their links, for the next tagger. A few tagged sentences correct systematic errors.
+Links project tags; types and script constrain the tags of each word. Taggers of several parts of the bitext
+learn from these sets and from links, and are averaged. Their mean tags the bitext again, with links but
+without type sets, so that words can get tags that are rare in their links, for the next tagger. A few tagged
+sentences correct systematic errors.
 
 Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013), "Token and type constraints for cross-lingual
-part-of-speech tagging"; learning how projected tags err from few tagged sentences: Fang and Cohn (2016).
+part-of-speech tagging".
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,6 @@ from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import relative_voter
 from qsproj.pipelines.tagging.self_training import (
-    Channel,
     RawText,
     SelfTraining,
     share_unknown,
@@ -98,8 +97,8 @@ def project_tags(
         learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns, rng=rng, options=options
     )
     learned_from, aside = few.split()
-    without_links = [one.from_types(learned_from) for one in given.learners]
-    alone, judged = compare_with_tagged_alone(mean_tagger(without_links), text, learned_from, aside, rng=rng)
+    linked = [one.from_links(learned_from) for one in given.learners]
+    alone, judged = compare_with_tagged_alone(mean_tagger(linked), text, learned_from, aside, rng=rng)
     if alone:
         every = (*text.sentences, *given.raw.sentences)
         tagger = train_tagger(few.sentences, rng=rng, raw=every, language=language)
@@ -108,10 +107,8 @@ def project_tags(
         tagger = replace(tagger, unshared=text.unshared, morphology=morphology)
         return ProjectedTagger(tagger, tuple(report), given.unknown)
 
-    linked = [
-        one.from_links(tagger, learned_from, few, chosen)
-        for one, tagger in zip(given.learners, without_links, strict=True)
-    ]
+    if aside:
+        linked = [one.from_links(few) for one in given.learners]
     tagger, drawn, on_raw, of_relatives = _self_trained(given, linked, relatives, rng=rng, options=options)
     forms = [text.sentences[number] for number in chosen]
     tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
@@ -209,7 +206,7 @@ def _gather(
 
 def _self_trained(
     given: _Given,
-    linked: Sequence[tuple[Tagger, Channel]],
+    linked: Sequence[Tagger],
     relatives: Sequence[Treebank],
     *,
     rng: Rng,
@@ -220,7 +217,7 @@ def _self_trained(
     Returns the mean, the sentences of raw text learned from, a clause about them, and lines on relatives.
     """
     text = given.text
-    first = mean_tagger([tagger for tagger, _ in linked])
+    first = mean_tagger(linked)
     drawn = given.raw.drawn(options.raw_sentences, rng) if given.learns_raw else []
     forms = [text.sentences[number] for number in given.chosen]
     voter, of_relatives = relative_voter(relatives, first, forms, rng=rng)
@@ -228,7 +225,7 @@ def _self_trained(
     def trained(drawn: Sequence[Words]) -> Tagger:
         of_links = zip(given.learners, linked, strict=True)
         return mean_tagger(
-            [one.self_train(*own, given.few, given.raw, drawn, voter, given.adapted) for one, own in of_links]
+            [one.self_train(own, given.few, given.raw, drawn, voter, given.adapted) for one, own in of_links]
         )
 
     tagger = trained(drawn)

@@ -26,7 +26,6 @@ from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import class_sets_of, templates_with, word_kind
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
-from qsproj.models.tagging.tagger_training import LogEvidence
 from qsproj.pipelines.tagging.linked_text import LinkedText, normalised, numbered, summed, word_votes
 from qsproj.pipelines.tagging.options import ENDING, FEW, HALF, PRIOR_VOTES
 
@@ -159,13 +158,6 @@ def type_weights(shares: Floats, allowed: Mask, weighted: Mask, *, least: float)
     weighted = weighted & kept.any(axis=1)
     weights[weighted] = kept[weighted] / kept[weighted].max(axis=1, keepdims=True)
     return weights
-
-
-def type_evidence(text: LinkedText, weights: Floats, sentences: Sequence[int]) -> LogEvidence:
-    """Return the evidence of the words of sentences, float32[M, T]: the logs of their types' weights."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(weights).astype(np.float32)
-    return logs[text.types[text.places(sentences)]]
 
 
 def link_features(sentences: Sequence[Sequence[str]], *, classes: int) -> FeatureExtractor:

@@ -20,13 +20,11 @@ from qsproj.pipelines.projection import priors, soft_evidence, soft_projection
 from qsproj.pipelines.tagging import (
     conventions,
     function_words,
-    self_training,
     tags_through_links,
     type_dictionary,
 )
-from qsproj.pipelines.tagging.linked_text import LinkedText, normalised
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.self_training import Channel, SelfTraining
+from qsproj.pipelines.tagging.self_training import SelfTraining
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from qsproj.pipelines.translated_trees import MissingWords, WordOrder
 
@@ -59,11 +57,6 @@ def _no_relations(
     return np.zeros((len(heads), len(numbers)))
 
 
-def _same_noise(text: LinkedText, *_: object) -> Channel:
-    """Return the noise that a link of any tag has before a tagger is seen."""
-    return normalised(np.eye(len(text.tags)) + 1.0 / len(text.tags))
-
-
 ABLATIONS = {
     "features": _tags((training, "project_tags", partial(project_tags, columns=()))),
     "function words": _tags((function_words, "rarely_linked", lambda text, words, _: words.counts < 0)),
@@ -83,7 +76,6 @@ ABLATIONS = {
     "spelling": Ablation(tokenize_bitext, ((bitext, "spelling_of", lambda raw, texts: Spelling((), {})),)),
     "sureness of links": _tag_options(link_power=1.0),
     "similar forms": _tags((type_dictionary, "PRIOR_VOTES", 0.0)),
-    "noise of links by tag": _tags((self_training, "learn_channel", _same_noise)),
     "several taggers": _tag_options(taggers=1),
     "self-training": _tags((SelfTraining, "self_train", lambda _, tagger, *more, **others: tagger)),
     "rounds of raw text": _tag_options(rounds_of_raw=1),
@@ -92,7 +84,6 @@ ABLATIONS = {
     ),
     "reordered trees": Ablation(train_priors, ((WordOrder, "reordered", lambda _, tree, rng: tree),)),
     "missing words": Ablation(train_priors, ((MissingWords, "left_out", lambda _, tree, rng: tree),)),
-    "relative clauses": Ablation(project, ((soft_evidence, "MORE", 0.0),)),
     "evidence of relations": Ablation(project, ((soft_evidence, "relation_evidence", _no_relations),)),
     "overconfidence": Ablation(project, ((soft_projection, "FACTORS", (1.0,)),)),
 }

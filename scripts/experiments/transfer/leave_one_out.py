@@ -33,7 +33,6 @@ OF_TAGS = {
     "function words": "--without function words",
     "registered auxiliaries": "--without registered auxiliaries",
     "conventions of the target": "--without conventions",
-    "noise of links by tag": "--without noise of links by tag",
     "self-training": "--without self-training",
     "division by frequency": "--without balance",
     "raw text": "--learn-text never",
@@ -45,7 +44,6 @@ OF_TAGS = {
 OF_TREES = {
     "evidence of links": "--share 0",
     "evidence of relations": "--without evidence of relations",
-    "relative clauses": "--without relative clauses",
     "translated words in the prior": "--without translated words",
     "word order of the target in the prior": "--without reordered trees",
     "untranslated words left out of the prior": "--without missing words",

@@ -27,16 +27,13 @@ from qsproj.pipelines.projection.priors import (
     translated_prior,
 )
 from qsproj.pipelines.projection.soft_evidence import (
-    MORE,
     DensestPairs,
     arc_evidence,
     arc_probabilities,
-    clause_evidence,
     learn_relations,
     pooled_evidence,
     reflexives_of,
     relation_evidence,
-    with_clauses,
 )
 from qsproj.pipelines.projection.soft_projection import (
     USUAL_TEMPERATURE,
@@ -123,35 +120,6 @@ def test_what_several_translations_say_is_added_up_to_one_at_most():
     assert pooled[0, 2] == 1.0
     assert pooled[2, 3] == pytest.approx(0.7 * 0.9)
     np.testing.assert_allclose(pooled_evidence((first,)), arc_evidence(first))
-
-
-RELATIVE = Sentence.from_words(
-    ["a", "man", "who", "never", "came"],
-    upos=["DET", "NOUN", "PRON", "ADV", "VERB"],
-    heads=[2, 0, 5, 5, 2],
-    deprels=["det", "root", "nsubj", "advmod", "acl:relcl"],
-)
-
-
-def test_relative_clauses_count_more_where_their_marker_stands_between():
-    rng = np.random.default_rng(6)
-    for _ in range(20):
-        links = {(int(s), int(t)): float(rng.uniform(0.1, 1)) for s, t in rng.integers(1, 6, size=(8, 2))}
-        target = Sentence.from_words(["w"] * 5)
-        example = SentencePair(
-            RELATIVE, target, make_alignment(5, 5, list(links), weights=list(links.values()))
-        )
-        strength = link_strengths(example.alignment)
-        wanted = np.zeros((6, 6))
-        for noun in range(1, 6):
-            for verb in range(noun + 2, 6):
-                marker = max(strength[3, word] for word in range(noun + 1, verb))
-                wanted[noun, verb] = strength[2, noun] * strength[5, verb] * marker
-        np.testing.assert_allclose(clause_evidence(example), wanted)
-        pooled = pooled_evidence((example,))
-        np.testing.assert_allclose(with_clauses((example,), pooled) - pooled, MORE * wanted)
-    others = replace(RELATIVE, deprels=("det", "root", "nsubj", "advmod", "advcl"))
-    assert not clause_evidence(replace(example, source=others)).any()
 
 
 def test_evidence_for_relations_is_that_for_arcs_told_apart():

@@ -9,7 +9,6 @@ from qsproj.pipelines.tagging.type_dictionary import (
     allowed_by_script,
     allowed_tags,
     corrected_shares,
-    type_evidence,
     type_shares,
     type_weights,
     with_seen_tags,
@@ -177,14 +176,6 @@ def test_shares_of_weighted_types_count_as_weights():
     assert weights.tolist() == [[1.0, 0.0, 0.0], [1.0, 0.25, 0.0]]
 
 
-def test_evidence_of_types_is_the_log_of_weights(text):
-    weights = np.ones((len(text.vocabulary), len(text.tags)))
-    weights[text.vocabulary.index("Hund"), text.tags.index("VERB")] = 0.0
-    weights[text.vocabulary.index("Hund"), text.tags.index("ADJ")] = 0.5
-    evidence = type_evidence(text, weights, range(len(text.sentences)))
-    np.testing.assert_allclose(np.exp(evidence), weights[text.types])
-
-
 def leaning(text, allowed, word):
     """Return the shares of a type word by word: its votes, twice those of its lower case and of its stem."""
 
@@ -220,13 +211,3 @@ def test_rare_forms_take_votes_of_forms_of_the_same_stem():
     for row, word in zip(shares, text.vocabulary, strict=True):
         np.testing.assert_allclose(row, leaning(text, allowed, word), atol=1e-6)
     assert shares[text.vocabulary.index("Hausers"), text.tags.index("NOUN")] > 0.0
-
-
-def test_evidence_is_that_of_the_sentences_asked_for(text):
-    sets = np.random.default_rng(1).random((len(text.vocabulary), len(text.tags))) < 0.5
-    whole, some = type_evidence(text, sets, range(len(text.sentences))), [7, 2]
-    evidence = type_evidence(text, sets, some)
-    expected = [whole[text.words_of(sentence)] for sentence in some]
-    assert np.array_equal(evidence, np.concatenate(expected))
-    for one, other in zip(text.parted(evidence, some), expected, strict=True):
-        assert np.array_equal(one, other)
