@@ -122,6 +122,11 @@ def listed_reasons(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{count:,} for {reason}" for reason, count in counts.items()) or "none"
 
 
+def first_of(names: Collection[object], most: int) -> str:
+    """List the first names for a message; an ellipsis stands for the others."""
+    return ", ".join(list(map(str, names))[:most]) + (", ..." if len(names) > most else "")
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UsageError:
     """Build the error for a name that is not one of ``known``; the message lists them."""
     error = UsageError if isinstance(name, str) else WrongTypeError

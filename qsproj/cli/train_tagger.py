@@ -23,7 +23,7 @@ from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 
 OPTIONS = (
-    Option("TREEBANK ...", "CoNLL-U files with UPOS, plain or packed (.gz, .xz)", dest="treebanks"),
+    Option("TREEBANK ...", "CoNLL-U files with UPOS", dest="treebanks"),
     Option("-o, --output MODEL", "where the model is written", required=True),
     shared.language(of="language of plain text"),
     Option("--text FILE ...", "plain text to train on as well", former="--raw"),

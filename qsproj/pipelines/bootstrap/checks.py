@@ -100,23 +100,28 @@ def check_annotated(
 
 
 def _check_names(path: str, sentences: Sequence[Sentence], treebanks: Iterable[str]) -> None:
-    """Raise DataError at a tag that neither UD nor the treebanks have; give a notice of such a relation."""
+    """Raise DataError at a tag that is not of UD, if those of the treebanks are; give notices of other names.
+
+    These are relations, and tags beside treebanks of other tagsets, that neither UD nor the treebanks have.
+    """
     tags, relations = {*UNIVERSAL_TAGS}, {*UNIVERSAL_RELATIONS, UNSPECIFIED}
     if all(tags.issuperset(one.upos) and relations.issuperset(_relations_of(one)) for one in sentences):
         return
     for tree in read_all(list(treebanks)):
         tags.update(tree.upos)
         relations.update(_relations_of(tree))
+    of_ud = tags <= {*UNIVERSAL_TAGS, UNSPECIFIED}
     for sentence in sentences:
         for word, (tag, relation) in enumerate(
             zip(sentence.upos, _relations_of(sentence), strict=True), start=1
         ):
             line = line_of(sentence, word)
-            if tag not in tags:
+            if of_ud and tag not in tags:
                 raise DataError(path, line, f"the tag {tag!r}", f"one of {' '.join(UNIVERSAL_TAGS)}")
-            if relation not in relations:
-                notice(f"{path}:{line}: found the relation {relation!r}, which neither UD nor a source has")
-                relations.add(relation)
+            for kind, name, known in (("tag", tag, tags), ("relation", relation, relations)):
+                if name not in known:
+                    notice(f"{path}:{line}: found the {kind} {name!r}, which neither UD nor a source has")
+                    known.add(name)
 
 
 def _relations_of(sentence: Sentence) -> list[str]:

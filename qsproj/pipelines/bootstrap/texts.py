@@ -283,7 +283,9 @@ class SourceText:
     def __post_init__(self) -> None:
         check_name("pairing", self.paired_by, PAIRED_BY)
         if len(self.bitext) > 2:
-            remedy = "; put the files of a Bible into one .zip" if any(map(is_scripture, self.bitext)) else ""
+            remedy = (
+                "; pack the files of each Bible into a .zip" if any(map(is_scripture, self.bitext)) else ""
+            )
             raise UsageError(
                 f"found {len(self.bitext)} files as bitext, expected two, or one of pairs{remedy}"
             )
@@ -291,7 +293,7 @@ class SourceText:
             raise UsageError("found 1 file as bitext, expected two of verses, to be paired by verse")
         folder = next((path for path in self.bitext if Path(path).is_dir()), None)
         if folder is not None:
-            raise UsageError(f"{folder} is a folder, expected a file; put the files of a Bible into one .zip")
+            raise UsageError(f"{folder} is a folder, expected a file; pack the files of a Bible into a .zip")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         return ((source, target) for _, source, target in self.named(Counter()))

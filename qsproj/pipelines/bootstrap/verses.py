@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile
 from qsproj.corpus.files import open_text, stamp_of
 from qsproj.corpus.packed import is_content, opened_member
 from qsproj.corpus.pairs.fitting import fit_of
-from qsproj.errors import DataError, UsageError, pluralise
+from qsproj.errors import DataError, UsageError, first_of, pluralise
 from qsproj.progress import notice
 
 _MERGED = "<range>"  # text of a verse that is merged with the one before
@@ -136,7 +136,7 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
         expected = "a verse, or the first and the last of those that are merged"
         return DataError(path, number, found, expected, "correct the reference")
     if reference.lstrip("\ufeff").startswith("\\") and not is_scripture(path):
-        remedy = f"uncompress it, and let its name end in {SUFFIXES[0]}"
+        remedy = f"let its name end in {SUFFIXES[0]}, uncompressed"
         return DataError(path, number, "a file of USFM", expected, remedy)
     remedy = "remove lines without a verse, or leave out --paired-by verse"
     if not text and REFERENCE.match(reference.strip()):
@@ -176,13 +176,13 @@ def _paired(source: str, target: str, stamps: object) -> tuple[list[tuple[str, s
     if not common:
         first = [next(iter(side.texts), (("", 0), 0)) for side in sides]
         for path, ((book, _), _) in zip((source, target), first, strict=True):
-            if book == NAMELESS.replace(" ", ""):
+            if book == NAMELESS:
                 expected = "a line \\id MAT, which names the book, before its verses"
                 raise DataError(path, None, "no book", expected, "add it")
         shown = [f"{book} {chapter}:{verse}" for (book, chapter), verse in first]
         found = f"no verse of {source}: references begin with {shown[1]!r}, there with {shown[0]!r}"
         expected = "the same references on both sides"
-        remedy = "name the books alike, by the codes of USFM: MAT 1:5"
+        remedy = "give books the same names on both sides, the codes of USFM: MAT 1:5"
         raise DataError(target, None, found, expected, remedy)
     otherwise = renumbered_chapters(texts[0], texts[1])
     repeated = {first_of.get(verse, verse) for side in sides for verse in side.repeated}
@@ -233,8 +233,10 @@ def books_apart(source: str, target: str) -> str | None:
     apart = [sorted(books[0] - books[1]), sorted(books[1] - books[0])]
     if not all(apart):
         return None
-    named = [", ".join(own[:NAMED]) + (", ..." if len(own) > NAMED else "") for own in apart]
-    return f"only {source} has {named[0]}, only {target} has {named[1]}; name a book alike to pair its verses"
+    named = [first_of(own, NAMED) for own in apart]
+    return (
+        f"only {source} has {named[0]}, only {target} has {named[1]}; verses pair if books have the same name"
+    )
 
 
 def verse_notices(path: str, verses: Verses) -> list[str]:
@@ -262,7 +264,7 @@ _BESIDE = frozenset({"note", "figure", "sidebar", "periph", "ref"})
 _CATEGORIES_BESIDE = frozenset({"attribute", "crossreferencechar", "footnotechar"})
 _MARKERS_BESIDE = frozenset({"rq", "pro", "qa", "sts", "lit", "pb", "k1", "k2"})
 _NOTHING_IN_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")  # brackets left empty by a removed reference
-NAMELESS = "no book"
+NAMELESS = "nobook"  # as books are compared
 _UNENDED = "\\f without \\f*"  # stands for the rest of a verse in a note that has no end
 _DASHES, _LIST = "-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d", ",;+/&،؛、，"
 # MAT 1:5, 1 Cor 2,3, b.MAT.1.5; JUD 5 in a book of one chapter; MAT 1:5-6, 1:5,6 and 1:5a.

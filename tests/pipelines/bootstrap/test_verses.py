@@ -297,7 +297,7 @@ def test_books_with_two_names_are_named(tmp_path):
     other = [line.replace("JAM", "JAS").replace("text", "Wort") for line in first]
     sides = write(tmp_path / "a", first), write(tmp_path / "b", other)
     assert books_apart(*sides) == (
-        f"only {sides[0]} has JAM, only {sides[1]} has JAS; name a book alike to pair its verses"
+        f"only {sides[0]} has JAM, only {sides[1]} has JAS; verses pair if books have the same name"
     )
     write(tmp_path / "b", [line for line in other if "JAS" not in line])
     assert books_apart(*sides) is None
