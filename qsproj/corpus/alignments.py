@@ -224,11 +224,10 @@ def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
         expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
         bad = tokens[matches.index(None)]
         raise DataError(name, line, repr(bad[:40]), expected, _other_format(text))
-    shift, rows = 1 - base.first_word, list[Row]()
-    for source, mark, target, weight in (match.groups() for match in matches if match):
-        words = number_of(source) + shift, number_of(target) + shift
-        chance = None if weight is None else _weight_in(weight, line, name)
-        rows.append(Row(line, *words, mark == "-", chance))
+    found = (match.groups() for match in matches if match)
+    rows = [
+        _row(line, (one, other), weight, name, base, sure=mark == "-") for one, mark, other, weight in found
+    ]
     return Links(line, rows)
 
 

@@ -12,7 +12,6 @@ from itertools import chain, product
 from qsproj.corpus.characters import plain_form
 from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.token import MultiwordToken
 
 Contractions = Mapping[str, tuple[str, ...]]
 
@@ -87,16 +86,6 @@ def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str
         last[lower] = listed = listed or table.get(f"{before} {lower}") or table.get(lower, (token,))
         found.append(cased_like(token, listed) if len(listed) > 1 else _without_marks(token))
     return found
-
-
-def split_contractions(tokens: Sequence[str], table: Contractions) -> tuple[list[str], list[MultiwordToken]]:
-    """Return the words of ``tokens`` (:func:`words_of_tokens`), and the ranges of split tokens."""
-    words, ranges = list[str](), list[MultiwordToken]()
-    for token, parts in zip(tokens, words_of_tokens(tokens, table), strict=True):
-        words += parts
-        if len(parts) > 1:
-            ranges.append(MultiwordToken(len(words) - len(parts) + 1, len(words), token))
-    return words, ranges
 
 
 def _without_marks(token: str) -> list[str]:

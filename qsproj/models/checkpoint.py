@@ -92,7 +92,6 @@ def learn_kept(
     *,
     epochs: int,
     rng: Rng,
-    description: str,
     stages: Checkpoint | None,
     notify: Callable[[EpochRecord], None],
 ) -> tuple[Model, list[EpochRecord]]:
@@ -115,8 +114,9 @@ def learn_kept(
             earlier = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
             trainer.restore(arrays)
         _note_earlier(path, len(earlier), epochs, "epoch")
+    what = "training jointly"
     return learn(
-        trainer, examples, epochs=epochs, rng=rng, description=description, earlier=earlier, after_epoch=keep
+        trainer, examples, epochs=epochs, rng=rng, description=what, earlier=earlier, after_epoch=keep
     )
 
 

@@ -82,10 +82,6 @@ class Candidate:
     sentence: Sentence
     uncertainties: Floats
 
-    @property
-    def uncertainty(self) -> float:
-        return float(self.uncertainties.mean())
-
 
 def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candidate]:
     """Return sentences with their uncertainties; MissingTreeError when a converter finds no tree."""
@@ -100,7 +96,7 @@ def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candida
 def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
     for candidate in candidates:
         sentence = parser.parse(candidate.sentence, confidence=True) if predict else candidate.sentence
-        yield with_comment(sentence, "uncertainty", f"{candidate.uncertainty:.4f}")
+        yield with_comment(sentence, "uncertainty", f"{candidate.uncertainties.mean():.4f}")
 
 
 def rank(

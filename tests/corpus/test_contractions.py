@@ -1,9 +1,9 @@
-"""Multiword tokens: what is learned from a treebank is what split_contractions gives back."""
+"""Multiword tokens: what is learned from a treebank is what tokens are split into."""
 
 import io
 
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
+from qsproj.corpus.contractions import learn_contractions, merge_contractions, words_of_tokens
 from qsproj.corpus.token import MultiwordToken
 
 ROWS = ["1-2\tIm", "1\tIn\tADP", "2\tdem\tDET", "3\tHaus\tNOUN", "4\tam\tX"]
@@ -23,9 +23,8 @@ def test_ranges():
 def test_learn_and_split():
     table = learn_contractions([sentence()])
     assert table == {"im": ("in", "dem")}
-    words, ranges = split_contractions(["IM", "Im", "im", "am"], table)
-    assert words == ["IN", "DEM", "In", "dem", "in", "dem", "am"]
-    assert [(r.first, r.last) for r in ranges] == [(1, 2), (3, 4), (5, 6)]
+    words = words_of_tokens(["IM", "Im", "im", "am"], table)
+    assert words == [["IN", "DEM"], ["In", "dem"], ["in", "dem"], ["am"]]
 
 
 def test_token_that_mostly_stands_whole_is_not_split():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from qsproj.corpus.editing import comment_value
 from qsproj.errors import UsageError
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcScorer
@@ -15,6 +16,7 @@ from qsproj.pipelines.suggest import (
     rank,
     source_kinds,
     tag_kinds,
+    with_uncertainty,
 )
 from tests.oracles import suggest as oracle
 from tests.sentences import make_sentence
@@ -150,4 +152,5 @@ ROWS += "3\tc\t_\tX\t_\t_\t_\t_\t_\tNote=1\n\n"
 
 
 def test_the_uncertainty_of_a_sentence_is_the_mean_of_its_words():
-    assert candidate("A B", [0.1, 0.3]).uncertainty == pytest.approx(0.2)
+    (shown,) = with_uncertainty([candidate("A B", [0.1, 0.3])], Converter.untrained(), predict=False)
+    assert comment_value(shown, "uncertainty") == "0.2000"

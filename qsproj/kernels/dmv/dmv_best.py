@@ -7,7 +7,6 @@ import numpy as np
 
 from qsproj.kernels.compilation import njit
 from qsproj.kernels.dmv.dmv_charts import LEFT, NONE, RIGHT, SOME
-from qsproj.kernels.dmv.dmv_expectation import FREE
 
 # "nnan" is safe for vectorised maxima: scores, finite or -inf, are only added and compared; see dmv_charts.
 FLAGS = {"nsz", "nnan"}
@@ -86,7 +85,7 @@ def _follow(stop, go, half, sealed, opened, top, heads):
 def dmv_best_by_arcs(tags, log_stop, log_go, weights, root_weights, heads):
     """Find the best tree of tags int16[n] by log weights of arcs float64[n, n], root's float64[n].
 
-    Written: ``heads`` int16[n], as by :func:`dmv_best`. Returns the score, -inf if no tree is possible.
+    Written: ``heads`` int16[n], 0 for the child of the root. Returns the score, -inf without a possible tree.
     """
     n = tags.shape[0]
     stop, go = log_stop[tags], log_go[tags]
@@ -104,29 +103,3 @@ def dmv_best_by_arcs(tags, log_stop, log_go, weights, root_weights, heads):
         _follow(stop, go, half, sealed, opened, top, heads)
         heads[top] = 0
     return best
-
-
-@njit(cache=True, error_model="numpy", fastmath=FLAGS)
-def dmv_best(tags, starts, known_heads, log_stop, log_go, log_child, log_root):
-    """Find the most probable tree of each packed sentence, as in :mod:`.dmv_expectation`; tables in logs.
-
-    Returns ``heads`` int16[W], 0 for the root's child, and ``scores`` float64[S], log probability of tree and
-    tags; -1 and -inf where no tree is possible.
-    """
-    sentences = starts.shape[0] - 1
-    heads = np.full(tags.shape[0], -1, np.int16)
-    scores = np.full(sentences, -np.inf)
-    for s in range(sentences):
-        words = tags[starts[s] : starts[s + 1]]
-        known = known_heads[starts[s] : starts[s + 1]]
-        n = words.shape[0]
-        weights, root_weights = np.full((n, n), -np.inf), np.full(n, -np.inf)
-        for h in range(n):
-            if known[h] <= 0:
-                root_weights[h] = log_root[words[h]]
-            for d in range(n):
-                if h != d and (known[d] == FREE or known[d] == h + 1):
-                    weights[h, d] = log_child[words[h], RIGHT if d > h else LEFT, words[d]]
-        tree = heads[starts[s] : starts[s + 1]]
-        scores[s] = dmv_best_by_arcs(words, log_stop, log_go, weights, root_weights, tree)
-    return heads, scores

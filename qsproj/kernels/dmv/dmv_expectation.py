@@ -34,8 +34,8 @@ def _fill_weights(tags, heads, child, root, weights, root_weights):
 def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
     """Sum the expected counts of all derivations over packed sentences.
 
-    Returns counts of ``stop``, ``child``, ``root``; ``log_likelihoods`` float64[S], -inf, and no counts,
-    where impossible; and posteriors of the last sentence's arcs [longest, longest], and of the root's.
+    Returns counts of ``stop``, ``child``, ``root``; and ``log_likelihoods`` float64[S], -inf, and no counts,
+    where impossible.
     """
     size = root.shape[0]
     stop_counts = np.zeros((size, 2, 2, 2))
@@ -62,7 +62,7 @@ def dmv_expectation(tags, starts, heads, stop_by_tag, child, root):
             root_counts[words[h]] += root_arcs[h]
             for d in range(n):
                 child_counts[words[h], LEFT if d < h else RIGHT, words[d]] += arcs[h, d]
-    return stop_counts, child_counts, root_counts, log_likelihoods, arcs, root_arcs
+    return stop_counts, child_counts, root_counts, log_likelihoods
 
 
 @njit(cache=True, error_model="numpy", fastmath=FLAGS)

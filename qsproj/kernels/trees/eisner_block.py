@@ -38,11 +38,11 @@ def possible_arcs(scores, starts, sizes, single_root, least):
     """Choose the arcs with a probability of at least ``least``, and those of one tree.
 
     ``scores``, ``sizes`` as for :func:`decode_block`; ``starts`` int64[S]: position of each sentence's root.
-    Returns heads and dependents int32[k], positions by sentence, head and dependent; their probabilities
-    float64[k]; numbers of arcs int64[S]; and False, with invalid results, when sums may be inexact.
+    Returns heads and dependents int32[k], positions by sentence, head and dependent; the number of arcs of
+    each sentence int64[S]; and False, with invalid results, when sums may be inexact.
     """
     heads, dependents = np.empty(scores.shape[0], np.int32), np.empty(scores.shape[0], np.int32)
-    chances, counts = np.empty(scores.shape[0]), np.zeros(sizes.shape[0], np.int64)
+    counts = np.zeros(sizes.shape[0], np.int64)
     begin, found = 0, 0
     for sentence in range(sizes.shape[0]):
         size, first = sizes[sentence], starts[sentence]
@@ -50,7 +50,7 @@ def possible_arcs(scores, starts, sizes, single_root, least):
         begin += size * size
         _, marginals, _, _, exact = eisner_posterior(arcs, single_root)
         if not exact:
-            return heads, dependents, chances, counts, False
+            return heads, dependents, counts, False
         tree, _ = eisner_best(marginals, single_root)
         for head in range(size):
             for dependent in range(1, size):
@@ -58,10 +58,9 @@ def possible_arcs(scores, starts, sizes, single_root, least):
                 if chosen and head != dependent:
                     heads[found] = first + head
                     dependents[found] = first + dependent
-                    chances[found] = marginals[head, dependent]
                     found += 1
                     counts[sentence] += 1
-    return heads[:found], dependents[:found], chances[:found], counts, True
+    return heads[:found], dependents[:found], counts, True
 
 
 @njit(cache=True, error_model="numpy")

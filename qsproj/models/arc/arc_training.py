@@ -158,9 +158,9 @@ def prepare(
     rows = [row for row in zip(usable, made, given, strict=True) if row[1]]
     if not rows:
         if usable:
-            # Of several roots: other trees are made projective, or learned from in part.
-            reason = "no tree in the training data that the parser can build"
-            raise NothingToLearnError(f"{reason}; leave out single_root (--single-root)")
+            # All have several roots, or none is whole: crossing arcs are made projective.
+            remedy = "leave out single_root (--single-root)" if inference.single_root else "complete HEAD"
+            raise NothingToLearnError(f"no tree in the training data that the parser can build; {remedy}")
         raise NothingToLearnError("no usable sentence in the training data; is the HEAD column empty?")
     kept, examples, counts = map(list, zip(*rows, strict=True))
     if len(kept) < len(usable):

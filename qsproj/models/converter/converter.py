@@ -28,7 +28,7 @@ from qsproj.models.parser import ArcPosterior, Parser, Posterior
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
 from qsproj.models.storage import KINDS, described, kind_of, model_from
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, choose_inference, of_tree
-from qsproj.training.loop import EpochRecord, Steps, learn
+from qsproj.training.loop import Steps, learn
 from qsproj.training.objectives import Objective
 from qsproj.training.optimiser import AdaGrad
 from qsproj.trees.crossings import has_crossings
@@ -232,7 +232,6 @@ class ConverterReport:
     """A report of training."""
 
     sentences: int
-    epochs: tuple[EpochRecord, ...]
     skipped: int
 
     def summary(self, inference: TreeDecoder) -> str:
@@ -255,7 +254,7 @@ def train_converter(
     """
     options = options or ConverterOptions()
     if not targets:
-        return Converter.untrained(), ConverterReport(0, (), 0)
+        return Converter.untrained(), ConverterReport(0, 0)
     usable = [i for i, target in enumerate(targets) if has_tree(target)]
     if not usable:
         raise NothingToLearnError("no target sentence has a head; is the HEAD column empty?")
@@ -270,10 +269,10 @@ def train_converter(
     pairs = zip(encoded, heads, strict=True)
     judged = ((one, tree_objective(tree, inference_for(inference, one))) for one, tree in pairs)
     examples: list[_Example] = [(one, objective) for one, objective in judged if objective]
-    weights, records = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
+    weights, _ = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
     trees = list(zip(sources, encoded, targets, strict=True))
     relations = train_relations(trees, rng=rng, epochs=epochs)
-    report = ConverterReport(len(examples), tuple(records), len(usable) - len(examples))
+    report = ConverterReport(len(examples), len(usable) - len(examples))
     seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
     return Converter(turns, weights, relations, inference, source_relations=tuple(seen)), report
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, listed_reasons
 from qsproj.features.arc_templates import IN_TREE
-from qsproj.kernels.dmv.dmv_best import dmv_best
 from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun, checksum, run_em_kept
@@ -20,7 +20,7 @@ from qsproj.models.constraints import strip_heads
 from qsproj.models.dmv import dmv
 from qsproj.models.dmv.dmv import Tags
 from qsproj.models.dmv.dmv_options import DmvOptions
-from qsproj.models.tree_decoder import reachable
+from qsproj.models.tree_decoder import arcs_in, reachable
 from qsproj.parallel import blocks_of
 from qsproj.training.em import EMProblem, EMReport, reached
 
@@ -166,18 +166,16 @@ def _packed_parts(
 
 def e_step_of(corpus: TagCorpus, parameters: dmv.DmvParameters) -> tuple[dmv.DmvCounts, float]:
     own = parameters.stop, parameters.child, parameters.root
-    stop, child, root, logs, _, _ = dmv_expectation(corpus.tags, corpus.starts, corpus.heads, *own)
+    stop, child, root, logs = dmv_expectation(corpus.tags, corpus.starts, corpus.heads, *own)
     dmv.check_possible(logs)
     return dmv.DmvCounts(stop, child, root), float(logs.sum())
 
 
 def admits_any_tree(corpus: TagCorpus) -> Mask:
     """Return whether any tree has all known heads of each sentence, bool[S]."""
-    stop = np.zeros((1, 2, 2))
-    alike = np.zeros_like(corpus.tags)
-    own = stop, stop, np.zeros((1, 2, 1)), np.zeros(1)
-    _, scores = dmv_best(alike, corpus.starts, corpus.heads, *own)
-    return np.asarray(scores > -np.inf)
+    trees = (np.concatenate([[NO_HEAD], corpus.heads[i:j]]) for i, j in pairwise(corpus.starts))
+    admitted = [(tree == NO_HEAD).all() or dmv.TREES.admits(arcs_in(tree)) for tree in trees]
+    return np.array(admitted, dtype=np.bool_)
 
 
 def initial_parameters(parts: Sequence[TagCorpus], tags: int, options: DmvOptions) -> dmv.DmvParameters:

@@ -164,7 +164,7 @@ class GraphParser(Wrapper[ArcParser]):
             return None
         scores = self.base.scorer.score_block(block)
         found = possible_arcs(scores, block.starts, sizes, single_root, options.threshold)
-        heads_in_block, dependents, _, counts, exact = found
+        heads_in_block, dependents, counts, exact = found
         if not exact:
             return None
         sentence_of = np.searchsorted(block.starts[1:], np.arange(len(block.words) + 1), side="right")

@@ -225,7 +225,6 @@ def train_joint_weights(
         examples,
         epochs=options.epochs,
         rng=rng,
-        description="training jointly",
         stages=stages,
         notify=lambda record: notify(epoch_line(record, trainer.statuses[record.epoch - 1])),
     )

@@ -277,7 +277,7 @@ class LabelledParser(FirstOrderParser[ArcScorer]):
         sizes, single_root = block.sizes, self.inference.single_root
         arcs = self.scorer.score_block(block)
         found = possible_arcs(arcs, block.starts, sizes, single_root, self.least)
-        heads, dependents, _, counts, exact = found
+        heads, dependents, counts, exact = found
         if not exact:
             return None
         features = self.relations.hashed(block.words)

@@ -235,9 +235,8 @@ def _counts_of_part(corpus: QgCorpus, parameters: QgParameters) -> tuple[QgCount
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QgReport(EMReport):
-    """``learned``: False when the start is the result; ``skipped``: pairs left out, by reason."""
+    """``skipped``: pairs left out, by reason."""
 
-    learned: bool
     pairs: int
     configurations: dict[str, float]
     skipped: dict[str, int]
@@ -273,16 +272,14 @@ def train_qg_dmv(
         result, log_likelihood = _run_em(packed, alone, options, run)
     parameters = result.parameters
     counts = parameters.monolingual_stop, parameters.monolingual_child, parameters.monolingual_root
-    learned = bool(counts[0].any())
     # The parser of new text: from the counts of EM, or the initial one if EM returns its start.
-    if learned:
+    if counts[0].any():
         alone = dmv.DmvCounts(*counts).estimate(options.monolingual_smoothing)
     monolingual = dmv.Dmv(tags, alone, options.punctuation)
     report = QgReport(
         iterations=result.records,
         log_likelihood=log_likelihood,
         converged=result.converged,
-        learned=learned,
         pairs=packed.pairs,
         configurations=dict(zip(CONFIGURATION_NAMES, parameters.configuration.tolist(), strict=True)),
         skipped=skipped,

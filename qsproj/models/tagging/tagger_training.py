@@ -12,12 +12,13 @@ part-of-speech tagging"; theirs is L-BFGS on hard sets.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from qsproj.conventions import Hashes, Rng, Weights
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.contractions import learn_contractions, merge_contractions, split_contractions
+from qsproj.corpus.contractions import learn_contractions, merge_contractions, words_of_tokens
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import sentence_from_tokens
@@ -81,7 +82,9 @@ def train_tagger(
     if not treebank:
         raise UsageError("no sentence to train the tagger on")
     contractions = learn_contractions(treebank)
-    raw_words = [tuple(split_contractions(tokens, contractions)[0]) for tokens in raw if len(tokens)]
+    raw_words = [
+        tuple(chain.from_iterable(words_of_tokens(tokens, contractions))) for tokens in raw if len(tokens)
+    ]
     gold = _examples(treebank)
     words = [*raw_words, *(example.forms for example in gold)]
     class_sets = class_sets_of(words, lower=LOWER_CLASSES, cased=CASED_CLASSES) if raw_words else {}

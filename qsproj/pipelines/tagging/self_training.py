@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Mask
 from qsproj.corpus.characters import lower_form, plain_form
-from qsproj.corpus.contractions import Contractions, split_contractions
+from qsproj.corpus.contractions import Contractions, words_of_tokens
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import (
@@ -85,7 +85,7 @@ class RawText:
         """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``."""
         words, _ = sampled(
             filter(len, sentences),
-            lambda tokens: tuple(map(plain_form, split_contractions(tokens, contractions)[0])),
+            lambda tokens: tuple(map(plain_form, chain.from_iterable(words_of_tokens(tokens, contractions)))),
             most=most,
             rng=rng,
         )

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from qsproj.kernels.dmv.dmv_best import dmv_best
-from qsproj.kernels.dmv.dmv_expectation import dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
+from qsproj.kernels.dmv.dmv_best import dmv_best_by_arcs
+from qsproj.kernels.dmv.dmv_expectation import dmv_arcs, dmv_expectation, dmv_harmonic_counts, dmv_tree_counts
 from tests.oracles import dmv as oracle
 from tests.oracles.trees import all_trees, number_of_trees
 
@@ -53,8 +53,16 @@ def log(values):
 
 
 def best_tree(tags, known, stop, child, root):
-    heads, scores = dmv_best(*packed(tags), known, log(stop), log(1 - stop), log(child), log(root))
-    return (-1, *heads.tolist()), float(scores[0])
+    """Return the best tree with the known heads, and the log probability of tree and tags."""
+    words, heads = np.array(tags, dtype=np.int16), np.full(len(tags), -1, dtype=np.int16)
+    weights, root_weights = np.full((len(tags),) * 2, -np.inf), np.full(len(tags), -np.inf)
+    for d, head in enumerate(known.tolist()):
+        if head <= 0:
+            root_weights[d] = log(root)[tags[d]]
+        for h in set(range(len(tags))) - {d} if head == -1 else {head - 1} - {-1}:
+            weights[h, d] = log(child)[tags[h], int(d > h), tags[d]]
+    score = dmv_best_by_arcs(words, log(stop), log(1 - stop), weights, root_weights, heads)
+    return (-1, *heads.tolist()), score
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
@@ -65,7 +73,7 @@ def test_likelihood_and_counts_are_those_of_all_derivations(n, zeros):
         tags = rng.integers(0, TAGS, n).tolist()
         parameters = random_parameters(rng, zeros=zeros)
         expected = oracle.likelihood(tags, *parameters)
-        *counts, logs, _, _ = dmv_expectation(*packed(tags), free(tags), *parameters)
+        *counts, logs = dmv_expectation(*packed(tags), free(tags), *parameters)
         if expected == 0.0:
             assert logs[0] == -math.inf
             assert not any(count.any() for count in counts)
@@ -78,7 +86,12 @@ def test_likelihood_and_counts_are_those_of_all_derivations(n, zeros):
 def test_arcs_are_those_of_all_derivations():
     rng = np.random.default_rng(5)
     tags, parameters = [0, 1, 1, 2], random_parameters(rng)
-    *_, arcs, root_arcs = dmv_expectation(*packed(tags), free(tags), *parameters)
+    stop, child, root = parameters
+    words = np.array(tags, dtype=np.int16)
+    sides = np.sign(np.subtract.outer(np.arange(4), np.arange(4))) < 0
+    weights = child[words[:, None], sides.astype(int), words]
+    np.fill_diagonal(weights, 0.0)
+    _, arcs, root_arcs = dmv_arcs(words, stop, weights, root[words])
     total = oracle.likelihood(tags, *parameters)
     right = np.zeros((5, 5))
     for heads, p, _ in oracle.derivations(tags, *parameters):
@@ -108,7 +121,7 @@ def test_known_heads_are_kept(known):
     rng = np.random.default_rng(7)
     tags, parameters = [2, 0, 1, 0], random_parameters(rng)
     clamped = np.array(known, dtype=np.int16)
-    *counts, logs, _, _ = dmv_expectation(*packed(tags), clamped, *parameters)
+    *counts, logs = dmv_expectation(*packed(tags), clamped, *parameters)
     expected = oracle.likelihood(tags, *parameters, known)
     if expected == 0.0:
         assert logs[0] == -math.inf
@@ -150,7 +163,7 @@ def test_every_tree_counts_once(n):
     stop = np.full((1, 2, 2), 0.5)
     quarter = np.full((1, 2, 1), 0.25)
     tags = [0] * n
-    *counts, logs, _, _ = dmv_expectation(*packed(tags), free(tags), stop, quarter, np.ones(1))
+    *counts, logs = dmv_expectation(*packed(tags), free(tags), stop, quarter, np.ones(1))
     trees = number_of_trees(n, projective=True, single_root=True)
     expected = math.log(trees) + (n - 1) * math.log(0.25) + (3 * n - 1) * math.log(0.5)
     assert logs[0] == pytest.approx(expected, rel=1e-12)

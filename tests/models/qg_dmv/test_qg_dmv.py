@@ -332,7 +332,7 @@ def misleading():
 def test_without_a_step_it_is_what_it_starts_from():
     start, pairs = misleading()
     model, report = train_qg_dmv(pairs, start=lambda: start, options=QgOptions(iterations=0))
-    assert (report.learned, report.iterations) == (False, ())
+    assert report.iterations == ()
     np.testing.assert_allclose(model.base.parameters.child, start.parameters.child)
 
 
