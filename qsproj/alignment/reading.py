@@ -39,13 +39,13 @@ def read_word_pairs(
         if "-" in (source, target):
             trees = source if formats[0] else target
             raise UsageError(f"found CoNLL-U in {trees} and text in -; name a file, as - is text")
-        return _checked(_words_of_either(source, target, languages, trees_first=formats[0]), source)
+        return _checked(_words_of_either(source, target, languages, trees_first=formats[0]), source, target)
     if languages is not None and all(formats):
         raise UsageError("CoNLL-U is tokenised already; leave out --tokenize")
     if all(formats) and target is not None:
         paired = pair_files(source, target, pairing=pairing)
-        return _checked(((one.forms, other.forms) for one, other in paired), source)
-    return _checked(_words_of_text(source, target, languages), source)
+        return _checked(((one.forms, other.forms) for one, other in paired), source, target)
+    return _checked(_words_of_text(source, target, languages), *filter(None, (source, target)))
 
 
 def _words_of_either(
@@ -66,15 +66,16 @@ def _words_of_text(source: str, target: str | None, languages: tuple[str, str] |
         yield one, other
 
 
-def _checked(pairs: Pairs, path: str) -> Pairs:
+def _checked(pairs: Pairs, *paths: str) -> Pairs:
     """Yield the pairs; DataError if there is none, a notice for equal sides and for sides of raw text."""
-    head = list(islice(pairs, _LOOKED_AT))
+    path, head = paths[0], list(islice(pairs, _LOOKED_AT))
     if not head:
         raise DataError(path, None, "no line", "sentence pairs", "check that it is the right file")
     if any(source for source, _ in head) and all(source == target for source, target in head):
         looked_at = f"in the first {len(head)} pairs" if len(head) == _LOOKED_AT else "in all pairs"
         notice(f"{path}: both sides are the same text {looked_at}; check that one is the translation")
     for number, side in enumerate(("source", "target")):
+        path = paths[min(number, len(paths) - 1)]
         lines = [" ".join(pair[number]) for pair in head]
         unspaced = sum(len(stretch) for line in lines for stretch in UNSPACED.findall(line))
         if 2 * unspaced > sum(map(len, lines)) and not are_parted(lines):

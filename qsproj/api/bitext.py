@@ -8,6 +8,7 @@ from typing import Any, cast
 from qsproj.alignment.aligners import align_words
 from qsproj.api import validation
 from qsproj.conventions import is_whole
+from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.files import PathOrFile
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.language.recognition import check_known_language
@@ -284,7 +285,9 @@ def project_tags(
     pairs = [_pairs(one, words, of_one) for (one, of_one), words in zip(sides, targets, strict=True)]
     if isinstance(lexicon, Mapping):
         given = {word: words_of(tags, what=f"tags of {word}") for word, tags in sorted(lexicon.items())}
-        known: Lexicon | None = Lexicon(tags={word: tuple(sorted(tags)) for word, tags in given.items()})
+        for tag in sorted({tag for tags in given.values() for tag in tags}):
+            check_name("tag", tag, UNIVERSAL_TAGS)
+        known: Lexicon | None = Lexicon(tags=given)
     else:
         known = None if lexicon is None else read_lexicon(lexicon)
     few = validation.sentences_of(tagged, "tagged", least=0)

@@ -223,5 +223,7 @@ def bundle(tagger: Tagger | TextParser, parser: Parser, *, readings: int = 0) ->
     """
     own = cast("Tagger", tagger) if is_of_kind(tagger, "tagger") else getattr(tagger, "word_tagger", None)
     if own is None:
-        raise WrongTypeError(f"found {described(tagger)} as tagger, expected one; qsproj.train_tagger")
+        raise WrongTypeError(
+            f"found {described(tagger)} as tagger, expected a tagger; train one: qsproj.train_tagger"
+        )
     return text_parser(own, parser, readings=whole_number(readings, "readings", least=0))

@@ -93,6 +93,8 @@ def convert(
         raise WrongTypeError(f"found {described(to)}, expected the name of a style, or a converter")
     if confidence:
         raise UsageError("found confidence=True for rules, which give no probabilities; leave it out")
+    if found:
+        found = list(detect.checked_relations(found, "sentences"))
     style = detect.detect_style(found).style if source == "auto" else parse_style(source)
     target = parse_style(to, base=style)
     return [rules.convert(sentence, target, source=style) for sentence in found]
@@ -148,7 +150,7 @@ def suggest(
     count, words : int, optional
         Maximum number of sentences, and of words in total.
     annotated : iterable of Sentence
-        Annotated sentences: word types in these count less.
+        Annotated sentences: they are not suggested again, and their kinds of words count less.
     sentence_cost : float
         Fixed cost of annotating a sentence, in words, added to its length.
     plain : bool
@@ -163,7 +165,14 @@ def suggest(
     >>> len(qsproj.suggest(parser, english[20:60], count=3, annotated=english[:20]))
     3
     """
-    from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
+    from qsproj.pipelines.suggest import (
+        Costs,
+        candidates_of,
+        kinds_for,
+        not_annotated,
+        rank,
+        with_uncertainty,
+    )
 
     if not hasattr(model, "arc_probabilities"):
         raise WrongTypeError(f"found {described(model)} as model, expected a parser or a converter")
@@ -171,9 +180,10 @@ def suggest(
         name: None if limit is None else whole_number(limit, name, least=1)
         for name, limit in (("count", count), ("words", words))
     }
+    known = sentences_of(annotated, "annotated", least=0)
     ranked = rank(
-        candidates_of(model, sentences_of(sentences, "sentences")),
-        annotated=sentences_of(annotated, "annotated", least=0),
+        not_annotated(candidates_of(model, sentences_of(sentences, "sentences")), known),
+        annotated=known,
         costs=Costs.in_words(sentence_cost),
         kinds=None if plain else kinds_for(model),
         **limits,

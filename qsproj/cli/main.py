@@ -134,10 +134,10 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"{name}: {learned_from}{error}")
     except MemoryError:
         say(f"{name}: out of memory; give fewer sentences at a time, or fewer --jobs")
-    except BrokenPipeError:
-        # The reader of the output (head, less) has exited: not an error.
+    except BrokenPipeError as error:
+        # The reader of the output (head, less) has exited: an error only if a file was lost with it.
         _drop_unwritten()
-        return 0
+        return EXIT_BAD_INPUT if getattr(error, "__notes__", None) else 0
     except KeyboardInterrupt:
         word, code = interrupts.exit_status()
         say(f"{name}: {word}")

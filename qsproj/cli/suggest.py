@@ -25,7 +25,8 @@ OPTIONS = (
     Option("--most-words N", "maximum total number of words", dest="words", former="--words"),
     Option(
         "--annotated FILE",
-        "annotated sentences (for a converter in the old style), whose kinds of words count less; repeatable",
+        "annotated sentences (for a converter in the old style): not suggested again, and their kinds of "
+        "words count less; repeatable",
         several=True,
     ),
     Option(
@@ -44,14 +45,22 @@ EXAMPLES = """examples:
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import LOOKED_AT, refusing_untagged, warn_unknown_tags
     from qsproj.models.parser import load_parser
-    from qsproj.pipelines.suggest import Costs, candidates_of, kinds_for, rank, with_uncertainty
+    from qsproj.pipelines.suggest import (
+        Costs,
+        candidates_of,
+        kinds_for,
+        not_annotated,
+        rank,
+        with_uncertainty,
+    )
 
     parser, name = load_parser(options.model), name_of(options.input)
     with adding_lines(options.input) as read:
         candidates = candidates_of(parser, refusing_untagged(read, parser, path=options.model, name=name))
+    annotated = list(read_all(options.annotated))
+    candidates = not_annotated(candidates, annotated)
     looked_at = [one.sentence for one in candidates[:LOOKED_AT]]
     warn_unknown_tags(looked_at, parser, path=options.model, name=name)
-    annotated = read_all(options.annotated)
     costs = Costs.in_words(options.sentence_cost)
     kinds = None if options.plain else kinds_for(parser)
     ranked = rank(

@@ -155,7 +155,7 @@ def _check_counts(links: Links, line: str, size: tuple[int, int], name: str) -> 
     if counts[2:] == [len(links.rows), sum(row.source + row.target for row in links.rows)]:
         found = f"links that were made of {counts[0]} and {counts[1]} words"
         expected = f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words"
-        tokens = "links of tokens such as zum have the format pharaoh:tokens"
+        tokens = "links of words have the format pharaoh, of tokens such as zum pharaoh:tokens"
         other = f"align the tokens that qsproj tokenize writes, or CoNLL-U; {tokens}"
         remedy = "swap source and target" if (counts[1], counts[0]) == size else other
         raise DataError(name, links.line, found, expected, remedy)
@@ -223,7 +223,8 @@ def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
     if None in matches:
         expected = "links like 0-2, 0p2 or 0-2:0.93 between spaces"
         bad = tokens[matches.index(None)]
-        raise DataError(name, line, repr(bad[:40]), expected, _other_format(text))
+        remedy = "correct the link" if _LINE_OF["pharaoh"].match(text) else _other_format(text)
+        raise DataError(name, line, repr(bad[:40]), expected, remedy)
     found = (match.groups() for match in matches if match)
     rows = [
         _row(line, (one, other), weight, name, base, sure=mark == "-") for one, mark, other, weight in found

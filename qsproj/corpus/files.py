@@ -223,8 +223,10 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             if final.exists():
                 shutil.copymode(final, partial)
             partial.replace(final)
-        except BrokenPipeError:
-            notice(f"{os.fspath(path)}: not written, as the reader of standard output ended first")
+        except BrokenPipeError as error:
+            lost = f"{os.fspath(path)}: not written, as the reader of standard output ended first"
+            notice(lost)
+            error.add_note(lost)
             raise
         finally:
             partial.unlink(missing_ok=True)

@@ -68,6 +68,8 @@ def train_adaptation(
     if all((one.heads == other.heads).all() and one.deprels == other.deprels for one, other in pairs):
         notice("the trees of both styles are the same, so that the converter changes none")
     found = train_converter(source_trees, [target for _, target in pairs], rng=rng, options=options)
+    if all(set(target.deprels) <= {UNSPECIFIED} for _, target in pairs):
+        notice("no target word has a relation, so none is learned: the converter keeps those of the source")
     # Only if the source style is UD's.
     seen = Counter(bare_relation(relation) for tree in source_trees for relation in tree.deprels)
     universal = sum(seen[relation] for relation in UNIVERSAL_RELATIONS)

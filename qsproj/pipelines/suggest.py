@@ -17,9 +17,9 @@ from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import MissingTreeError, UsageError
+from qsproj.errors import MissingTreeError, UsageError, pluralise
 from qsproj.models.parser import Parser
-from qsproj.progress import track
+from qsproj.progress import notice, track
 
 # Corrections per wrong tag or arc: re-parsing after each one saves a third (docs/results/few-trees.md).
 CORRECTIONS = 0.7
@@ -99,6 +99,15 @@ def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict
         yield with_comment(sentence, "uncertainty", f"{candidate.uncertainties.mean():.4f}")
 
 
+def not_annotated(candidates: list[Candidate], annotated: Iterable[Sentence]) -> list[Candidate]:
+    """Return the candidates whose words are not those of an annotated sentence; a notice of others."""
+    known = {sentence.forms for sentence in annotated}
+    new = [candidate for candidate in candidates if candidate.sentence.forms not in known]
+    if len(new) < len(candidates):
+        notice(f"left out {pluralise(len(candidates) - len(new), 'sentence')} that are annotated")
+    return new
+
+
 def rank(
     candidates: Sequence[Candidate],
     *,
@@ -120,10 +129,11 @@ def rank(
     """
     for name, limit in (("count", count), ("words", words)):
         if limit is not None and limit < 1:
-            raise UsageError(f"{name} is {limit}, expected at least 1")
+            raise UsageError(f"found {name}={limit}, expected at least 1")
     shortest = min((len(candidate.sentence) for candidate in candidates), default=0)
     if words is not None and shortest > words:
-        raise UsageError(f"words is {words}, expected at least {shortest}, as the shortest sentence has")
+        found = f"found {words:,} as the maximum number of words"
+        raise UsageError(f"{found}, expected at least {shortest:,}, the words of the shortest sentence")
     costs = costs or Costs()
     numbers = dict[Kind, int]()
     kinds_of = [

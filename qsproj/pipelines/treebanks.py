@@ -25,6 +25,13 @@ BOUNDARY = 0
 BACKOFF = 0.2
 
 
+def note_untagged(name: str, untagged: int, words: int) -> None:
+    """Give a notice of words without UPOS, if others have it."""
+    if 0 < untagged < words:
+        found = f"{untagged:,} of {pluralise(words, 'word')} have no UPOS"
+        notice(f"{name}: {found}; tag the text first (qsproj tag)")
+
+
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:
     """Read CoNLL-U files one after the other; DataError with its line for a word without UPOS."""
     for path in paths:

@@ -100,4 +100,4 @@ def test_clauses_without_spaces_are_noticed(write):
         )
         list(read_word_pairs(write("s", "It is fine .\n"), write("t", "今日 は 良い 天気 です 。\n")))
     (line,) = found
-    assert "en: the target side has few spaces, in a script without them" in line
+    assert "ja: the target side has few spaces, in a script without them" in line

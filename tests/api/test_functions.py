@@ -132,7 +132,7 @@ def test_a_tagger_and_a_parser_are_one_model(german):
     text_model, parser = qsproj.load_model(KEPT / "text-parser.model"), qsproj.train_parser(german[:30])
     model = qsproj.bundle(text_model, parser)
     assert model.tagger is text_model.tagger and model.base is parser
-    with pytest.raises(UsageError, match="as tagger, expected one"):
+    with pytest.raises(UsageError, match="as tagger, expected a tagger"):
         qsproj.bundle(parser, parser)
 
 

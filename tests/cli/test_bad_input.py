@@ -263,7 +263,7 @@ def test_links_that_carry_nothing_are_told_and_no_trees_written(run_cli, tmp_pat
     )
     assert_one_line(
         outcome,
-        f"{SAMPLE}, {links}: no projected tree has heads for 80% of its words; align with --symmetrize",
+        f"{SAMPLE}, {links}: no projected tree has heads for 80% of its words; give more links",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["links"]
 
@@ -325,4 +325,4 @@ def test_annotated_sentences_without_heads_are_named(run_cli, tmp_path):
         tmp_path / "headless", re.sub(r"\t\d+\t[a-z:]+\t(?=[^\t]*\t[^\t]*\n)", "\t_\t_\t", text)
     )
     outcome = run_cli("project", *PAIR, "--annotated", headless, "-o", tmp_path / "m")
-    assert_one_line(outcome, f"{headless}: no usable annotated sentence")
+    assert_one_line(outcome, f"{headless}: no annotated sentence has a head")

@@ -414,7 +414,11 @@ def test_a_sentence_that_is_too_long_is_found(run_cli, models, tmp_path, side, j
     arguments = ("--source", files["source"], "--target", files["target"], "--alignment", links)
     outcome = run_cli("biparse", "-m", models[1], *arguments, "--jobs", jobs, "-o", tmp_path / "out")
     line = 4 if side == "source" else 1
-    assert_one_line(outcome, f"{files[side]}:{line}: found a sentence of 1,001 words", "split it")
+    *noticed, error = outcome.err.splitlines()
+    assert outcome.code == 2
+    assert "another order" in "".join(noticed)
+    assert f"{files[side]}:{line}: found a sentence of 1,001 words" in error
+    assert "split it" in error
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from qsproj import __version__
 from qsproj.cli import main as command_line
+from qsproj.corpus.files import open_output
 from qsproj.errors import DataError, UsageError
 
 
@@ -148,3 +149,14 @@ def test_a_reader_that_goes_away_is_no_error(monkeypatch):
     command = f"{shlex.quote(sys.executable)} -m qsproj styles list | head -c 1 >/dev/null; echo $?"
     outcome = subprocess.run(command, shell=True, check=True, capture_output=True, text=True)
     assert (outcome.stdout, outcome.stderr) == ("0\n", "")
+
+
+def test_a_file_that_is_lost_with_the_reader_is_an_error(run_cli, tmp_path, monkeypatch):
+    def run(options):
+        with open_output(tmp_path / "lost"):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(command_line, "import_module", lambda _: command_that(run))
+    outcome = run_cli("eval")
+    assert outcome.code == 2
+    assert "lost: not written, as the reader of standard output ended first" in outcome.err

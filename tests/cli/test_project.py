@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from qsproj.cli.main import build_parser
-from qsproj.conventions import MAX_WORDS, NO_HEAD
-from qsproj.corpus.conllu import read_conllu
+from qsproj.conventions import MAX_WORDS, NO_HEAD, ROOT
+from qsproj.corpus.conllu import read_conllu, write_conllu
+from qsproj.corpus.editing import with_columns, with_heads
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.pipelines.projection.methods import METHODS
 
@@ -47,6 +48,49 @@ def test_a_method_gives_a_parser_and_trees(run_cli, tmp_path, method, options, o
     if of_trees is not None:
         assert all((tree.heads[1:] >= 0).all() for tree in projected)
         assert uas(trees) > of_trees
+
+
+def changed(path, sentences):
+    """Write sentences to a file; return its name."""
+    write_conllu(sentences, path)
+    return str(path)
+
+
+def with_two_roots(sentence):
+    heads = sentence.heads.copy()
+    heads[-1] = ROOT
+    return with_heads(sentence, heads, sentence.deprels)
+
+
+def test_source_trees_with_several_roots_are_counted(run_cli, tmp_path):
+    """The prior builds trees with one root; without any such tree, there is none."""
+    english = list(read_conllu("corpora/en.conllu"))
+    some = changed(tmp_path / "some", [*map(with_two_roots, english[:30]), *english[30:]])
+    outcome = run_cli("project", *SAMPLE, "--treebank", some, "--draws", "1", "-o", tmp_path / "m")
+    assert "30 of 90 source trees have several roots: they are left out of the prior" in outcome.err
+    none = changed(tmp_path / "none", map(with_two_roots, english))
+    outcome = run_cli("project", *SAMPLE, "--treebank", none, "--draws", "1", "-o", tmp_path / "n")
+    assert outcome.code == 2
+    assert "90 of 90 source trees have several roots, expected trees with one" in outcome.err
+
+
+def test_annotated_trees_are_counted_if_they_are_used(run_cli, tmp_path):
+    german = list(read_conllu(GERMAN))
+    bare = [with_heads(one, np.full_like(one.heads, NO_HEAD), ["_"] * len(one)) for one in german[6:10]]
+    mixed = changed(tmp_path / "mixed", [*german[:6], *bare, *map(with_two_roots, german[10:12])])
+    outcome = run_cli("project", *SAMPLE, "--draws", "1", "--annotated", mixed, "-o", tmp_path / "m")
+    assert "fine-tuned on 6 annotated sentences" in outcome.err
+    assert "annotated sentences left out: 4 for no head given; 2 for several roots" in outcome.err
+
+
+@pytest.mark.parametrize("method", ["soft", "hard", "qg"])
+def test_words_without_tags_are_counted(run_cli, tmp_path, method):
+    german = list(read_conllu(GERMAN))
+    untagged = with_columns(german[0], upos=["_"] * len(german[0]))
+    mixed = changed(tmp_path / "mixed", [untagged, *german[1:]])
+    source = ("--source", "corpora/en.conllu", "--alignment", "corpora/en-de.pharaoh")
+    outcome = run_cli("project", *source, "--target", mixed, "--method", method, "-o", tmp_path / "m")
+    assert f"the target: {len(untagged)} of {sum(map(len, german))} words have no UPOS" in outcome.err
 
 
 def test_tags_alone_need_no_source(run_cli, tmp_path):
@@ -100,7 +144,7 @@ def test_faults_of_annotated_trees_are_found_before_training(run_cli, tmp_path, 
     given = tmp_path / "given.conllu"
     for content, message in (
         ("x\ty\n", "given.conllu:1: found 2 columns"),
-        (TAGGED, "given.conllu: no usable annotated sentence"),
+        (TAGGED, "given.conllu: no annotated sentence has a head"),
     ):
         given.write_text(content, encoding="utf-8")
         outcome = run_cli("project", *SAMPLE, "--annotated", given, "-o", tmp_path / "m")

@@ -72,10 +72,25 @@ def test_a_budget_of_words(run_cli, models, tmp_path):
 
 def test_what_is_annotated_changes_the_order(run_cli, models, tmp_path):
     out, other = tmp_path / "a.conllu", tmp_path / "b.conllu"
-    run_cli("suggest", "-m", models[0], CORPORA, "-o", out)
-    outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", other, "--annotated", CORPORA)
-    assert outcome.code == 0
-    assert out.read_bytes() != other.read_bytes()
+    twenty, rest = tmp_path / "twenty.conllu", tmp_path / "rest.conllu"
+    every = list(read_conllu(CORPORA))
+    write_conllu(every[:20], twenty)
+    write_conllu(every[20:], rest)
+    before = suggested(run_cli("suggest", "-m", models[0], rest, "-o", out), out)
+    after = suggested(run_cli("suggest", "-m", models[0], rest, "-o", other, "--annotated", twenty), other)
+    assert sorted(one.sent_id for one in before) == sorted(one.sent_id for one in after)
+    assert [one.sent_id for one in before] != [one.sent_id for one in after]
+
+
+@pytest.mark.parametrize("way", [(), ("--plain",)])
+def test_what_is_annotated_is_not_suggested_again(run_cli, models, tmp_path, way):
+    twenty, out = tmp_path / "twenty.conllu", tmp_path / "next.conllu"
+    every = list(read_conllu(CORPORA))
+    write_conllu(every[:20], twenty)
+    outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--annotated", twenty, *way)
+    found = suggested(outcome, out)
+    assert sorted(one.sent_id for one in found) == sorted(one.sent_id for one in every[20:])
+    assert "left out 20 sentences that are annotated" in outcome.err
 
 
 def test_predicted_trees_are_those_of_the_parser(run_cli, models, tmp_path):

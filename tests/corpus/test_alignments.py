@@ -30,7 +30,11 @@ def test_what_is_no_link_is_reported_before_a_bad_weight():
 
 
 @pytest.mark.parametrize(
-    ("size", "remedy"), [((3, 2), "swap source and target"), ((2, 4), "have the format pharaoh:tokens")]
+    ("size", "remedy"),
+    [
+        ((3, 2), "swap source and target"),
+        ((2, 4), "have the format pharaoh, of tokens such as zum pharaoh:tokens"),
+    ],
 )
 def test_links_of_other_words_are_refused_with_their_cause(tmp_path, size, remedy):
     (tmp_path / "links").write_text("0-0\n")

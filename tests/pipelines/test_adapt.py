@@ -82,6 +82,17 @@ def test_trees_that_are_the_same_in_both_styles_are_named():
     assert "the trees of both styles are the same, so that the converter changes none" in said
 
 
+def test_new_trees_without_relations_are_noticed():
+    old = [make_sentence("a b c", "D N V", [2, 3, 0], "det nsubj root") for _ in range(3)]
+    new = [make_sentence("a b c", "D N V", [0, 1, 2], "_ _ _") for _ in range(3)]
+    said = []
+    with notices(said.append):
+        train_adaptation(pair_styles(old, new), rng=np.random.default_rng(1))
+    assert (
+        "no target word has a relation, so none is learned: the converter keeps those of the source" in said
+    )
+
+
 def test_sentences_that_are_too_long_stay_as_they_are():
     long = make_sentence("a " * 1001, "X " * 1001, range(1001), "dep " * 1001)
     short = make_sentence("a b", "X X", [2, 0], "dep root")

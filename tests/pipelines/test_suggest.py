@@ -112,8 +112,8 @@ def test_without_tags_there_is_one_order_still():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"count": 0}, "count is 0, expected at least 1"),
-        ({"words": -3}, "words is -3, expected at least 1"),
+        ({"count": 0}, "found count=0, expected at least 1"),
+        ({"words": -3}, "found words=-3, expected at least 1"),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(options, message):
@@ -129,7 +129,7 @@ def test_a_sentence_costs_no_less_than_its_words(cost):
 
 def test_a_budget_that_no_sentence_fits_is_refused():
     candidates = [candidate("A B C", [0.5] * 3), candidate("A B", [0.5] * 2)]
-    with pytest.raises(UsageError, match="words is 1, expected at least 2, as the shortest sentence has"):
+    with pytest.raises(UsageError, match="found 1 as the maximum number of words, expected at least 2"):
         next(rank(candidates, words=1))
 
 

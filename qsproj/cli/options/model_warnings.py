@@ -15,6 +15,7 @@ from qsproj.models.converter.converter import Converter
 from qsproj.models.parser import Parser
 from qsproj.models.storage import Provenance, load_made
 from qsproj.models.tagging.tagger import Tagger
+from qsproj.pipelines.treebanks import note_untagged
 from qsproj.progress import notice
 
 FEWEST_WORDS = 50  # least number for a warning
@@ -113,6 +114,14 @@ def warn_misfit(tagger: Tagger, parser: Parser, made: Provenance, *, tagger_path
 _TAGS_LOOKED_AT = 1000  # sentences; a file is treated as untagged if none of them has a tag
 
 
+def _noting_untagged(sentences: Iterator[Sentence], name: str) -> Iterator[Sentence]:
+    words = untagged = 0
+    for sentence in sentences:
+        words, untagged = words + len(sentence), untagged + sentence.upos.count(UNSPECIFIED)
+        yield sentence
+    note_untagged(name_of(name), untagged, words)
+
+
 def refusing_untagged(
     sentences: Iterator[Sentence], parser: Parser, *, path: str, name: str
 ) -> Iterator[Sentence]:
@@ -127,7 +136,8 @@ def refusing_untagged(
     for sentence in sentences:
         waiting.append(sentence)
         if any(set(getattr(sentence, column)) != {UNSPECIFIED} for column in needed):
-            return chain(waiting, sentences)
+            every = chain(waiting, sentences)
+            return _noting_untagged(every, name) if needed == ["upos"] else every
         if len(waiting) == _TAGS_LOOKED_AT:
             break
     found, expected = f"no word with {' or '.join(map(str.upper, needed))}", "the tags that the parser reads"

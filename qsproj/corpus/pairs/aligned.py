@@ -52,7 +52,16 @@ class AlignedFiles:
         if self.alignment_format != MISC_FORMAT or self.alignment != self.target:
             return with_links(pairs, self.alignment, self.alignment_format, name=name_of(self.source))
         # Links in MISC of the target, in any order of sentences.
-        return (SentencePair(*pair, links_in_misc(pair[1], len(pair[0]), name=self.target)) for pair in pairs)
+        return self._with_links_in_misc(pairs)
+
+    def _with_links_in_misc(self, pairs: Iterable[tuple[Sentence, Sentence]]) -> Iterator[SentencePair]:
+        links = 0
+        for source, target in pairs:
+            alignment = links_in_misc(target, len(source), name=self.target)
+            links += len(alignment.links)
+            yield SentencePair(source, target, alignment)
+        if not links:
+            notice(f"{self.target}: no word has links in MISC, such as Align=2,4")
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[t
     source_blanks, target_blanks = BlankLines(), BlankLines()
     keyed_targets = _keyed(target_side, key, target_blanks)
     waiting: dict[str, tuple[str, _Numbered]] = {}
-    left_out = 0
+    left_out, last, reordered = 0, 0, False
     for value, place in _keyed(source_side, key, source_blanks):
         while value not in waiting and value not in target_blanks:
             following = next(keyed_targets, None)
@@ -135,7 +135,9 @@ def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[t
                 raise source_side.without_partner(place, key, value)
             waiting[following[0]] = following
         if value in waiting:
-            yield place[1], waiting.pop(value)[1][1]
+            _, (number, target) = waiting.pop(value)
+            reordered, last = reordered or number < last, number
+            yield place[1], target
         else:
             left_out += 1
     for value, place in chain(waiting.values(), keyed_targets):
@@ -143,6 +145,9 @@ def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[t
             raise target_side.without_partner(place, key, value)
         left_out += 1
     report_left_out(left_out, source_side.name, target_side.name)
+    if reordered:
+        order = f"its sentences are in another order than those of {target_side.other}"
+        notice(f"{source_side.other}: {order}; results are in the order of the source")
 
 
 def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[str, _Numbered]]:

@@ -435,7 +435,10 @@ def annotated_examples(
     usable, _ = arc_learners.usable_sentences(trees)
     examples = arc_learners.tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
     if not any(examples):
-        raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
+        remedy = (
+            "one needs a head, and no more than one root" if parser.inference.single_root else "give heads"
+        )
+        raise NothingToLearnError(f"no usable annotated sentence; {remedy}")
     return usable, examples
 
 

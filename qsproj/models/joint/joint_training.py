@@ -115,7 +115,7 @@ def convergence(statuses: Counter[Status]) -> str:
 
 
 def epoch_line(epoch: EpochRecord, statuses: Counter[Status]) -> str:
-    return f"epoch {epoch.epoch}: loss {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
+    return f"epoch {epoch.epoch}: target heads {epoch.loss:.3f} nats a pair; {convergence(statuses)}"
 
 
 class JointTrainer(ResumableTrainer[JointExample, JointWeights]):

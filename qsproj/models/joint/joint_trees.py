@@ -53,7 +53,9 @@ def load_tree_parser(path: str) -> TreeParser:
     if not is_tree_parser(parser):
         what = "a model of kind" if parser is model else "a model with a parser of kind"
         found = f"{what} {kind_of(parser)}"
-        expected = "a parser of order 1 or 2, trained without --labels joint and --objective hidden"
+        expected = (
+            "a parser of order 1 or 2, trained without --labels joint, --objective hidden and --enhanced"
+        )
         raise DataError(path, None, found=found, expected=expected, remedy="train one: qsproj train")
     return parser
 

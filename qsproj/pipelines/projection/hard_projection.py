@@ -212,7 +212,7 @@ def attached_share(tree: Sentence) -> float:
 def none_dense_enough(min_attached: float) -> NothingToLearnError:
     return NothingToLearnError(
         f"no projected tree has heads for {100 * min_attached:g}% of its words; "
-        "align with --symmetrize grow-diag for more links, or lower min_attached in Python"
+        "give more links: qsproj align --symmetrize grow-diag"
     )
 
 

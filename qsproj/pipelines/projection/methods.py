@@ -14,7 +14,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.spec import CheckedOptions, option_field
-from qsproj.pipelines.treebanks import Treebank
+from qsproj.pipelines.treebanks import Treebank, note_untagged
 
 if TYPE_CHECKING:  # it imports numba, and help of the options should not wait for it
     from qsproj.models.parser import Parser
@@ -102,15 +102,16 @@ class Projected:
 
 def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
     """Yield the pairs; UsageError at the end when no source word had a head or no target word a tag."""
-    parsed = tagged = False
+    parsed, words, untagged = False, 0, 0
     for pair in pairs:
         parsed = parsed or has_tree(pair.source)
-        tagged = tagged or any(tag != UNSPECIFIED for tag in pair.target.upos)
+        words, untagged = words + len(pair.target), untagged + pair.target.upos.count(UNSPECIFIED)
         yield pair
     if not parsed:
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
-    if not tagged:
+    if untagged == words:
         raise NothingToLearnError("no target word has a UPOS tag; tag the target first (qsproj tag)")
+    note_untagged("the target", untagged, words)
 
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
@@ -149,7 +150,7 @@ def _soft(
     from qsproj.pipelines.tagging.conventions import REFLEXIVE, ReannotatedPairs, unshared_conventions
 
     if annotated and not any(map(has_tree, annotated)):
-        raise NothingToLearnError("no usable annotated sentence; is the HEAD column empty?")
+        raise NothingToLearnError("no annotated sentence has a head; is the HEAD column empty?")
     options = SoftProjectionOptions(**given, projective=not nonprojective)
     unshared = tagger.unshared if tagger else None
     if unshared is None:

@@ -18,11 +18,12 @@ from qsproj.models.arc.arc_training import train_arc_parser, train_on_passes
 from qsproj.models.arc.labeller import LABEL_EPOCHS
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.storage import kind_of, load_model
-from qsproj.models.tree_decoder import TreeDecoder
+from qsproj.models.tree_decoder import TreeDecoder, has_several_roots
 from qsproj.pipelines.projection.methods import DRAWS
 from qsproj.pipelines.tagging.conventions import Annotation, ReannotatedPairs, reannotated
 from qsproj.pipelines.translated_trees import Translate, make_translator
 from qsproj.pipelines.treebanks import Treebank, treebank_weights
+from qsproj.progress import notice
 
 HELD_OUT = 10  # one pair in HELD_OUT is held out from priors and projection, to calibrate the parser
 TEMPLATE_SET = "words"
@@ -105,6 +106,7 @@ def train_on_draws(
     The labeller is trained on trees with all function words, also untranslated ones: without these, Wolof
     loses 2 LAS. Averaging three parsers of one draw each takes twice the time.
     """
+    _note_several_roots([tree for _, trees in sources for tree in trees], "source trees")
     sizes = [max(len(trees) // 2, min(len(trees), FEW_TREES)) for _, trees in sources]
     if sum(sizes) > MOST_TREES:
         sizes = [max(1, size * MOST_TREES // sum(sizes)) for size in sizes]
@@ -124,6 +126,16 @@ def train_on_draws(
         options=options,
         label_epochs=DRAWN_LABEL_EPOCHS,
     )
+
+
+def _note_several_roots(trees: Sequence[Sentence], what: str) -> None:
+    """Give a notice of trees with several roots, which no prior can build; NothingToLearnError if all are."""
+    several = sum(has_several_roots(tree.heads) for tree in trees)
+    found, remedy = f"{several:,} of {len(trees):,} {what} have several roots", "attach all but one to a word"
+    if several == len(trees):
+        raise NothingToLearnError(f"{found}, expected trees with one; {remedy}")
+    if several:
+        notice(f"{found}: they are left out of the prior; {remedy}")
 
 
 def weighted_prior(
@@ -155,6 +167,7 @@ def weighted_prior(
     if not others:
         return (of_sources,), ()
     everything = [*first, *others]
+    _note_several_roots([tree for one in others for tree in one.sentences], "trees of other languages")
     alike = treebank_weights(everything, target)
     weights = [one.weight for one in alike for _ in range(one.sentences)]
     # Relations come from the first prior with a labeller.

@@ -21,10 +21,12 @@ from qsproj.corpus.editing import with_heads, with_predicted_heads
 from qsproj.corpus.pairs.translations import Translations, join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
+from qsproj.models.arc.arc_learners import usable_sentences
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample
 from qsproj.models.arc.arc_training import train_residual, with_weights
 from qsproj.models.arc.training_options import TrainingOptions
+from qsproj.models.tree_decoder import has_several_roots
 from qsproj.pipelines.projection import methods, soft_evidence
 from qsproj.pipelines.projection.priors import HELD_OUT, SOURCE_TREES, join_priors
 from qsproj.progress import track
@@ -178,7 +180,13 @@ def annotated_report(annotated: Sequence[Sentence], bitext: Iterable[SentencePai
         if len(sources) < SOURCE_TREES:
             sources.append(pair.source)
         seen |= forms & {pair.target.forms}
-    lines = [f"fine-tuned on {pluralise(len(annotated), 'annotated sentence')}"]
+    usable, left_out = usable_sentences(annotated)
+    one_root = [tree for tree in usable if not has_several_roots(tree.heads)]
+    if len(one_root) < len(usable):
+        left_out["several roots"] = len(usable) - len(one_root)
+    lines = [f"fine-tuned on {pluralise(len(one_root), 'annotated sentence')}"]
+    if left_out:
+        lines.append(f"annotated sentences left out: {listed_reasons(left_out)}")
     if differences := different_style(annotated, sources):
         lines.append(
             f"the annotated sentences are in another style than the source's ({differences}): the parser "

@@ -11,6 +11,7 @@ from qsproj.corpus.pairs.aligned import AlignedFiles, pair_aligned
 from qsproj.corpus.pairs.pairing import pair_files, pair_sentences
 from qsproj.corpus.sentence import Sentence, make_alignment
 from qsproj.errors import DataError, UsageError
+from qsproj.progress import notices
 
 
 def sentences(*names, key="sent_id"):
@@ -31,6 +32,16 @@ def test_by_id_in_any_order_of_the_target(key):
     expected = [(name, name) for name in "abcd"]
     for order in itertools.permutations("abcd"):
         assert forms(pair_sentences(sentences(*"abcd", key=key), sentences(*order, key=key))) == expected
+
+
+def test_another_order_of_targets_is_noticed_once():
+    for order, lines in (("abcd", 0), ("dcba", 1), ("bacd", 1)):
+        said = []
+        with notices(said.append):
+            list(pair_sentences(sentences(*"abcd"), sentences(*order), names=("en", "de")))
+        assert len(said) == lines
+        expected = "de: its sentences are in another order than those of en"
+        assert all(line.startswith(expected) for line in said)
 
 
 def test_by_order_when_a_side_has_no_ids():

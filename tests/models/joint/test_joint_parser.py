@@ -105,7 +105,7 @@ def test_how_the_weights_were_learned_and_which_links_are_taken_is_stored(pairs,
     assert len(links) < len(usual) <= len(all_links) == len(pairs[31].alignment.links)
     lines = [epoch_line(*epoch) for epoch in zip(report.epochs, report.by_epoch, strict=True)]
     assert len(lines) == 10
-    assert lines[0].startswith(f"epoch 1: loss {report.epochs[0].loss:.3f} nats a pair; ")
+    assert lines[0].startswith(f"epoch 1: target heads {report.epochs[0].loss:.3f} nats a pair; ")
     assert lines[-1].endswith("% of 90 runs")
 
 

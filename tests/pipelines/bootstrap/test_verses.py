@@ -310,7 +310,7 @@ def test_books_with_two_names_are_named(tmp_path):
 
 def test_usfm_with_another_name_and_without_a_book_is_named(tmp_path):
     named = write(tmp_path / "MAT.txt", [r"\id MAT", r"\c 1", r"\p", r"\v 1 one", r"\v 2 two"])
-    with pytest.raises(DataError, match=r"MAT\.txt:1: found a file of USFM, .*let its name end in \.usfm"):
+    with pytest.raises(DataError, match=r"MAT\.txt:1: found a file of USFM, .* end in \.usfm, uncompressed"):
         read_verses(named)
     nameless = write(tmp_path / "a.usfm", [r"\c 1", r"\p", r"\v 1 one", r"\v 2 two"])
     verses = write(tmp_path / "b", ["MAT 1:1\teins", "MAT 1:2\tzwei"])
@@ -318,8 +318,8 @@ def test_usfm_with_another_name_and_without_a_book_is_named(tmp_path):
         with pytest.raises(DataError, match=r"a\.usfm: found no book, expected a line \\id MAT"):
             list(paired_verses(*sides, Counter()))
     with pytest.raises(
-        UsageError, match=r"is a folder, expected a file; put the files of a Bible into one \.zip"
+        UsageError, match=r"is a folder, expected a file; pack the files of a Bible into a \.zip"
     ):
         SourceText(treebanks=(), bitext=(str(tmp_path), verses), languages=("en", "de"), paired_by=VERSE)
-    with pytest.raises(UsageError, match=r"found 3 files as bitext, .* of a Bible into one \.zip"):
+    with pytest.raises(UsageError, match=r"found 3 files as bitext, .* of each Bible into a \.zip"):
         SourceText(treebanks=(), bitext=(nameless, nameless, verses), languages=("en", "de"))
