@@ -62,6 +62,11 @@ def with_predicted_heads(sentence: Sentence, heads: ArrayLike, deprels: Iterable
     return with_tree(sentence, frozen_heads(heads), tuple(deprels))
 
 
+def without_tree(sentence: Sentence) -> Sentence:
+    """Return the sentence without heads and relations, and without DEPS."""
+    return with_predicted_heads(sentence, [NO_HEAD] * (len(sentence) + 1), [UNSPECIFIED] * len(sentence))
+
+
 def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sentence:
     """Return the sentence as :func:`with_predicted_heads`, for valid heads that are no longer written to."""
     bare = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY)

@@ -106,7 +106,7 @@ def test_tags_alone_need_no_source(run_cli, tmp_path):
 
 @pytest.mark.parametrize("method", ["soft", "hard", "hard-em", "qg", "em"])
 def test_a_sentence_that_is_too_long_gets_no_tree_and_stops_nothing(run_cli, tmp_path, method):
-    rows = "".join(f"{i}\tx\t_\tNOUN" + "\t_" * 6 + "\n" for i in range(1, MAX_WORDS + 2))
+    rows = "".join(f"{i}\tx\t_\tNOUN\t_\t_\t{i - 1}\tdep\t_\t_\n" for i in range(1, MAX_WORDS + 2))
     one = "1\tx\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
     files = tmp_path / "source.conllu", tmp_path / "target.conllu", tmp_path / "links"
     for path, given, more in zip(files, (SAMPLE[1], GERMAN, SAMPLE[5]), (f"{one}\n", f"{rows}\n", "0-0\n")):

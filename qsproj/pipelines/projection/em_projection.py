@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Rng, is_whole
-from qsproj.corpus.editing import with_predicted_heads
+from qsproj.corpus.editing import with_predicted_heads, without_tree
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import UsageError, check_name, listed_reasons, pluralise
 from qsproj.features.arc_templates import IN_TREE
@@ -80,11 +80,13 @@ def project_tags_only(
     unlabelled, report = train_dmv(targets, options=training, run=run)
     model = with_relations(unlabelled, kept, (unlabelled.parse(pair.target) for pair in kept), rng=rng)
     trees = partial(_mapped, model.parse, run=run)
-    return Projected(model, _summary(report), trees=lambda: trees(pair.target for pair in pairs))
+    return Projected(
+        model, _summary(report), trees=lambda: trees(without_tree(pair.target) for pair in pairs)
+    )
 
 
 def _mapped(tree: Callable[[Item], Sentence], items: Iterable[Item], run: EMRun) -> Iterator[Sentence]:
-    """Yield the sentences, or the targets of pairs, with trees; too long ones unchanged."""
+    """Yield the sentences, or the targets of pairs, with trees; too long sentences unchanged."""
     return map_in_order(partial(_with_tree, tree), items, workers=run.workers, block=BLOCK_SENTENCES)
 
 
@@ -92,7 +94,9 @@ def _with_tree(tree: Callable[[Item], Sentence], item: Item) -> Sentence:
     target = item.target if isinstance(item, SentencePair) else item
     if not len(target):  # aligners accept these
         raise UsageError("a target sentence has no words, and so no tree; leave out --trees, or the pair")
-    return target if len(target) > MAX_WORDS else tree(item)
+    if len(target) > MAX_WORDS:
+        return item if isinstance(item, Sentence) else without_tree(target)
+    return tree(item)
 
 
 def _summary(report: DmvReport) -> tuple[str, ...]:

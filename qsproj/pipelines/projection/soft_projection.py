@@ -17,7 +17,7 @@ import numpy as np
 
 from qsproj.conventions import MAX_WORDS, Rng, Scores
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
-from qsproj.corpus.editing import with_heads, with_predicted_heads
+from qsproj.corpus.editing import with_heads, with_predicted_heads, without_tree
 from qsproj.corpus.pairs.translations import Translations, join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import NothingToLearnError, listed_reasons, pluralise
@@ -143,11 +143,11 @@ def project_soft(
     numbers = {} if labeller is None else {name: at for at, name in enumerate(labeller.relations)}
 
     def trees() -> Iterator[Sentence]:
-        # Of the parser before fine-tuning; sentences that are too long stay unchanged.
+        # Of the parser before fine-tuning; sentences that are too long have no tree.
         for translations in checked_translations(corpora):
             target = translations[0].target
             if not 0 < len(target) <= MAX_WORDS:
-                yield target
+                yield without_tree(target)
                 continue
             pooled = soft_evidence.pooled_evidence(translations)
             tree = best_tree(target, parser.scores(target) + options.strength * pooled, parser)
