@@ -101,7 +101,7 @@ def project(
         ``soft``: start from parsers trained on source trees with translated words, adapted by arc evidence
         weighted by link probability; ``hard``: train on arcs projected through one-to-one links;
         ``hard-em``: ``hard``, with missing arcs imputed by EM; ``qg``: a quasi-synchronous grammar; ``em``:
-        the target's tags alone.
+        the target's tags alone, as a baseline; the source is paired with it, and not read.
     treebank : iterable of Sentence
         Gold trees of the source language to start from; for several treebanks, a list of lists. This and the
         next two are for ``soft``, as is ``tagger``.

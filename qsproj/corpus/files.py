@@ -403,6 +403,9 @@ def _write_errors_reported(name: str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
+    except UnicodeEncodeError as error:
+        found = f"{error.object[error.start : error.end]!r}, half of a character"
+        raise UsageError(f"{name}: cannot be written: found {found}") from error
     except OSError as error:
         if error.errno is None or isinstance(error, ConnectionError | TimeoutError):
             raise  # not of a write

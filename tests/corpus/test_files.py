@@ -373,3 +373,12 @@ def test_a_line_feed_may_follow_the_bytes_looked_at(tmp_path):
 def test_a_closed_stream_is_refused_before_the_work():
     with pytest.raises(UsageError, match="/dev/fd/987: cannot be written"):
         check_can_be_written("/dev/fd/987")
+
+
+@pytest.mark.parametrize("name", ["out", "out.gz"])
+def test_half_a_character_cannot_be_written(tmp_path, name):
+    """A lone surrogate, which Python strings may contain."""
+    message = rf"{name}: cannot be written: found .*, half of a character"
+    with pytest.raises(UsageError, match=message), open_output(tmp_path / name) as handle:
+        handle.write("a\ud800")
+    assert not list(tmp_path.iterdir())
