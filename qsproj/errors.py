@@ -122,9 +122,12 @@ def listed_reasons(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{count:,} for {reason}" for reason, count in counts.items()) or "none"
 
 
-def first_of(names: Collection[object], most: int) -> str:
+FILE_LOST = "a file was not written"  # note of a BrokenPipeError that cost more than standard output
+
+
+def listed_first(names: Collection[object], most: int) -> str:
     """List the first names for a message; an ellipsis stands for the others."""
-    return ", ".join(list(map(str, names))[:most]) + (", ..." if len(names) > most else "")
+    return ", ".join(map(str, list(names)[:most])) + (", ..." if len(names) > most else "")
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UsageError:

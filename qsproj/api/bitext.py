@@ -285,8 +285,9 @@ def project_tags(
     pairs = [_pairs(one, words, of_one) for (one, of_one), words in zip(sides, targets, strict=True)]
     if isinstance(lexicon, Mapping):
         given = {word: words_of(tags, what=f"tags of {word}") for word, tags in sorted(lexicon.items())}
-        for tag in sorted({tag for tags in given.values() for tag in tags}):
-            check_name("tag", tag, UNIVERSAL_TAGS)
+        for word, tags in given.items():
+            for tag in tags:
+                check_name(f"tag of {word!r}", tag, UNIVERSAL_TAGS)
         known: Lexicon | None = Lexicon(tags=given)
     else:
         known = None if lexicon is None else read_lexicon(lexicon)

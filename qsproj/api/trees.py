@@ -63,7 +63,8 @@ def convert(
 ) -> list[Sentence]:
     """Convert trees to another annotation style, by rules or by a trained converter.
 
-    Raises UsageError when the style is unknown; MissingTreeError when a sentence for a converter has no head.
+    Raises DataError when rules find few relations of UD; UsageError when the style is unknown;
+    MissingTreeError when a sentence for a converter has no head.
 
     Parameters
     ----------
@@ -93,8 +94,8 @@ def convert(
         raise WrongTypeError(f"found {described(to)}, expected the name of a style, or a converter")
     if confidence:
         raise UsageError("found confidence=True for rules, which give no probabilities; leave it out")
-    if found:
-        found = list(detect.checked_relations(found, "sentences"))
+    for _ in detect.checked_relations(found, "sentences") if found else ():
+        break
     style = detect.detect_style(found).style if source == "auto" else parse_style(source)
     target = parse_style(to, base=style)
     return [rules.convert(sentence, target, source=style) for sentence in found]
@@ -182,7 +183,7 @@ def suggest(
     }
     known = sentences_of(annotated, "annotated", least=0)
     ranked = rank(
-        not_annotated(candidates_of(model, sentences_of(sentences, "sentences")), known),
+        candidates_of(model, not_annotated(sentences_of(sentences, "sentences"), known)),
         annotated=known,
         costs=Costs.in_words(sentence_cost),
         kinds=None if plain else kinds_for(model),

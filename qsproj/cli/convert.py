@@ -5,8 +5,8 @@ given as a list of presets and choices, where later ones override earlier ones: 
 `qsproj styles list` shows all names. Dimensions that are not named keep the choice of the source style. Rules
 require the relations of Universal Dependencies, or those that this command wrote.
 
-HEAD and DEPREL change. Enhanced dependencies (DEPS), which follow the source style, and the probabilities of
-the old arcs (ArcProb and RelProb in MISC) are removed. All else is kept byte for byte.
+HEAD and DEPREL change. Enhanced dependencies (DEPS), which follow the source style, are emptied; the
+probabilities of old arcs (ArcProb and RelProb in MISC) are removed. All else is kept byte for byte.
 """
 
 import argparse

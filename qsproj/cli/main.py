@@ -16,7 +16,7 @@ from itertools import takewhile
 from qsproj import __version__, interrupts
 from qsproj.cli.command_parser import EXIT_BAD_INPUT, CommandParser, say
 from qsproj.cli.options.declare import add_options, check_conditions
-from qsproj.errors import NothingToLearnError, QsprojError, UsageError, truncate
+from qsproj.errors import FILE_LOST, NothingToLearnError, QsprojError, UsageError, truncate
 from qsproj.progress import notices
 
 # Command and one-line help. The module qsproj/cli/<command>.py (_ for -) defines OPTIONS, or ACTIONS with the
@@ -137,7 +137,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError as error:
         # The reader of the output (head, less) has exited: an error only if a file was lost with it.
         _drop_unwritten()
-        return EXIT_BAD_INPUT if getattr(error, "__notes__", None) else 0
+        return EXIT_BAD_INPUT if FILE_LOST in getattr(error, "__notes__", ()) else 0
     except KeyboardInterrupt:
         word, code = interrupts.exit_status()
         say(f"{name}: {word}")

@@ -55,10 +55,10 @@ def run(options: argparse.Namespace) -> None:
     )
 
     parser, name = load_parser(options.model), name_of(options.input)
-    with adding_lines(options.input) as read:
-        candidates = candidates_of(parser, refusing_untagged(read, parser, path=options.model, name=name))
     annotated = list(read_all(options.annotated))
-    candidates = not_annotated(candidates, annotated)
+    with adding_lines(options.input) as read:
+        new = not_annotated(read, annotated)
+        candidates = candidates_of(parser, refusing_untagged(new, parser, path=options.model, name=name))
     looked_at = [one.sentence for one in candidates[:LOOKED_AT]]
     warn_unknown_tags(looked_at, parser, path=options.model, name=name)
     costs = Costs.in_words(options.sentence_cost)

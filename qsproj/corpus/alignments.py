@@ -225,10 +225,11 @@ def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
         bad = tokens[matches.index(None)]
         remedy = "correct the link" if _LINE_OF["pharaoh"].match(text) else _other_format(text)
         raise DataError(name, line, repr(bad[:40]), expected, remedy)
-    found = (match.groups() for match in matches if match)
-    rows = [
-        _row(line, (one, other), weight, name, base, sure=mark == "-") for one, mark, other, weight in found
-    ]
+    shift, rows = 1 - base.first_word, list[Row]()
+    for source, mark, target, weight in (match.groups() for match in matches if match):
+        words = number_of(source) + shift, number_of(target) + shift
+        chance = None if weight is None else _weight_in(weight, line, name)
+        rows.append(Row(line, *words, mark == "-", chance))
     return Links(line, rows)
 
 

@@ -29,7 +29,7 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.packed import PackedReader
-from qsproj.errors import NAME_OF_INPUT, DataError, UsageError
+from qsproj.errors import FILE_LOST, NAME_OF_INPUT, DataError, UsageError
 from qsproj.interrupts import held
 from qsproj.progress import notice
 
@@ -184,11 +184,12 @@ def open_output(path_or_file: PathOrFile | None) -> Iterator[TextIO]:
         ):
             yield handle
     elif hasattr(path_or_file, "encoding"):
-        yield cast(TextIO, path_or_file)
+        with _write_errors_reported("the output"):
+            yield cast(TextIO, path_or_file)
     elif not hasattr(path_or_file, "write"):
         check_type(path_or_file, str | os.PathLike, "a path or an open file")
     else:
-        with _text_writer(cast(BinaryIO, path_or_file)) as handle:
+        with _write_errors_reported("the output"), _text_writer(cast(BinaryIO, path_or_file)) as handle:
             yield handle
 
 
@@ -224,9 +225,9 @@ def open_binary_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 shutil.copymode(final, partial)
             partial.replace(final)
         except BrokenPipeError as error:
-            lost = f"{os.fspath(path)}: not written, as the reader of standard output ended first"
-            notice(lost)
-            error.add_note(lost)
+            error.add_note(FILE_LOST)
+            with suppress(BrokenPipeError):
+                notice(f"{os.fspath(path)}: not written, as the reader of standard output ended first")
             raise
         finally:
             partial.unlink(missing_ok=True)
@@ -404,8 +405,8 @@ def _write_errors_reported(name: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except UnicodeEncodeError as error:
-        found = f"{error.object[error.start : error.end]!r}, half of a character"
-        raise UsageError(f"{name}: cannot be written: found {found}") from error
+        found = f"found {error.object[error.start : error.end]!r}, half of a character"
+        raise UsageError(f"{name}: cannot be written: {found}, expected text of whole characters") from error
     except OSError as error:
         if error.errno is None or isinstance(error, ConnectionError | TimeoutError):
             raise  # not of a write

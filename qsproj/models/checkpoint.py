@@ -114,9 +114,8 @@ def learn_kept(
             earlier = tuple(EpochRecord(**checked(record, _EPOCH)) for record in header["records"])
             trainer.restore(arrays)
         _note_earlier(path, len(earlier), epochs, "epoch")
-    what = "training jointly"
     return learn(
-        trainer, examples, epochs=epochs, rng=rng, description=what, earlier=earlier, after_epoch=keep
+        trainer, examples, epochs=epochs, rng=rng, description="training", earlier=earlier, after_epoch=keep
     )
 
 

@@ -10,7 +10,7 @@ from qsproj.corpus.editing import line_of, with_comment
 from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError, first_of, pluralise
+from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError, listed_first, pluralise
 from qsproj.models.converter.converter import (
     Conversion,
     Converter,
@@ -98,7 +98,7 @@ def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Ite
         sentences_left = f"{pluralise(long, 'sentence')} of more than {MAX_WORDS:,} words"
         notice(f"{sentences_left} written unchanged, not converted")
     if known and left:
-        shown = first_of([f"{relation} {count:,}" for relation, count in left.most_common()], _NAMED)
+        shown = listed_first([f"{relation} {count:,}" for relation, count in left.most_common()], _NAMED)
         notice(
             f"relations of the old style are left on {pluralise(left.total(), 'word')}: {shown}; the "
             "converter has not seen them in the new style: train it with trees that have them (qsproj adapt)"

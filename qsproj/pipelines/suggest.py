@@ -99,13 +99,19 @@ def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict
         yield with_comment(sentence, "uncertainty", f"{candidate.uncertainties.mean():.4f}")
 
 
-def not_annotated(candidates: list[Candidate], annotated: Iterable[Sentence]) -> list[Candidate]:
-    """Return the candidates whose words are not those of an annotated sentence; a notice of others."""
-    known = {sentence.forms for sentence in annotated}
-    new = [candidate for candidate in candidates if candidate.sentence.forms not in known]
-    if len(new) < len(candidates):
-        notice(f"left out {pluralise(len(candidates) - len(new), 'sentence')} that are annotated")
-    return new
+def not_annotated(sentences: Iterable[Sentence], annotated: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield the sentences whose words are not those of an annotated one; UsageError if none is left."""
+    known, new, left_out = {sentence.forms for sentence in annotated}, 0, 0
+    for sentence in sentences:
+        if sentence.forms in known:
+            left_out += 1
+        else:
+            new += 1
+            yield sentence
+    if left_out:
+        notice(f"left out {pluralise(left_out, 'sentence')} that are annotated")
+    if left_out and not new:
+        raise UsageError("all sentences are annotated, expected others to suggest")
 
 
 def rank(

@@ -25,10 +25,10 @@ BOUNDARY = 0
 BACKOFF = 0.2
 
 
-def note_untagged(name: str, untagged: int, words: int) -> None:
-    """Give a notice of words without UPOS, if others have it."""
+def note_untagged(name: str, untagged: int, words: int, *, column: str = "upos") -> None:
+    """Give a notice of words without tags, if others have them."""
     if 0 < untagged < words:
-        found = f"{untagged:,} of {pluralise(words, 'word')} have no UPOS"
+        found = f"{untagged:,} of {pluralise(words, 'word')} have no {column.upper()}"
         notice(f"{name}: {found}; tag the text first (qsproj tag)")
 
 

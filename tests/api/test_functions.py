@@ -10,6 +10,7 @@ import pytest
 
 import qsproj
 from qsproj.cli.main import main
+from qsproj.corpus.editing import with_columns
 from qsproj.errors import DataError, UsageError
 
 KEPT = Path(__file__).parents[1] / "kept_models"
@@ -195,3 +196,15 @@ def test_a_parser_is_cotrained(english, german, parser):
     model = qsproj.train_biparser(english[:20], german[:20], links[:20], source_model=parser)
     trained = qsproj.cotrain(model, german[:20], english[20:40], german[20:40], links[20:40])
     assert qsproj.evaluate(german[60:], map(trained.parse, german[60:])).uas > 40
+
+
+def test_rules_need_relations_of_ud(english):
+    other = [with_columns(one, deprels=["x"] * len(one)) for one in english[:3]]
+    with pytest.raises(DataError, match="sentences: found the relations x"):
+        qsproj.convert(other, "sud")
+
+
+def test_a_lexicon_has_tags_of_ud(english, german):
+    links = qsproj.align(english, german, threshold=0.1)
+    with pytest.raises(UsageError, match="unknown tag of 'Hund' 'FOO'"):
+        qsproj.project_tags(english, german, links, lexicon={"Hund": ["FOO"]})

@@ -54,6 +54,21 @@ def test_tags_that_a_parser_has_never_seen(models, run_cli, tmp_path):
     assert 10 < share < 50
 
 
+def test_words_without_tags_are_counted(models, run_cli, tmp_path):
+    """By parsers that say which columns they read, and by projected ones, which do not."""
+    projected, mixed = tmp_path / "projected", tmp_path / "mixed.conllu"
+    sides = ("--source", "corpora/en.conllu", "--target", GERMAN, "--alignment", "corpora/en-de.pharaoh")
+    assert run_cli("project", *sides, "--method", "hard", "--epochs", "1", "-o", projected).code == 0
+    first, *rest = read_conllu(GERMAN)
+    write_conllu([with_columns(first, upos=["_"] * len(first)), *rest], mixed)
+    words = sum(map(len, rest)) + len(first)
+    for model in (models / "parser", projected):
+        expected = f"{mixed}: {len(first)} of {words} words have no UPOS; tag the text first (qsproj tag)"
+        assert expected in run_cli("parse", "-m", model, mixed).err
+        assert "have no UPOS" not in run_cli("parse", "-m", model, GERMAN).err
+    assert "have no UPOS" not in run_cli("parse", "-m", models / "both", mixed).err
+
+
 def test_tags_are_known_where_every_feature_has_a_weight(models):
     """A table of weights that is almost full, as after training on thousands of trees."""
     rng, parser = np.random.default_rng(1), load_parser(models / "parser")

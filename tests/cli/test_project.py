@@ -80,7 +80,7 @@ def test_annotated_trees_are_counted_if_they_are_used(run_cli, tmp_path):
     mixed = changed(tmp_path / "mixed", [*german[:6], *bare, *map(with_two_roots, german[10:12])])
     outcome = run_cli("project", *SAMPLE, "--draws", "1", "--annotated", mixed, "-o", tmp_path / "m")
     assert "fine-tuned on 6 annotated sentences" in outcome.err
-    assert "annotated sentences left out: 4 for no head given; 2 for several roots" in outcome.err
+    assert "annotated sentences left out: 4 for no head given; 2 for several roots " in outcome.err
 
 
 @pytest.mark.parametrize("method", ["soft", "hard", "qg"])

@@ -29,6 +29,11 @@ def test_what_is_no_link_is_reported_before_a_bad_weight():
         read("3-3:9 x\n")
 
 
+def test_a_link_that_is_no_link_is_to_be_corrected():
+    with pytest.raises(DataError, match=r":1: found '0\?1', expected links like 0-2.*; correct the link"):
+        read("0-0 0-1:nan\n")
+
+
 @pytest.mark.parametrize(
     ("size", "remedy"),
     [

@@ -114,12 +114,13 @@ def warn_misfit(tagger: Tagger, parser: Parser, made: Provenance, *, tagger_path
 _TAGS_LOOKED_AT = 1000  # sentences; a file is treated as untagged if none of them has a tag
 
 
-def _noting_untagged(sentences: Iterator[Sentence], name: str) -> Iterator[Sentence]:
+def _noting_untagged(sentences: Iterator[Sentence], columns: Sequence[str], name: str) -> Iterator[Sentence]:
     words = untagged = 0
     for sentence in sentences:
-        words, untagged = words + len(sentence), untagged + sentence.upos.count(UNSPECIFIED)
+        rows = zip(*(getattr(sentence, column) for column in columns), strict=True)
+        words, untagged = words + len(sentence), untagged + sum(set(row) == {UNSPECIFIED} for row in rows)
         yield sentence
-    note_untagged(name_of(name), untagged, words)
+    note_untagged(name_of(name), untagged, words, column=columns[0])
 
 
 def refusing_untagged(
@@ -131,13 +132,12 @@ def refusing_untagged(
         return sentences
     # A model with missing or malformed `columns` may read either column.
     said = [column for column in ("upos", "xpos") if isinstance(columns, list) and columns[:1] == [column]]
-    needed = said or ["upos", "xpos"]
+    needed = said or [column for column in ("upos", "xpos") if column in parser.reads]
     waiting = []
     for sentence in sentences:
         waiting.append(sentence)
         if any(set(getattr(sentence, column)) != {UNSPECIFIED} for column in needed):
-            every = chain(waiting, sentences)
-            return _noting_untagged(every, name) if needed == ["upos"] else every
+            return _noting_untagged(chain(waiting, sentences), needed, name)
         if len(waiting) == _TAGS_LOOKED_AT:
             break
     found, expected = f"no word with {' or '.join(map(str.upper, needed))}", "the tags that the parser reads"

@@ -64,7 +64,8 @@ def pair_sentences(
     ``names``: the complete files of both sides, for errors. ``pairing``: ``id``: by ``# parallel_id`` if the
     first sentences of both sides have it, else by ``sent_id`` if both have it, else by order; targets that
     precede their sources are buffered. ``order``: by order. Sentences paired with a blank line are skipped
-    with a notice. Raises DataError at the first sentence without a partner, and at a missing or repeated ID.
+    with a notice, as is another order of targets. Raises DataError at the first sentence without a partner,
+    and at a missing or repeated ID.
     """
     check_name("pairing", pairing, PAIRINGS)
     sources, targets = iter(source_sentences), iter(target_sentences)
@@ -147,7 +148,7 @@ def _pairs_by_id(source_side: _Side, target_side: _Side, key: str) -> Iterator[t
     report_left_out(left_out, source_side.name, target_side.name)
     if reordered:
         order = f"its sentences are in another order than those of {target_side.other}"
-        notice(f"{source_side.other}: {order}; results are in the order of the source")
+        notice(f"{source_side.other}: {order}; pairs are in the order of the source")
 
 
 def _keyed(side: _Side, key: str, blanks: BlankLines) -> Iterator[tuple[str, _Numbered]]:

@@ -435,10 +435,8 @@ def annotated_examples(
     usable, _ = arc_learners.usable_sentences(trees)
     examples = arc_learners.tree_examples(usable, parser.scorer, parser.inference, objective="likelihood")
     if not any(examples):
-        remedy = (
-            "one needs a head, and no more than one root" if parser.inference.single_root else "give heads"
-        )
-        raise NothingToLearnError(f"no usable annotated sentence; {remedy}")
+        root = " and a single root" if parser.inference.single_root else ""
+        raise NothingToLearnError(f"no usable annotated sentence: none has a head{root}")
     return usable, examples
 
 

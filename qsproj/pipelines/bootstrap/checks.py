@@ -40,6 +40,7 @@ VOCABULARY_TO_ASK = 3000  # treebanks with a smaller vocabulary are not tested
 # Least share of source-side words that are in the treebank; below it, the treebank may divide tokens. In an
 # Arabic New Testament it is .4, and .6 with divided tokens; in nine other languages .5 or more.
 LEAST_ALIKE = 0.5
+MOST_FOREIGN = 0.2  # greatest share of words with tags outside UD in treebanks of UD
 OLD_RELATIONS = frozenset({"auxpass", "csubjpass", "dobj", "mwe", "neg", "nsubjpass"})  # of UD 1, until 2016
 SHIFTED_SHARE = 0.25  # least share of shifted blocks for an error; fewer are local misalignments
 REPEATED_SHARE = 0.5  # greatest share of the trees of a file of --parsed-source or --also in earlier files
@@ -79,7 +80,7 @@ def check_annotated(
 ) -> None:
     """Check tagged and annotated sentences, read by late stages, before the first stage; raises DataError.
 
-    Tags must be of UD or of the sources' ``treebanks``.
+    Tags must be of UD or of the sources' ``treebanks``, unless these have another tagset.
     """
     trees = 0
     for path in (*tagged, *annotated):
@@ -100,23 +101,24 @@ def check_annotated(
 
 
 def _check_names(path: str, sentences: Sequence[Sentence], treebanks: Iterable[str]) -> None:
-    """Raise DataError at a tag that is not of UD, if those of the treebanks are; give notices of other names.
+    """Raise DataError at a tag that neither UD nor the treebanks have; give a notice of such a relation.
 
-    These are relations, and tags beside treebanks of other tagsets, that neither UD nor the treebanks have.
+    Beside treebanks of another tagset, give a notice of tags, too.
     """
     tags, relations = {*UNIVERSAL_TAGS}, {*UNIVERSAL_RELATIONS, UNSPECIFIED}
     if all(tags.issuperset(one.upos) and relations.issuperset(_relations_of(one)) for one in sentences):
         return
+    words = foreign = 0
     for tree in read_all(list(treebanks)):
+        words, foreign = words + len(tree), foreign + len(tree) - sum(map(UNIVERSAL_TAGS.count, tree.upos))
         tags.update(tree.upos)
         relations.update(_relations_of(tree))
-    of_ud = tags <= {*UNIVERSAL_TAGS, UNSPECIFIED}
     for sentence in sentences:
         for word, (tag, relation) in enumerate(
             zip(sentence.upos, _relations_of(sentence), strict=True), start=1
         ):
             line = line_of(sentence, word)
-            if of_ud and tag not in tags:
+            if foreign <= MOST_FOREIGN * words and tag not in tags:
                 raise DataError(path, line, f"the tag {tag!r}", f"one of {' '.join(UNIVERSAL_TAGS)}")
             for kind, name, known in (("tag", tag, tags), ("relation", relation, relations)):
                 if name not in known:

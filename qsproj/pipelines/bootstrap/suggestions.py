@@ -310,11 +310,13 @@ def suggested_sentences(
 ) -> Iterator[Sentence]:
     """Yield the parsed sentences with the highest expected gain per second of annotation, best first.
 
-    ``parsed``: with ``ArcProb`` in MISC. A tag is evidence for all words of the form, an arc for all words
-    with the same tags around them.
+    ``parsed``: with ``ArcProb`` in MISC; without those that are annotated. A tag is evidence for all words of
+    the form, an arc for all words with the same tags around them.
     """
-    candidates = []
+    known, candidates = {sentence.forms for sentence in annotated}, []
     for sentence in parsed:
+        if sentence.forms in known:
+            continue
         arcs = np.nan_to_num(stated_confidences(sentence, name="parsed")[1:], nan=1.0)
         tags = tagger.tag_distribution(sentence).max(axis=1)
         candidates.append(Candidate(sentence, 1.0 - np.concatenate([tags, arcs])))

@@ -225,7 +225,7 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-@stage("learned", version=10)
+@stage("learned", version=11)
 def learn_trees(
     paths: Sequence[Path],
     *,
@@ -248,7 +248,7 @@ def learn_trees(
     return StageReport(line="; ".join(annotated_report(trees, chain.from_iterable(corpora))), figures={})
 
 
-@stage("examples", version=9, files=(".conllu", ".suggested.conllu", ".words.tsv"))
+@stage("examples", version=10, files=(".conllu", ".suggested.conllu", ".words.tsv"))
 def parse_examples(
     paths: Sequence[Path],
     *,

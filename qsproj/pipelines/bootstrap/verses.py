@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile
 from qsproj.corpus.files import open_text, stamp_of
 from qsproj.corpus.packed import is_content, opened_member
 from qsproj.corpus.pairs.fitting import fit_of
-from qsproj.errors import DataError, UsageError, first_of, pluralise
+from qsproj.errors import DataError, UsageError, listed_first, pluralise
 from qsproj.progress import notice
 
 _MERGED = "<range>"  # text of a verse that is merged with the one before
@@ -233,7 +233,7 @@ def books_apart(source: str, target: str) -> str | None:
     apart = [sorted(books[0] - books[1]), sorted(books[1] - books[0])]
     if not all(apart):
         return None
-    named = [first_of(own, NAMED) for own in apart]
+    named = [listed_first(own, NAMED) for own in apart]
     return (
         f"only {source} has {named[0]}, only {target} has {named[1]}; verses pair if books have the same name"
     )

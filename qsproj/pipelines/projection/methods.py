@@ -101,7 +101,10 @@ class Projected:
 
 
 def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-    """Yield the pairs; UsageError at the end when no source word had a head or no target word a tag."""
+    """Yield the pairs; at the end, a notice of target words without tags.
+
+    NothingToLearnError when no source word had a head or no target word a tag.
+    """
     parsed, words, untagged = False, 0, 0
     for pair in pairs:
         parsed = parsed or has_tree(pair.source)

@@ -131,8 +131,11 @@ def train_on_draws(
 def _note_several_roots(trees: Sequence[Sentence], what: str) -> None:
     """Give a notice of trees with several roots, which no prior can build; NothingToLearnError if all are."""
     several = sum(has_several_roots(tree.heads) for tree in trees)
-    found, remedy = f"{several:,} of {len(trees):,} {what} have several roots", "attach all but one to a word"
-    if several == len(trees):
+    found, remedy = (
+        f"{several:,} of {len(trees):,} {what} have several roots",
+        "attach all roots but one to another word",
+    )
+    if trees and several == len(trees):
         raise NothingToLearnError(f"{found}, expected trees with one; {remedy}")
     if several:
         notice(f"{found}: they are left out of the prior; {remedy}")

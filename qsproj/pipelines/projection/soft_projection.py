@@ -181,10 +181,12 @@ def annotated_report(annotated: Sequence[Sentence], bitext: Iterable[SentencePai
             sources.append(pair.source)
         seen |= forms & {pair.target.forms}
     usable, left_out = usable_sentences(annotated)
-    one_root = [tree for tree in usable if not has_several_roots(tree.heads)]
-    if len(one_root) < len(usable):
-        left_out["several roots"] = len(usable) - len(one_root)
-    lines = [f"fine-tuned on {pluralise(len(one_root), 'annotated sentence')}"]
+    if several := sum(has_several_roots(tree.heads) for tree in usable):
+        left_out["several roots (only their relations are learned)"] = several
+    if len(usable) < FEWEST or several == len(usable):
+        lines = [f"the parser is unchanged: {len(usable) - several} usable annotated trees"]
+    else:
+        lines = [f"fine-tuned on {pluralise(len(usable) - several, 'annotated sentence')}"]
     if left_out:
         lines.append(f"annotated sentences left out: {listed_reasons(left_out)}")
     if differences := different_style(annotated, sources):

@@ -21,7 +21,7 @@ from qsproj.corpus.characters import lower_form
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import first_of, pluralise
+from qsproj.errors import listed_first, pluralise
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words, type_dictionary
@@ -260,7 +260,7 @@ def _lines(
             f"{pluralise(len(absent), 'word')} of the lexicon in no text, from which nothing is learned"
         )
     if contradicted:
-        named = first_of(contradicted, NAMED)
+        named = listed_first(contradicted, NAMED)
         lines.append(f"{pluralise(len(contradicted), 'frequent word')} tagged against most links: {named}")
     if words:
         lines.append(f"held-out evidence: {100 - 100 * wrong / words:.1f}% of words are tagged as linked")

@@ -152,7 +152,7 @@ def _test(text: str) -> Test:
     match = _CONDITION.fullmatch(text)
     if match is None or match[2] not in (_PARTS if match[3] else _CELLS):
         examples = "upos=NOUN, head.deprel!=root, feats.Case=Nom|Acc, form~^un"
-        hint = "" if re.search("[=~]", text) else r"; a space in a word is \s: form~^10\s000$"
+        hint = "" if match or re.search("[=~]", text) else r"; a space in a word is \s: form~^10\s000$"
         raise UsageError(f"found {text!r}, expected a condition such as {examples}{hint}")
     path, column, name, operator, values = match.groups()
     steps, negated = path.split(".")[:-1], operator[0] == "!"

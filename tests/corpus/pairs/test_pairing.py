@@ -44,6 +44,17 @@ def test_another_order_of_targets_is_noticed_once():
         assert all(line.startswith(expected) for line in said)
 
 
+def test_a_target_without_links_in_misc_is_noticed(tmp_path):
+    paths = [str(tmp_path / side) for side in ("en", "de")]
+    for path in paths:
+        write_conllu(sentences(*"ab"), path)
+    said = []
+    with notices(said.append):
+        pairs = list(AlignedFiles(*paths, paths[1], "misc"))
+    assert [len(pair.alignment.links) for pair in pairs] == [0, 0]
+    assert said == [f"{paths[1]}: no word has links in MISC, such as Align=2,4"]
+
+
 def test_by_order_when_a_side_has_no_ids():
     assert forms(pair_sentences(sentences("a", "b"), sentences(None, None))) == [("a", "None"), ("b", "None")]
     made = [Sentence.from_words(["x"], sent_id="b"), Sentence.from_words(["y"], sent_id="a")]

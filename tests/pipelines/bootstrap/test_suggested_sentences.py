@@ -54,5 +54,14 @@ def test_a_tag_teaches_all_words_of_the_form():
     found = list(suggested_sentences([rare, often], Unsure(), [], count=2))
     assert [one.sent_id for one in found] == ["often", "rare"]
     # Where the form is known already, the other comes first.
-    found = list(suggested_sentences([rare, often], Unsure(), [often] * 3, count=2))
+    known = Sentence.from_words(["z", "z", "z"], upos=["C", "D", "C"], heads=[-1, 0, 1, 1])
+    found = list(suggested_sentences([rare, often], Unsure(), [known] * 3, count=2))
     assert [one.sent_id for one in found] == ["rare", "often"]
+
+
+def test_what_is_annotated_is_not_suggested_again():
+    once = Sentence.from_words(["x", "y"], upos=["A", "B"], heads=[-1, 0, 1], sent_id="once")
+    other = Sentence.from_words(["z", "y"], upos=["A", "B"], heads=[-1, 0, 1], sent_id="other")
+    parsed = [with_misc(one, "ArcProb", ["1.0"] * 2) for one in (once, other)]
+    found = list(suggested_sentences(parsed, Unsure(), [once], count=2))
+    assert [one.sent_id for one in found] == ["other"]
