@@ -94,8 +94,8 @@ def convert(
         raise WrongTypeError(f"found {described(to)}, expected the name of a style, or a converter")
     if confidence:
         raise UsageError("found confidence=True for rules, which give no probabilities; leave it out")
-    for _ in detect.checked_relations(found, "sentences") if found else ():
-        break
+    if found:
+        next(detect.checked_relations(found, "sentences"))
     style = detect.detect_style(found).style if source == "auto" else parse_style(source)
     target = parse_style(to, base=style)
     return [rules.convert(sentence, target, source=style) for sentence in found]

@@ -136,7 +136,7 @@ def _no_reference(path: str, number: int | None, reference: str, text: str) -> D
         expected = "a verse, or the first and the last of those that are merged"
         return DataError(path, number, found, expected, "correct the reference")
     if reference.lstrip("\ufeff").startswith("\\") and not is_scripture(path):
-        remedy = f"let its name end in {SUFFIXES[0]}, uncompressed"
+        remedy = f"rename it, so that it ends in {SUFFIXES[0]}; uncompressed, if it is packed"
         return DataError(path, number, "a file of USFM", expected, remedy)
     remedy = "remove lines without a verse, or leave out --paired-by verse"
     if not text and REFERENCE.match(reference.strip()):

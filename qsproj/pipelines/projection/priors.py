@@ -131,10 +131,8 @@ def train_on_draws(
 def _note_several_roots(trees: Sequence[Sentence], what: str) -> None:
     """Give a notice of trees with several roots, which no prior can build; NothingToLearnError if all are."""
     several = sum(has_several_roots(tree.heads) for tree in trees)
-    found, remedy = (
-        f"{several:,} of {len(trees):,} {what} have several roots",
-        "attach all roots but one to another word",
-    )
+    found = f"{several:,} of {len(trees):,} {what} have several roots"
+    remedy = "attach all roots but one to another word"
     if trees and several == len(trees):
         raise NothingToLearnError(f"{found}, expected trees with one; {remedy}")
     if several:

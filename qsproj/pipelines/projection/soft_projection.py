@@ -184,7 +184,7 @@ def annotated_report(annotated: Sequence[Sentence], bitext: Iterable[SentencePai
     if several := sum(has_several_roots(tree.heads) for tree in usable):
         left_out["several roots (only their relations are learned)"] = several
     if len(usable) < FEWEST or several == len(usable):
-        lines = [f"the parser is unchanged: {len(usable) - several} usable annotated trees"]
+        lines = [f"the parser is unchanged, with {pluralise(len(usable) - several, 'usable annotated tree')}"]
     else:
         lines = [f"fine-tuned on {pluralise(len(usable) - several, 'annotated sentence')}"]
     if left_out:

@@ -310,7 +310,7 @@ def test_books_with_two_names_are_named(tmp_path):
 
 def test_usfm_with_another_name_and_without_a_book_is_named(tmp_path):
     named = write(tmp_path / "MAT.txt", [r"\id MAT", r"\c 1", r"\p", r"\v 1 one", r"\v 2 two"])
-    with pytest.raises(DataError, match=r"MAT\.txt:1: found a file of USFM, .* end in \.usfm, uncompressed"):
+    with pytest.raises(DataError, match=r"MAT\.txt:1: found a file of USFM, .* so that it ends in \.usfm"):
         read_verses(named)
     nameless = write(tmp_path / "a.usfm", [r"\c 1", r"\p", r"\v 1 one", r"\v 2 two"])
     verses = write(tmp_path / "b", ["MAT 1:1\teins", "MAT 1:2\tzwei"])

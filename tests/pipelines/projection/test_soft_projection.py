@@ -37,6 +37,7 @@ from qsproj.pipelines.projection.soft_evidence import (
 )
 from qsproj.pipelines.projection.soft_projection import (
     USUAL_TEMPERATURE,
+    annotated_report,
     checked_translations,
     overconfidence,
     project_soft,
@@ -544,3 +545,18 @@ def test_several_priors_vote(sample, english):
 
     mean = (english.scorer.weights + reverse.scorer.weights) / 2
     np.testing.assert_allclose(learned(english, reverse, strength=0.0), mean, atol=1e-6)
+
+
+def test_a_report_says_when_annotated_trees_change_nothing():
+    whole = make_sentence("a b", "X X", [2, 0], "dep root")
+    several = make_sentence("a b", "X X", [0, 0], "root root")
+    bare = make_sentence("a b", "X X")
+    pair = SentencePair(whole, whole, make_alignment(2, 2, [(1, 1)]))
+    reports = {count: annotated_report([several] * count + [bare, whole], [pair]) for count in (0, 1)}
+    assert reports[0][0] == "the parser is unchanged, with 1 usable annotated tree"
+    assert reports[1][0] == "fine-tuned on 1 annotated sentence"
+    assert annotated_report([several, several], [pair])[0].startswith(
+        "the parser is unchanged, with 0 usable"
+    )
+    left_out = "1 for no head given; 1 for several roots (only their relations are learned)"
+    assert reports[1][1] == f"annotated sentences left out: {left_out}"
