@@ -183,7 +183,7 @@ def suggest(
     }
     known = sentences_of(annotated, "annotated", least=0)
     ranked = rank(
-        candidates_of(model, not_annotated(sentences_of(sentences, "sentences"), known)),
+        candidates_of(model, not_annotated(sentences_of(sentences, "sentences"), known, name="sentences")),
         annotated=known,
         costs=Costs.in_words(sentence_cost),
         kinds=None if plain else kinds_for(model),

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
     parser, name = load_parser(options.model), name_of(options.input)
     annotated = list(read_all(options.annotated))
     with adding_lines(options.input) as read:
-        new = not_annotated(read, annotated)
+        new = not_annotated(read, annotated, name=name)
         candidates = candidates_of(parser, refusing_untagged(new, parser, path=options.model, name=name))
     looked_at = [one.sentence for one in candidates[:LOOKED_AT]]
     warn_unknown_tags(looked_at, parser, path=options.model, name=name)

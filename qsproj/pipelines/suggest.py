@@ -17,7 +17,7 @@ from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import MissingTreeError, UsageError, pluralise
+from qsproj.errors import DataError, MissingTreeError, UsageError, pluralise
 from qsproj.models.parser import Parser
 from qsproj.progress import notice, track
 
@@ -99,8 +99,10 @@ def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict
         yield with_comment(sentence, "uncertainty", f"{candidate.uncertainties.mean():.4f}")
 
 
-def not_annotated(sentences: Iterable[Sentence], annotated: Iterable[Sentence]) -> Iterator[Sentence]:
-    """Yield the sentences whose words are not those of an annotated one; UsageError if none is left."""
+def not_annotated(
+    sentences: Iterable[Sentence], annotated: Iterable[Sentence], *, name: str
+) -> Iterator[Sentence]:
+    """Yield the sentences of ``name`` that are not annotated, by their words; DataError if none is left."""
     known, new, left_out = {sentence.forms for sentence in annotated}, 0, 0
     for sentence in sentences:
         if sentence.forms in known:
@@ -109,9 +111,9 @@ def not_annotated(sentences: Iterable[Sentence], annotated: Iterable[Sentence]) 
             new += 1
             yield sentence
     if left_out:
-        notice(f"left out {pluralise(left_out, 'sentence')} that are annotated")
+        notice(f"{name}: left out {pluralise(left_out, 'sentence')} that are annotated")
     if left_out and not new:
-        raise UsageError("all sentences are annotated, expected others to suggest")
+        raise DataError(name, None, "no sentence that is not annotated", "one or more to suggest")
 
 
 def rank(

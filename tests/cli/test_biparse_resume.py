@@ -68,7 +68,7 @@ def test_killed_in_the_midst_and_called_again(run_cli, train, tmp_path):
     state = tmp_path / "state"
     assert f"{state / 'target.checkpoint'}: using the target parser from this file\n" in outcome.err
     assert f"{epochs}: continuing after {pluralise(20 - len(told), 'epoch')}\n" in outcome.err
-    assert told[-1].startswith("epoch 20: loss ")
+    assert told[-1].startswith("epoch 20: target heads ")
     assert "; belief propagation converged in " in told[-1]
     assert model.read_bytes() == (tmp_path / "whole").read_bytes()
 

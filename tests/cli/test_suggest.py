@@ -90,7 +90,7 @@ def test_what_is_annotated_is_not_suggested_again(run_cli, models, tmp_path, way
     outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--annotated", twenty, *way)
     found = suggested(outcome, out)
     assert sorted(one.sent_id for one in found) == sorted(one.sent_id for one in every[20:])
-    assert "left out 20 sentences that are annotated" in outcome.err
+    assert ": left out 20 sentences that are annotated" in outcome.err
 
 
 def test_predicted_trees_are_those_of_the_parser(run_cli, models, tmp_path):
@@ -200,3 +200,14 @@ def test_suggestions_can_be_evaluated_against_gold(run_cli, models, tmp_path):
         return json.loads(outcome.out)["uas"]
 
     assert score(slice(0, 30)) < score(slice(60, 90)) - 5
+
+
+def test_a_file_that_is_annotated_is_refused(run_cli, models, tmp_path):
+    out = tmp_path / "next.conllu"
+    out.write_text("before", encoding="utf-8")
+    outcome = run_cli("suggest", "-m", models[0], CORPORA, "-o", out, "--annotated", CORPORA)
+    assert outcome.code == 2
+    assert (
+        f"{CORPORA}: found no sentence that is not annotated, expected one or more to suggest" in outcome.err
+    )
+    assert out.read_text(encoding="utf-8") == "before"

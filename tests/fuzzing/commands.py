@@ -97,7 +97,7 @@ JOBS = (
     Job("align {en.conllu} {de.conllu} -o out.links"),
     Job("align {en.txt} {de.txt} --weights -o out.links"),
     Job("align {pairs.tsv} -o out.links"),
-    Job("suggest -m {arc.model} {en.conllu} --annotated {prague.conllu} --count 2 -o out.conllu"),
+    Job("suggest -m {arc.model} {en.conllu} --annotated {de.conllu} --count 2 -o out.conllu"),
     Job("search upos=NOUN {en.conllu} {prague.conllu} --count"),
     Job("search deprel=nsubj {en.conllu} -o out.conllu"),
     Job("tokenize --language de {de.txt} -o out.txt"),
