@@ -25,11 +25,24 @@ BOUNDARY = 0
 BACKOFF = 0.2
 
 
-def note_untagged(name: str, untagged: int, words: int, *, column: str = "upos") -> None:
-    """Give a notice of words without tags, if others have them."""
-    if 0 < untagged < words:
-        found = f"{untagged:,} of {pluralise(words, 'word')} have no {column.upper()}"
-        notice(f"{name}: {found}; tag the text first (qsproj tag)")
+@dataclass(slots=True)
+class TagCount:
+    """A count of words, and of those without a tag in any of the ``columns``. Mutable; final."""
+
+    columns: Sequence[str] = ("upos",)
+    words: int = 0
+    untagged: int = 0
+
+    def add(self, sentence: Sentence) -> None:
+        rows = zip(*(getattr(sentence, column) for column in self.columns), strict=True)
+        self.words += len(sentence)
+        self.untagged += list(rows).count((UNSPECIFIED,) * len(self.columns))
+
+    def note(self, name: str) -> None:
+        """Give a notice of words without tags, if others have them."""
+        if 0 < self.untagged < self.words:
+            found = f"{self.untagged:,} of {pluralise(self.words, 'word')} have no {self.columns[0].upper()}"
+            notice(f"{name}: {found}; tag the text first (qsproj tag)")
 
 
 def read_tagged(paths: Sequence[str]) -> Iterator[Sentence]:

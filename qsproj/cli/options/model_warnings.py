@@ -15,7 +15,7 @@ from qsproj.models.converter.converter import Converter
 from qsproj.models.parser import Parser
 from qsproj.models.storage import Provenance, load_made
 from qsproj.models.tagging.tagger import Tagger
-from qsproj.pipelines.treebanks import note_untagged
+from qsproj.pipelines.treebanks import TagCount
 from qsproj.progress import notice
 
 FEWEST_WORDS = 50  # least number for a warning
@@ -115,12 +115,11 @@ _TAGS_LOOKED_AT = 1000  # sentences; a file is treated as untagged if none of th
 
 
 def _noting_untagged(sentences: Iterator[Sentence], columns: Sequence[str], name: str) -> Iterator[Sentence]:
-    words = untagged = 0
+    count = TagCount(columns)
     for sentence in sentences:
-        rows = zip(*(getattr(sentence, column) for column in columns), strict=True)
-        words, untagged = words + len(sentence), untagged + sum(set(row) == {UNSPECIFIED} for row in rows)
+        count.add(sentence)
         yield sentence
-    note_untagged(name_of(name), untagged, words, column=columns[0])
+    count.note(name_of(name))
 
 
 def refusing_untagged(

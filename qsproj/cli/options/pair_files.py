@@ -1,7 +1,7 @@
 """Options for files of sentence pairs and hand alignments, and functions to read them."""
 
 import argparse
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import chain, cycle
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from qsproj.corpus.formats import ALIGNMENTS, DEFAULT_ALIGNMENT_FORMAT, names_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, SentenceLengthError, UsageError
-from qsproj.pipelines.treebanks import note_untagged
+from qsproj.pipelines.treebanks import TagCount
 
 if TYPE_CHECKING:
     from qsproj.models.joint.joint_parser import JointParser, ParsedPair
@@ -128,14 +128,13 @@ def tagged_pairs(
         if learns_tags and side == "target":
             remedy += "; the model learns from tagged targets, only biparse takes untagged ones"
         raise DataError(name, None, "no word with a UPOS tag", "the tags that parsers read", remedy)
-    words, untagged = Counter[str](), Counter[str]()
+    counts = {side: TagCount() for side in tagged_sides(model)}
     for pair in chain(waiting, pairs):
-        for side in tagged_sides(model):
-            words[side] += len(getattr(pair, side))
-            untagged[side] += getattr(pair, side).upos.count(UNSPECIFIED)
+        for side, count in counts.items():
+            count.add(getattr(pair, side))
         yield pair
-    for side in words:
-        note_untagged(name_of(getattr(files, side)), untagged[side], words[side])
+    for side, count in counts.items():
+        count.note(name_of(getattr(files, side)))
 
 
 def located_pairs(

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from qsproj.conventions import Rng
-from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import NothingToLearnError
 from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.spec import CheckedOptions, option_field
-from qsproj.pipelines.treebanks import Treebank, note_untagged
+from qsproj.pipelines.treebanks import TagCount, Treebank
 
 if TYPE_CHECKING:  # it imports numba, and help of the options should not wait for it
     from qsproj.models.parser import Parser
@@ -105,16 +104,16 @@ def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]
 
     NothingToLearnError when no source word had a head or no target word a tag.
     """
-    parsed, words, untagged = False, 0, 0
+    parsed, tags = False, TagCount()
     for pair in pairs:
         parsed = parsed or has_tree(pair.source)
-        words, untagged = words + len(pair.target), untagged + pair.target.upos.count(UNSPECIFIED)
+        tags.add(pair.target)
         yield pair
     if not parsed:
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
-    if untagged == words:
+    if tags.untagged == tags.words:
         raise NothingToLearnError("no target word has a UPOS tag; tag the target first (qsproj tag)")
-    note_untagged("the target", untagged, words)
+    tags.note("the target")
 
 
 # Re-iterable sentence pairs of each source with its target. All methods but one take a single source.
