@@ -166,14 +166,7 @@ def suggest(
     >>> len(qsproj.suggest(parser, english[20:60], count=3, annotated=english[:20]))
     3
     """
-    from qsproj.pipelines.suggest import (
-        Costs,
-        candidates_of,
-        kinds_for,
-        not_annotated,
-        rank,
-        with_uncertainty,
-    )
+    from qsproj.pipelines.suggest import candidates_of, not_annotated, suggested
 
     if not hasattr(model, "arc_probabilities"):
         raise WrongTypeError(f"found {described(model)} as model, expected a parser or a converter")
@@ -182,14 +175,11 @@ def suggest(
         for name, limit in (("count", count), ("words", words))
     }
     known = sentences_of(annotated, "annotated", least=0)
-    ranked = rank(
-        candidates_of(model, not_annotated(sentences_of(sentences, "sentences"), known, name="sentences")),
-        annotated=known,
-        costs=Costs.in_words(sentence_cost),
-        kinds=None if plain else kinds_for(model),
-        **limits,
+    new = not_annotated(sentences_of(sentences, "sentences"), known, name="sentences")
+    candidates, ways = candidates_of(model, new), {"plain": plain, "predict": predict}
+    return list(
+        suggested(model, candidates, annotated=known, limits=limits, sentence_cost=sentence_cost, **ways)
     )
-    return list(with_uncertainty(ranked, model, predict=predict))
 
 
 def load_model(path: str | Path) -> AnyModel:

@@ -13,6 +13,7 @@ import argparse
 
 from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import adding_lines
+from qsproj.cli.options.shared import values_of
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all
@@ -45,14 +46,7 @@ EXAMPLES = """examples:
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import LOOKED_AT, refusing_untagged, warn_unknown_tags
     from qsproj.models.parser import load_parser
-    from qsproj.pipelines.suggest import (
-        Costs,
-        candidates_of,
-        kinds_for,
-        not_annotated,
-        rank,
-        with_uncertainty,
-    )
+    from qsproj.pipelines.suggest import candidates_of, not_annotated, suggested
 
     parser, name = load_parser(options.model), name_of(options.input)
     annotated = list(read_all(options.annotated))
@@ -61,9 +55,7 @@ def run(options: argparse.Namespace) -> None:
         candidates = candidates_of(parser, refusing_untagged(new, parser, path=options.model, name=name))
     looked_at = [one.sentence for one in candidates[:LOOKED_AT]]
     warn_unknown_tags(looked_at, parser, path=options.model, name=name)
-    costs = Costs.in_words(options.sentence_cost)
-    kinds = None if options.plain else kinds_for(parser)
-    ranked = rank(
-        candidates, annotated=annotated, count=options.count, words=options.words, costs=costs, kinds=kinds
-    )
-    write_conllu(with_uncertainty(ranked, parser, predict=options.predict), options.output)
+    limits = {"count": options.count, "words": options.words}
+    ways = values_of(options, "sentence_cost", "plain", "predict")
+    found = suggested(parser, candidates, annotated=annotated, limits=limits, **ways)
+    write_conllu(found, options.output)

@@ -6,7 +6,7 @@ or previously suggested sentences count less.
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -91,6 +91,25 @@ def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candida
             raise MissingTreeError
         candidates.append(Candidate(sentence, word_uncertainties(parser, sentence)))
     return candidates
+
+
+def suggested(
+    parser: Parser,
+    candidates: Sequence[Candidate],
+    *,
+    annotated: Iterable[Sentence],
+    limits: Mapping[str, int | None],
+    sentence_cost: float,
+    plain: bool,
+    predict: bool,
+) -> Iterator[Sentence]:
+    """Yield the sentences to annotate as :func:`rank` orders them, each :func:`with_uncertainty`.
+
+    ``limits``: ``count`` and ``words``. ``sentence_cost``: in words. ``plain``: by uncertainty alone.
+    """
+    kinds, costs = None if plain else kinds_for(parser), Costs.in_words(sentence_cost)
+    ranked = rank(candidates, annotated=annotated, costs=costs, kinds=kinds, **limits)
+    return with_uncertainty(ranked, parser, predict=predict)
 
 
 def with_uncertainty(candidates: Iterable[Candidate], parser: Parser, *, predict: bool) -> Iterator[Sentence]:
