@@ -79,10 +79,12 @@ def project_tags_only(
     targets = (pair.target for pair in keeping_first(pairs, kept) if len(pair.target))
     unlabelled, report = train_dmv(targets, options=training, run=run)
     model = with_relations(unlabelled, kept, (unlabelled.parse(pair.target) for pair in kept), rng=rng)
-    trees = partial(_mapped, model.parse, run=run)
-    return Projected(
-        model, _summary(report), trees=lambda: trees(without_tree(pair.target) for pair in pairs)
-    )
+    trees = partial(_mapped, partial(tree_by_tags, model), pairs, run)
+    return Projected(model, _summary(report), trees=trees)
+
+
+def tree_by_tags(model: Dmv, pair: SentencePair) -> Sentence:
+    return model.parse(pair.target)
 
 
 def _mapped(tree: Callable[[Item], Sentence], items: Iterable[Item], run: EMRun) -> Iterator[Sentence]:
