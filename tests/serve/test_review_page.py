@@ -425,6 +425,19 @@ def test_corrections_that_are_not_confirmed_are_kept_for_learning(browser, servi
         assert path.read_text(encoding="utf-8") == DRAFT
 
 
+def test_the_sentence_asked_for_last_is_opened(window):
+    page = window()
+    late, loads = [], re.compile(r"/api/sentences/3$")
+    page.route(loads, late.append)
+    with page.expect_request(loads):
+        page.locator("#list button", has_text="long").first.click()
+    show(page, "arabic")
+    with page.expect_response(loads):
+        late[0].continue_()
+    page.wait_for_timeout(200)
+    assert page.locator("#name").inner_text() == "arabic"
+
+
 @pytest.mark.parametrize("next_one", ["unsure", "long"])
 def test_corrections_made_while_a_sentence_loads_are_kept(window, next_one):
     page = window()

@@ -109,8 +109,8 @@ def test_words_are_decided_by_single_keys(browser, serving, files):
         tab.locator("tr.contexts li").first.wait_for()
         assert tab.locator("tr.contexts li bdi b").first.inner_text() == "Hund"
         tab.locator("tr.contexts li button").first.click()
-        tab.locator("#name", has_text="sample-001").wait_for()
-        assert tab.evaluate("document.activeElement.dataset.word") == "2"
+        tab.locator("#words tr[data-word='2']:focus").wait_for()
+        assert tab.locator("#name").inner_text() == "sample-001"
         tab.close()
 
 

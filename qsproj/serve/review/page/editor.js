@@ -18,6 +18,7 @@ export class Editor {
     this.open_ = null; // the sentence from the server, with the states of its tree
     this.kept = new Map(); // sentences with unconfirmed corrections, by index
     this.taken = null; // the selected word, waiting for its head
+    this.opening = 0; // how many sentences were asked for
     this.stale = false; // whether a refresh waits until nothing is being typed or chosen
     this.doubted = null; // the unusual tree whose confirmation was refused once
     this.confirmed = []; // indices of sentences confirmed in this window, in order
@@ -47,11 +48,14 @@ export class Editor {
   unsaved() { return this.changed || this.kept.size > 0; }
   forget() { this.kept.clear(); this.confirmed = []; this.open_ = null; }
 
+  /** Open a sentence, at a word; a later request replaces one that is still pending. */
   async open(index, word = null) {
+    const own = (this.opening += 1);
     let lost = "";
     const refused = (reason) => { lost = `Corrections of ${this.open_.id} are not saved: ${reason}`; };
     if (this.changed && !(await this.keep({ leaves: true, refused }))) this.kept.set(this.index, this.open_);
     const kept = this.kept.get(index), sentence = kept ?? this.#fresh(await ask(`sentences/${index}`));
+    if (own !== this.opening) return;
     // Corrections made during these requests are kept, too.
     if (this.changed && this.kept.get(this.index) !== this.open_) return this.open(index, word);
     this.kept.delete(index);
