@@ -428,7 +428,7 @@ def test_corrections_that_are_not_confirmed_are_kept_for_learning(browser, servi
 def test_the_sentence_asked_for_last_is_opened(window):
     page = window()
     late, loads = [], re.compile(r"/api/sentences/3$")
-    page.route(loads, late.append)
+    page.route(loads, lambda route: late.append(route))
     with page.expect_request(loads):
         page.locator("#list button", has_text="long").first.click()
     show(page, "arabic")
