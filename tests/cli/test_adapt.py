@@ -84,6 +84,16 @@ def test_a_parser_is_adapted(run_cli, folder, tmp_path):
     assert given.code == 0
 
 
+def test_a_parser_of_text_still_reads_text(run_cli, folder, tmp_path):
+    tagger, parser, model, adapted = (tmp_path / name for name in ("tagger", "parser", "model", "adapted"))
+    run_cli("train-tagger", SOURCE, "--language", "en", "-o", tagger)
+    run_cli("train", SOURCE, "-o", parser, "--epochs", "1", "--features", "words")
+    run_cli("bundle", tagger, parser, "-o", model)
+    assert run_cli("adapt", "--parser", model, "--target", folder / "target.40", "-o", adapted).code == 0
+    parsed = run_cli("parse", "-m", adapted, "-", stdin="The dog sleeps .\n")
+    assert (parsed.code, parsed.out.count("\troot\t")) == (0, 1), parsed.err
+
+
 def test_trees_may_cross_where_told(run_cli, folder, tmp_path):
     pair = ("--source", folder / "source.40", "--target", folder / "target.40", "--epochs", "1")
     told = run_cli("adapt", *pair, "--nonprojective", "-o", tmp_path / "m")
