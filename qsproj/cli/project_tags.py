@@ -39,6 +39,7 @@ OPTIONS = (
     ),
     Option("--alignment FILE", "links of source and target, best with weights", required=True, several=True),
     ALIGNMENT_FORMAT,
+    shared.PAIRING,
     Option("-o, --output MODEL", "where the tagger is written", required=True),
     shared.language(of="target language"),
     Option("--tagged FILE ...", "target sentences with UPOS; few are enough"),
@@ -82,7 +83,10 @@ def run(options: argparse.Namespace) -> None:
     if len(rows) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
     form, code = options.alignment_format, options.language
-    texts = [AlignedFiles(*row, form) if is_conllu(row[1]) else AlignedText(*row, form, code) for row in rows]
+    texts = [
+        AlignedFiles(*row, form, options.pair) if is_conllu(row[1]) else AlignedText(*row, form, code)
+        for row in rows
+    ]
     few = list(read_tagged(options.tagged))
     lexicon = lexicon_of(options.lexicon, options.lemmatizer, options.language)
     if "lemma" in (options.columns or ()) and not lexicon.has_lemmas and "lemma" not in columns_shown(few):
