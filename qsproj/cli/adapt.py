@@ -22,7 +22,9 @@ OPTIONS = (
     Option("--source FILE", "trees in the old style, CoNLL-U"),
     Option("--target FILE", "the same sentences with trees in the new style", required=True),
     Option("-o, --output MODEL", "where the model is written", required=True),
-    Option("--parser MODEL", "parser of the old style, to adapt to the new style; one of plain text stays one"),
+    Option(
+        "--parser MODEL", "parser of the old style, to adapt to the new style; one of plain text stays one"
+    ),
     Option("--epochs N", "passes over the data (default: more for less data)"),
     Option("--projective", "arcs cross only if those of SOURCE do"),
     Option("--nonprojective", "arcs may cross", instead=True),

@@ -425,15 +425,24 @@ def read_links_in_misc(
     path: PathOrFile, sizes: Iterable[tuple[int, int]] | None = None
 ) -> Iterator[Alignment]:
     """Yield the alignment of each sentence of a target file, consuming ``sizes`` in parallel."""
-    name, of_pairs = name_of(path), None if sizes is None else iter(sizes)
+    name, of_pairs, links = name_of(path), None if sizes is None else iter(sizes), 0
     for target in read_conllu(path):
         size = None if of_pairs is None else next(of_pairs, (0, 0))
         if size is not None and size[1] != len(target):
             found, expected = f"a sentence of {len(target)} words", f"one of {size[1]}"
             raise _other_sentences(name, line_of(target), found, expected)
-        yield links_in_misc(target, size[0] if size else None, name=name)
+        alignment = links_in_misc(target, size[0] if size else None, name=name)
+        links += len(alignment.links)
+        yield alignment
+    note_links(links, name)
     if of_pairs is not None and next(of_pairs, None) is not None:
         raise _other_sentences(name, None, "the end of the file", "as many sentences as there are pairs")
+
+
+def note_links(found: int, name: str) -> None:
+    """Give a notice of a file without links in MISC."""
+    if not found:
+        notice(f"{name}: no word has links in MISC, such as {LINKS}=2,4")
 
 
 def _other_sentences(name: str, line: int | None, found: str, expected: str) -> DataError:

@@ -10,7 +10,7 @@ from itertools import chain, islice, product, repeat
 
 import numpy as np
 
-from qsproj.corpus.alignments import MISC_FORMAT, links_in_misc, naming_option
+from qsproj.corpus.alignments import MISC_FORMAT, links_in_misc, naming_option, note_links
 from qsproj.corpus.bitext import checked_side
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.contractions import tokens_of
@@ -60,8 +60,7 @@ class AlignedFiles:
             alignment = links_in_misc(target, len(source), name=self.target)
             links += len(alignment.links)
             yield SentencePair(source, target, alignment)
-        if not links:
-            notice(f"{self.target}: no word has links in MISC, such as Align=2,4")
+        note_links(links, self.target)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 
+from qsproj.corpus.alignments import read_links_in_misc
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.pairs.aligned import AlignedFiles, pair_aligned
@@ -53,6 +54,9 @@ def test_a_target_without_links_in_misc_is_noticed(tmp_path):
         pairs = list(AlignedFiles(*paths, paths[1], "misc"))
     assert [len(pair.alignment.links) for pair in pairs] == [0, 0]
     assert said == [f"{paths[1]}: no word has links in MISC, such as Align=2,4"]
+    with notices(said.append):
+        list(read_links_in_misc(paths[1]))
+    assert said[1:] == said[:1]
 
 
 def test_by_order_when_a_side_has_no_ids():
