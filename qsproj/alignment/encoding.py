@@ -42,17 +42,13 @@ class LinkedPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedPairs:
-    """Consecutive sentence pairs as arrays; pairs with an empty side, or too long, have no tokens.
+    """Consecutive sentence pairs as arrays; pairs with an empty side, or too long, have no tokens."""
 
-    ``source_words``, ``target_words`` int32[T]: vocabulary numbers of all tokens, those of each sentence from
-    ``source_offsets``, ``target_offsets`` int64[S+1]. ``lengths`` int64[S, 2]: words of all pairs.
-    """
-
-    source_words: Numbers
-    target_words: Numbers
-    source_offsets: NDArray[np.int64]
-    target_offsets: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    source_words: Numbers  # int32[T]: vocabulary numbers of all tokens
+    target_words: Numbers  # int32[T]
+    source_offsets: NDArray[np.int64]  # int64[S+1]: where the tokens of each sentence start
+    target_offsets: NDArray[np.int64]  # int64[S+1]
+    lengths: NDArray[np.int64]  # int64[S, 2]: words of all pairs
 
     @property
     def cell_offsets(self) -> NDArray[np.int64]:

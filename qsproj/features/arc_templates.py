@@ -37,18 +37,14 @@ class TemplateSet:
 
 @dataclass(frozen=True, slots=True)
 class CompiledTemplates:
-    """Compiled templates for the kernels; see :mod:`qsproj.kernels.features.arc_features` for the codes.
+    """Compiled templates for the kernels; see :mod:`qsproj.kernels.features.arc_features` for the codes."""
 
-    ``attributes`` name the columns of the atoms. ``operations``, ``seeds``: of each of ENDS; seeds differ.
-    ``plain``, ``directed``: ends of the runs of templates that fire both ways, and only directed.
-    """
-
-    attributes: tuple[str, ...]
-    operations: Numbers
-    seeds: Hashes
+    attributes: tuple[str, ...]  # columns of the atoms
+    operations: Numbers  # of each of ENDS
+    seeds: Hashes  # of each of ENDS, which differ
     between: Numbers
-    plain: int
-    directed: int
+    plain: int  # end of the templates that fire both ways
+    directed: int  # end of those that fire only directed
 
 
 def _pairs(word: str) -> tuple[Template, ...]:

@@ -38,14 +38,10 @@ MOST_REMEMBERED = 1 << 18  # words with cached hashes: 25 MB for twelve attribut
 
 @dataclass(frozen=True, slots=True)
 class EncodedSentence:
-    """An encoded sentence for the arc-feature kernels.
+    """An encoded sentence for the arc-feature kernels."""
 
-    ``atoms`` uint64[n + 1 + 2 * PADDING, A]: hash of attribute a of position p in row ``p + PADDING``.
-    ``tags`` uint8[n + 1]: number of each position's UPOS; 0 for the root.
-    """
-
-    atoms: Hashes
-    tags: NDArray[np.uint8]
+    atoms: Hashes  # uint64[n + 1 + 2 * PADDING, A]: hash of attribute a of position p in row ``p + PADDING``
+    tags: NDArray[np.uint8]  # uint8[n + 1]: number of each position's UPOS; 0 for the root
 
     def __len__(self) -> int:
         return len(self.tags) - 1

@@ -20,14 +20,10 @@ Chain = TypeVar("Chain", bound=Any)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainExample:
-    """A training sentence, or the characters of a line.
+    """A training sentence, or the characters of a line."""
 
-    ``rows`` int32[n, K]: weight rows of the active features, -1 for none. ``known``: tags int32[n], or the
-    log evidence of weighted sets of tags, float32[n, T].
-    """
-
-    rows: Numbers
-    known: NDArray[Any]
+    rows: Numbers  # int32[n, K]: weight rows of the active features, -1 for none
+    known: NDArray[Any]  # tags int32[n], or the log evidence of weighted sets of tags, float32[n, T]
     strength: float
 
 

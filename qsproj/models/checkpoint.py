@@ -36,15 +36,11 @@ _EPOCH = {"epoch": _COUNT, "loss": _NUMBER, "score": optional(_NUMBER), "seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A folder for training states: one file per stage, replaced when a newer state is saved.
-
-    ``resume``: whether to continue from a saved state; without one, training starts from the beginning.
-    ``fingerprint``: of the data and of all options but those for the length of training; see :meth:`of`.
-    """
+    """A folder for training states: one file per stage, replaced when a newer state is saved."""
 
     folder: Path
-    resume: bool = False
-    fingerprint: str = ""
+    resume: bool = False  # whether to continue from a saved state; without one, training starts anew
+    fingerprint: str = ""  # of the data and of all options but the length of training; see :meth:`of`
 
     def path(self, stage: str) -> Path:
         return self.folder / f"{stage}.checkpoint"

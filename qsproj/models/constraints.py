@@ -35,13 +35,10 @@ LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstrainedInference(TreeDecoder):
-    """Inference over the trees within one of several sets of arcs, which share no tree.
+    """Inference over the trees within one of several sets of arcs, which share no tree."""
 
-    ``cases``: bool[n+1, n+1] each. ``evidence`` float64[n+1, n+1]: added to arc scores, natural log, finite.
-    """
-
-    cases: tuple[Mask, ...]
-    evidence: Scores
+    cases: tuple[Mask, ...]  # bool[n+1, n+1] each
+    evidence: Scores  # float64[n+1, n+1]: added to arc scores, natural log, finite
 
     @property
     def allowed(self) -> Mask:
@@ -97,15 +94,12 @@ class ConstrainedInference(TreeDecoder):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Constraints:
-    """The known part of the analysis of one sentence: ``heads`` int32[n+1], -1 where unknown.
+    """The known part of the analysis of one sentence."""
 
-    ``relations``, ``tags``: of each word, ``_`` where unknown. ``spans``: first and last word of each.
-    """
-
-    heads: Heads
-    relations: tuple[str, ...]
-    tags: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...] = ()
+    heads: Heads  # int32[n+1], -1 where unknown
+    relations: tuple[str, ...]  # of each word, ``_`` where unknown
+    tags: tuple[str, ...]  # of each word, ``_`` where unknown
+    spans: tuple[tuple[int, int], ...] = ()  # first and last word of each
 
     def __len__(self) -> int:
         return len(self.relations)

@@ -20,20 +20,15 @@ _LIKE: dict[type, Check] = {bool: flag, int: whole(0, 1 << 31), float: number(),
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldSpec:
-    """Properties of an option field.
+    """Properties of an option field."""
 
-    ``help``: text for ``--help``, without the default. ``least``, ``most``: the range of a number.
-    ``within``: whether the bounds themselves are out of range. ``expected``: the range in messages, where not
-    from the bounds. ``known``: noun for a name or names, and the known ones. ``metavar``: as in ``--help``.
-    """
-
-    help: str = ""
-    least: float = -math.inf
+    help: str = ""  # text for ``--help``, without the default
+    least: float = -math.inf  # the range of a number
     most: float = math.inf
-    within: bool = False
-    expected: str = ""
-    known: tuple[str, Collection[str]] | None = None
-    metavar: str | None = None
+    within: bool = False  # whether the bounds themselves are out of range
+    expected: str = ""  # the range in messages, where not from the bounds
+    known: tuple[str, Collection[str]] | None = None  # noun for a name or names, and the known ones
+    metavar: str | None = None  # as in ``--help``
 
     def check(self, name: str, value: Any) -> None:
         if value is None:

@@ -122,15 +122,11 @@ FUNCTION_WORDS: tuple[FunctionWordRule, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A coordination in a tree.
+    """A coordination in a tree."""
 
-    ``top``: its head word: a conjunct, or in the Prague family a coordinator. ``links``: words on the path
-    from one conjunct to the next: those of a chain, or the coordinator.
-    """
-
-    top: int
+    top: int  # its head word: a conjunct, or in the Prague family a coordinator
     conjuncts: tuple[int, ...]
-    links: tuple[int, ...] = ()
+    links: tuple[int, ...] = ()  # words on the path between conjuncts: those of a chain, or the coordinator
 
 
 def find_groups(tree: WorkingTree, style: Style) -> list[Group]:

@@ -46,14 +46,11 @@ class ChoiceTrainer(Trainer[Choice, Weights]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SenseRows:
-    """The senses of a sentence's words: ``words`` int32[E], ascending.
+    """The senses of a sentence's words."""
 
-    ``chances`` float64[E], with a sum of at most 1 for a word. ``rows`` int32[E, T]: their rows of weights.
-    """
-
-    words: Numbers
-    chances: Floats
-    rows: Numbers
+    words: Numbers  # int32[E], ascending
+    chances: Floats  # float64[E], with a sum of at most 1 for a word
+    rows: Numbers  # int32[E, T]: their rows of weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -85,17 +85,13 @@ _LEGEND_MARGIN, _LEGEND_TEXT, _LEGEND_ROW = 12, 52, 18
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A piece of SVG with its size.
+    """A piece of SVG with its size."""
 
-    ``title``: a description in plain text, for screen readers. ``width``, ``height``: size in pixels; the
-    origin is the top left corner. ``markup``: SVG elements. ``marks``: the marks to explain in a legend.
-    """
-
-    title: str
-    width: float
+    title: str  # a description in plain text, for screen readers
+    width: float  # size in pixels; the origin is the top left corner
     height: float
-    markup: str = field(repr=False)
-    marks: frozenset[Mark] = frozenset()
+    markup: str = field(repr=False)  # SVG elements
+    marks: frozenset[Mark] = frozenset()  # the marks to explain in a legend
 
     @property
     def svg(self) -> str:

@@ -17,33 +17,24 @@ COLUMNS = ("upos", "xpos", "feats", "lemma")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option ``-o, --output FILE``, or an argument ``FILE ...``, or ``[FILE]`` that may be left out.
+    """An option ``-o, --output FILE``, or an argument ``FILE ...``, or ``[FILE]`` that may be left out."""
 
-    ``written``: as the help shows it. N, K and PIXELS are whole numbers, P is a probability, NAME,... are
-    columns. The help is completed by a ``default`` that is a number, or ``-``, a standard stream. ``least``,
-    ``most``: range; a float as ``least`` allows any number. ``several``: it may be given several times.
-    ``needs``: another option, ``--text``, or some values of one, ``--method a, b``, without which it is not
-    read. ``writes``: an output, as ``-o`` always is, which may replace these inputs. ``former``: an old name,
-    not shown. ``dest``: name in the namespace. ``alone``: with it, arguments are not required. ``instead``:
-    an alternative to the option before it.
-    """
-
-    written: str
+    written: str  # as the help shows it: N, K, PIXELS whole numbers, P a probability, NAME,... columns
     help: str
     _: KW_ONLY
-    default: str | float | None = None
+    default: str | float | None = None  # a number, or ``-``, a standard stream, completes the help
     choices: Collection[str] | Collection[int] = ()
-    least: float = 1
+    least: float = 1  # range; a float as ``least`` allows any number
     most: float = math.inf
     required: bool = False
-    several: bool = False
-    needs: str = ""
-    writes: str | None = None
-    former: str | None = None
-    dest: str | None = None
+    several: bool = False  # it may be given several times
+    needs: str = ""  # an option, ``--text``, or values of one, ``--method a, b``; without it, not read
+    writes: str | None = None  # an output, as ``-o`` always is, which may replace these inputs
+    former: str | None = None  # an old name, not shown
+    dest: str | None = None  # name in the namespace
     hidden: bool = False
-    alone: bool = False
-    instead: bool = False
+    alone: bool = False  # with it, arguments are not required
+    instead: bool = False  # an alternative to the option before it
 
     def add_to(self, container: Any) -> argparse.Action:
         words = [word.removesuffix(",") for word in re.sub(r"^\[(.*)]$", r"\1", self.written).split()]

@@ -64,15 +64,12 @@ class Inflection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """A question of convention about words: possible tags, words, and counts in text and bitext.
+    """A question of convention about words: possible tags, words, and counts in text and bitext."""
 
-    ``place``: the number of its line. ``counts``: as text, the last the expected number of wrong words.
-    """
-
-    place: int
+    place: int  # the number of its line
     name: str
     tags: tuple[str, ...]
-    counts: tuple[str, ...]
+    counts: tuple[str, ...]  # as text, the last the expected number of wrong words
     words: tuple[str, ...]
     practice: str
 

@@ -18,17 +18,13 @@ from qsproj.corpus.sentence import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A class of words, recognised in a treebank by relation and features.
+    """A class of words, recognised in a treebank by relation and features."""
 
-    ``name``: for people. ``tags``: the possible answers. ``relations``: without subtypes; empty: any.
-    ``features``: one of these; empty: any, also none. ``apart``: UPOS tags and features outside the class.
-    """
-
-    name: str
-    tags: tuple[str, ...]
-    relations: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
-    apart: tuple[str, ...] = ()
+    name: str  # for people
+    tags: tuple[str, ...]  # the possible answers
+    relations: tuple[str, ...] = ()  # without subtypes; empty: any
+    features: tuple[str, ...] = ()  # one of these; empty: any, also none
+    apart: tuple[str, ...] = ()  # UPOS tags and features outside the class
 
     def covers(self, upos: str, relation: str, features: frozenset[str]) -> bool:
         """Return whether a word with these cells belongs to the class."""

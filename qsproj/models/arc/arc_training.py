@@ -38,21 +38,16 @@ Trained = TypeVar("Trained")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Sentences prepared for training.
+    """Sentences prepared for training."""
 
-    ``sentences``, ``weights``: the usable ones. ``examples``: their weighted objectives, then those of
-    sentences without a tree. ``start``: the untrained scorer. ``support`` uint64[buckets / 64]: the features
-    that exist. ``ignored``: columns that are empty everywhere. ``skipped``: unusable sentences by reason.
-    """
-
-    sentences: list[Sentence]
-    weights: list[float]
-    examples: list[arc_learners.Example]
-    start: ArcScorer
+    sentences: list[Sentence]  # the usable ones
+    weights: list[float]  # theirs
+    examples: list[arc_learners.Example]  # their weighted objectives, then those of sentences without a tree
+    start: ArcScorer  # untrained
     inference: TreeDecoder
-    support: Hashes
-    ignored: tuple[str, ...]
-    skipped: dict[str, int]
+    support: Hashes  # uint64[buckets / 64]: the features that exist
+    ignored: tuple[str, ...]  # columns that are empty everywhere
+    skipped: dict[str, int]  # unusable sentences by reason
 
     def readable(self, sentences: Iterable[Sentence]) -> list[Sentence]:
         return [without_columns(sentence, self.ignored) for sentence in sentences]

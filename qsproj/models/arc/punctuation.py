@@ -56,16 +56,13 @@ def paired_marks(forms: Sequence[str]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeOfWords:
-    """A tree without its marks. ``heads``: of each word 1..n, marks passed over; those of marks are not read.
-
-    ``tags``: UPOS of words and marks. ``first``: the first word of each word's subtree.
-    """
+    """A tree without its marks."""
 
     forms: Sequence[str]
-    tags: Sequence[str]
+    tags: Sequence[str]  # UPOS of words and marks
     words: list[int]  # places of the words, ascending
-    heads: list[int]
-    first: list[int]
+    heads: list[int]  # of each word 1..n, marks passed over; those of marks are not read
+    first: list[int]  # the first word of each word's subtree
 
     def part_within(self, word: int, places: range) -> list[int]:
         """Return the word and those above it, up to the first with a head outside some places."""

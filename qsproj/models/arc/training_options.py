@@ -25,32 +25,23 @@ PENALTIES = ("entropy", "l1", "l2", "unlabelled")  # options of losses in nats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcObjective:
-    """An objective of training.
+    """An objective of training."""
 
-    ``name``, ``purpose``: the name for users, and a line.
-    ``loss_of``: maps the gold trees of a sentence to a loss, None to skip it; default: their likelihood.
-    ``margin``: of a likelihood, the score added to every wrong arc in training; such an objective can also
-        train relations in the tree, second-order factors and tags. None: not a likelihood.
-    ``plain``: whether weights move by plain steps, not by AdaGrad.
-    ``reads``: the options that only some objectives read, as the command line stores them.
-    ``epochs``, ``l2``: defaults, chosen on parts of the dev file of Danish.
-    ``scaled``: whether scores have no scale of their own and are rescaled after training.
-    ``batch``: whether it is one differentiable function of the scores in all epochs.
-    ``whole``: whether it cannot sum out missing heads. ``clustered``: whether arcs are in hidden clusters.
-    """
-
-    name: str
-    purpose: str
+    name: str  # for users
+    purpose: str  # a line for users
+    # Maps the gold trees of a sentence to a loss, None to skip it; default: their likelihood.
     loss_of: Callable[[GoldTrees, TrainingOptions], ArcLoss | None] | None = None
+    # Of a likelihood, the score added to every wrong arc in training; such an objective can also train
+    # relations in the tree, second-order factors and tags. None: not a likelihood.
     margin: float | None = None
-    plain: bool = False
-    reads: tuple[str, ...] = ()
-    epochs: int = 10
+    plain: bool = False  # whether weights move by plain steps, not by AdaGrad
+    reads: tuple[str, ...] = ()  # the options that only some objectives read, as the command line stores them
+    epochs: int = 10  # default, chosen on parts of the dev file of Danish, as ``l2``
     l2: float = 15.0
-    scaled: bool = False
-    batch: bool = False
-    whole: bool = False
-    clustered: bool = False
+    scaled: bool = False  # whether scores have no scale of their own and are rescaled after training
+    batch: bool = False  # whether it is one differentiable function of the scores in all epochs
+    whole: bool = False  # whether it cannot sum out missing heads
+    clustered: bool = False  # whether arcs are in hidden clusters
 
     def loss_for(self, gold: GoldTrees, options: TrainingOptions) -> ArcLoss | None:
         return self.loss_of(gold, options) if self.loss_of else gold.likelihood(self.margin or 0.0)

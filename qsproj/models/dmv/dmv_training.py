@@ -32,15 +32,11 @@ OWN_DECISIONS = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagCorpus:
-    """Tags and known heads of S sentences, W words in all.
+    """Tags and known heads of S sentences, W words in all."""
 
-    ``tags`` int16[W]: numbers in a tag inventory. ``starts`` int64[S+1]: the start of each sentence, and W.
-    ``heads`` int16[W]: 1-based within the sentence, 0 for the root, -1 where free.
-    """
-
-    tags: Tags
-    starts: NDArray[np.int64]
-    heads: NDArray[np.int16]
+    tags: Tags  # int16[W]: numbers in a tag inventory
+    starts: NDArray[np.int64]  # int64[S+1]: the start of each sentence, and W
+    heads: NDArray[np.int16]  # int16[W]: 1-based within the sentence, 0 for the root, -1 where free
 
     def __len__(self) -> int:
         return len(self.starts) - 1

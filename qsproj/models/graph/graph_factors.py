@@ -61,17 +61,13 @@ class FamilyFactors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentenceGraph:
-    """The candidate arcs of a sentence, one boolean each, and the factors over them.
+    """The candidate arcs of a sentence, one boolean each, and the factors over them."""
 
-    ``links`` int32[n+1, n+1]: the boolean of each candidate arc, -1 for the others. ``heads``, ``dependents``
-    int32[E]: the ends of each arc. ``graph``: LINK, the families, and hard factors; all scores zero.
-    """
-
-    links: Table
-    heads: Table
-    dependents: Table
+    links: Table  # int32[n+1, n+1]: the boolean of each candidate arc, -1 for the others
+    heads: Table  # int32[E]: the ends of each arc
+    dependents: Table  # int32[E]
     families: tuple[FamilyFactors, ...]
-    graph: FactorGraph
+    graph: FactorGraph  # LINK, the families, and hard factors; all scores zero
 
     def with_scores(self, link_scores: Floats, scores: Sequence[Floats]) -> FactorGraph:
         first, *rest = self.graph.groups
@@ -85,16 +81,12 @@ class SentenceGraph:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
-    """Arcs between the positions of one sentence, or of several concatenated ones.
+    """Arcs between the positions of one sentence, or of several concatenated ones."""
 
-    ``heads``, ``dependents`` int32[E], head after head; variables are 0..E - 1. ``before``, ``after``
-    int32[positions]: the boundary symbols left and right of the position's sentence.
-    """
-
-    heads: Table
-    dependents: Table
-    before: Table
-    after: Table
+    heads: Table  # int32[E], head after head; variables are 0..E - 1
+    dependents: Table  # int32[E]
+    before: Table  # int32[positions]: the boundary symbol left of the position's sentence
+    after: Table  # int32[positions]: that right of it
 
     @property
     def ends(self) -> tuple[Table, Table, Table]:

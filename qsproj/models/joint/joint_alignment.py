@@ -22,16 +22,13 @@ from qsproj.training.loop import learn
 
 @dataclass(frozen=True)
 class LinkChooser(Stored):
-    """An aligner that chooses among the links that another aligner proposes.
-
-    ``families``: members of LINK_FAMILIES in use. ``tagged``: whether it learned from tags and reads them.
-    """
+    """An aligner that chooses among the links that another aligner proposes."""
 
     takes = "pairs of sentences: align(pair)"
 
     weights: JointWeights
-    families: tuple[str, ...] = ()
-    tagged: bool = False
+    families: tuple[str, ...] = ()  # members of LINK_FAMILIES in use
+    tagged: bool = False  # whether it learned from tags and reads them
 
     def align(self, pair: SentencePair, *, threshold: float = 0.5) -> Alignment:
         """Return the links of at least probability ``threshold``; UsageError where it needs tags."""

@@ -37,24 +37,18 @@ MAX_LINK_LOG_ODDS = 4.0
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointScores:
-    """Natural-log scores of all factors in a pair's graph; or beliefs about them, as probabilities.
+    """Natural-log scores of all factors in a pair's graph; or beliefs about them, as probabilities."""
 
-    ``source``, ``target`` float64[m+1, m+1], float64[n+1, n+1]: arcs; those of an observed tree are not read.
-    ``links`` float64[k]: candidate links. ``fertility`` float64[m + n, B]: by number of links, the last bin
-    open: source words, then target words. ``factors`` float64[F]: quasi-synchronous factors. ``jumps``
-    float64[A, JUMP_SCORES]: one row for each ALIGNHMM: jumps by width, then no link. ``source_factors``,
-    ``target_factors``: float64[F] for each second-order family of a side. ``tags``: where there are any.
-    """
-
-    source: Scores
-    target: Scores
-    links: Floats
-    fertility: Floats
-    factors: Floats
+    source: Scores  # float64[m+1, m+1]: arcs; those of an observed tree are not read
+    target: Scores  # float64[n+1, n+1]: likewise
+    links: Floats  # float64[k]: candidate links
+    fertility: Floats  # float64[m + n, B]: by number of links, the last bin open: source, then target words
+    factors: Floats  # float64[F]: quasi-synchronous factors
+    # float64[A, JUMP_SCORES]: one row for each ALIGNHMM: jumps by width, then no link
     jumps: Floats = field(default_factory=lambda: np.zeros((0, JUMP_SCORES)))
-    source_factors: FamilyScores = ()
-    target_factors: FamilyScores = ()
-    tags: TagScores | None = None
+    source_factors: FamilyScores = ()  # float64[F] for each second-order family of the side
+    target_factors: FamilyScores = ()  # likewise
+    tags: TagScores | None = None  # where there are any
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -79,21 +73,16 @@ def interpolated(first: JointBeliefs, second: JointBeliefs, share: float) -> Joi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointGraph:
-    """The factors of a pair, given its known variables, as :func:`joint_graph` builds them.
-
-    ``known`` int8[V]: from `known_states`. ``joining``: int64[f], the numbers of the quasi-synchronous
-    factors that fire in any case, and of those in each group of the part ``factors``.
-    ``tags``: None where all tags are certain. ``free``: the sides whose arcs are all unknown. ``parts``: the
-    slice of groups of each part. ``graph``: all scores zero.
-    """
+    """The factors of a pair, given its known variables, as :func:`joint_graph` builds them."""
 
     structure: JointStructure
-    known: States
+    known: States  # int8[V]: from `known_states`
+    # int64[f]: the quasi-synchronous factors that fire in any case, and those of each group of ``factors``
     joining: tuple[NDArray[np.int64], ...]
-    tags: TagFactors | None
-    free: Sequence[Side]
-    parts: Mapping[str, slice]
-    graph: FactorGraph
+    tags: TagFactors | None  # None where all tags are certain
+    free: Sequence[Side]  # the sides whose arcs are all unknown
+    parts: Mapping[str, slice]  # the slice of groups of each part
+    graph: FactorGraph  # all scores zero
 
     def with_scores(self, scores: JointScores) -> FactorGraph:
         """Return the factor graph with these scores; ValueError for NaN."""
@@ -249,22 +238,17 @@ def _probabilities(beliefs: Beliefs, variables: Numbers, known: States) -> Float
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PreparedPair:
-    """The graph of a pair with the features of its factors: all that does not depend on the weights.
-
-    ``source``, ``target``, ``source_factors``, ``target_factors``: as in JointScores, arc scores as
-    log-probabilities of each word's heads. ``prior`` float64[k]: the aligner's log-odds of each link.
-    ``buckets``: features int32[rows, T] of each part in LEARNED. ``source_relations``: of observed trees.
-    """
+    """The graph of a pair with the features of its factors: all that does not depend on the weights."""
 
     structure: JointStructure
-    source: Scores
-    target: Scores
-    prior: Floats
-    buckets: Mapping[str, Numbers]
-    source_factors: FamilyScores = ()
-    target_factors: FamilyScores = ()
+    source: Scores  # as in JointScores, as log-probabilities of each word's heads
+    target: Scores  # likewise
+    prior: Floats  # float64[k]: the aligner's log-odds of each link
+    buckets: Mapping[str, Numbers]  # features int32[rows, T] of each part in LEARNED
+    source_factors: FamilyScores = ()  # as in JointScores
+    target_factors: FamilyScores = ()  # as in JointScores
     tags: PreparedTags | None = None
-    source_relations: tuple[str, ...] | None = None
+    source_relations: tuple[str, ...] | None = None  # of observed trees
 
 
 def prepare_pair(

@@ -40,32 +40,23 @@ _NO_ROWS = np.zeros((0, 4), dtype=np.int32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
-    """Grandparents or siblings of a side: the possible ones, and the pairs of arcs that make them.
+    """Grandparents or siblings of a side: the possible ones, and the pairs of arcs that make them."""
 
-    ``possible`` bool[n+1, n+1]: grandparent and grandchild; or two siblings, in either order. ``first``,
-    ``second`` int32[P]: the words of each pair. ``arcs`` int32[P, 2]: the variables of the two arcs.
-    """
-
-    possible: Mask
-    first: Table
-    second: Table
-    arcs: Table
+    possible: Mask  # bool[n+1, n+1]: grandparent and grandchild; or two siblings, in either order
+    first: Table  # int32[P]: the words of each pair
+    second: Table  # int32[P]
+    arcs: Table  # int32[P, 2]: the variables of the two arcs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One sentence of the pair.
+    """One sentence of the pair."""
 
-    ``arcs`` int32[n+1, n+1]: the variable of each arc; ALWAYS_TRUE for the arcs of an observed tree.
-    ``trees``: the possible trees; None: the tree is observed. ``families``: the second-order factors of
-    the side's own parser, where it is of second order and the tree is not observed.
-    """
-
-    arcs: Table
-    trees: TreeDecoder | None
+    arcs: Table  # int32[n+1, n+1]: the variable of each arc; ALWAYS_TRUE for the arcs of an observed tree
+    trees: TreeDecoder | None  # the possible trees; None: the tree is observed
     grand: Relation
     siblings: Relation
-    families: tuple[FamilyFactors, ...] = ()
+    families: tuple[FamilyFactors, ...] = ()  # second-order, of the side's own parser; none if observed
 
 
 def kept_arcs(marginals: Floats, *trees: Heads, least_probability: float = MIN_PROBABILITY) -> Mask:
@@ -223,50 +214,35 @@ FACTORS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagVariables:
-    """The TAG variables of the target words whose tags are uncertain, and their factors.
+    """The TAG variables of the target words whose tags are uncertain, and their factors."""
 
-    ``variables`` int32[U]: of K states; the one after the last has one state, for tags that are certain.
-    ``possible`` bool[U, K]: the tags that each word may have, first that of the sentence. ``arcs`` int32[F]:
-    variables of the arcs that have an end among these words. ``heads``, ``dependents`` int32[F]: indices of
-    their words among the U, or CERTAIN. ``links``, ``linked`` int32[L]: variables of the candidate links of
-    these words, and indices of their words among the U.
-    """
-
-    variables: Table
-    possible: Mask
-    arcs: Table
-    heads: Table
-    dependents: Table
-    links: Table
-    linked: Table
+    variables: Table  # int32[U]: of K states; the one after the last has one state, for tags that are certain
+    possible: Mask  # bool[U, K]: the tags that each word may have, first that of the sentence
+    arcs: Table  # int32[F]: variables of the arcs that have an end among these words
+    heads: Table  # int32[F]: indices of their words among the U, or CERTAIN
+    dependents: Table  # int32[F]
+    links: Table  # int32[L]: variables of the candidate links of these words
+    linked: Table  # int32[L]: indices of their words among the U
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointStructure:
-    """A joint graph without scores.
+    """A joint graph without scores."""
 
-    ``n_variables``: booleans, including the one that is always true. TAG variables come after them.
-    ``links`` int32[k, 2], ``link_variables`` int32[k]: candidate links, source and target word. ``results``
-    int32[P], ``pairs`` int32[P, 2]: variables of grandparents and siblings, sorted, once for each pair of
-    arcs that makes them true; and these pairs. ``families`` int8[F]: index of each quasi-synchronous factor's
-    family in FAMILIES. ``rows`` int32[F, 4]: the booleans of each factor, padded with ALWAYS_TRUE. ``words``
-    int32[F, 4]: target head, target dependent, and their source words. ``tags``: None: all are certain.
-    """
-
-    n_variables: int
+    n_variables: int  # booleans, including the one that is always true; TAG variables come after them
     source: Side
     target: Side
-    links: Table
-    link_variables: Table
-    results: Table
-    pairs: Table
-    families: NDArray[np.int8]
-    rows: Table
-    words: Table
+    links: Table  # int32[k, 2]: candidate links, source and target word
+    link_variables: Table  # int32[k]
+    results: Table  # int32[P]: variables of grandparents and siblings, sorted, once for each of ``pairs``
+    pairs: Table  # int32[P, 2]: variables of two arcs that make them true
+    families: NDArray[np.int8]  # int8[F]: of each quasi-synchronous factor, the index in FAMILIES
+    rows: Table  # int32[F, 4]: the booleans of each factor, padded with ALWAYS_TRUE
+    words: Table  # int32[F, 4]: target head, target dependent, and their source words
     synchronous: bool = False
     align_hmms: tuple[str, ...] = ()
     align_itg: bool = False
-    tags: TagVariables | None = None
+    tags: TagVariables | None = None  # None: all are certain
 
     @property
     def states(self) -> Numbers:

@@ -84,18 +84,13 @@ def count_hand_links(pairs: Iterable[SentencePair]) -> HandLinkCounts | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointExample:
-    """A training pair.
-
-    ``target_heads`` int32[n+1]: its target tree, all of whose arcs have variables. ``link_states`` int8[k] or
-    None: from :func:`observed_links`. ``source_heads`` int32[m+1] or None: the source parser's own tree,
-    where the source tree is inferred. ``target_tags`` int8[U] or None: the tag of each TAG variable.
-    """
+    """A training pair."""
 
     pair: PreparedPair
-    target_heads: Heads
-    link_states: States | None = None
-    source_heads: Heads | None = None
-    target_tags: States | None = None
+    target_heads: Heads  # int32[n+1]: its target tree, all of whose arcs have variables
+    link_states: States | None = None  # int8[k]: from :func:`observed_links`
+    source_heads: Heads | None = None  # int32[m+1]: the source parser's tree, where the source's is inferred
+    target_tags: States | None = None  # int8[U]: the tag of each TAG variable
 
     def graphs(self) -> list[JointGraph]:
         """Return the graphs given nothing; given target and hand links; given the source's tree, too."""
@@ -233,17 +228,14 @@ def train_joint_weights(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointData:
-    """Inputs of joint training, see :func:`prepare`.
-
-    ``parser``: untrained. ``target``: scores of the pairs' targets. ``skipped``: other pairs, by reason.
-    """
+    """Inputs of joint training, see :func:`prepare`."""
 
     options: BiparseOptions
-    parser: JointParser
+    parser: JointParser  # untrained
     pairs: Sequence[SentencePair]
-    target: joint_trees.TrainedTarget
+    target: joint_trees.TrainedTarget  # scores of the pairs' targets
     tags: TargetTags
-    skipped: dict[str, int]
+    skipped: dict[str, int]  # other pairs, by reason
     stages: Checkpoint | None
 
 

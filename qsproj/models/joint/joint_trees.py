@@ -62,19 +62,14 @@ def load_tree_parser(path: str) -> TreeParser:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TreeScores:
-    """The scores of the trees of a sentence.
+    """The scores of the trees of a sentence."""
 
-    ``marginals`` float64[n+1, n+1]: probability of each arc by the first order, for pruning; ``kept``
-    bool[n+1, n+1]: the arcs left. ``links`` float64[n+1, n+1]: arc scores beside the factors, natural log.
-    ``families``, ``factors``: second-order, float64[F] for each family. ``tagged``: arcs under other tags.
-    """
-
-    marginals: Scores
-    kept: Mask
-    links: Scores
-    families: tuple[FamilyFactors, ...] = ()
-    factors: FamilyScores = ()
-    tagged: TaggedArcs | None = None
+    marginals: Scores  # float64[n+1, n+1]: probability of each arc by the first order, for pruning
+    kept: Mask  # bool[n+1, n+1]: the arcs left
+    links: Scores  # float64[n+1, n+1]: arc scores beside the factors, natural log
+    families: tuple[FamilyFactors, ...] = ()  # of the second order
+    factors: FamilyScores = ()  # float64[F] for each family
+    tagged: TaggedArcs | None = None  # arcs under other tags
 
     def side(self, first_variable: int, trees: TreeDecoder) -> Side:
         return free_side(self.marginals, self.kept, first_variable, trees, families=self.families)

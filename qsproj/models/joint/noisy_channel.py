@@ -24,15 +24,11 @@ NO_FAMILY = -1
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SourceEvidence:
-    """Source arcs that count as seen, for the channel to generate.
+    """Source arcs that count as seen, for the channel to generate."""
 
-    ``chances`` float64[m+1, m+1]: probability of each arc. ``heads`` int32[m+1] or None: the known tree; else
-    ``forest`` float64[m+1, m+1]: arc scores, natural log; a tree drawn by them is the source's (thesis: M).
-    """
-
-    chances: Scores
-    heads: Heads | None = None
-    forest: Scores | None = None
+    chances: Scores  # float64[m+1, m+1]: probability of each arc
+    heads: Heads | None = None  # int32[m+1]: the known tree
+    forest: Scores | None = None  # else arc scores, natural log: a tree drawn by them (thesis: M)
 
 
 def tree_evidence(heads: Heads) -> SourceEvidence:

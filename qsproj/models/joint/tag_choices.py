@@ -45,16 +45,11 @@ NEUTRAL: TagScales = (1.0, 1.0, 1.0, 1.0)
 
 
 class TagScores(NamedTuple):
-    """Natural-log scores of TAG variables; or beliefs, as probabilities.
+    """Natural-log scores of TAG variables; or beliefs, as probabilities."""
 
-    ``words`` float64[U, K]: of each word's tags; impossible ones are not read. ``arcs`` float64[F, K, K]: of
-    arcs, [tag of head, tag of dependent], a certain tag at 0. ``links`` float64[L, K]: of links, with the tag
-    of the target word.
-    """
-
-    words: Floats
-    arcs: Floats
-    links: Floats
+    words: Floats  # float64[U, K]: of each word's tags; impossible ones are not read
+    arcs: Floats  # float64[F, K, K]: of arcs, [tag of head, tag of dependent], a certain tag at 0
+    links: Floats  # float64[L, K]: of links, with the tag of the target word
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,15 +127,11 @@ def no_scores(tags: TagVariables) -> TagScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagChoices:
-    """The words of a target sentence whose tags are uncertain.
+    """The words of a target sentence whose tags are uncertain."""
 
-    ``words`` int32[U]: ascending, at least one. ``tags``: the likely tags of each, at least two, that of the
-    sentence first. ``scores`` float64[U, K]: the tagger's, relative to the first, natural log; or -inf.
-    """
-
-    words: Numbers
-    tags: tuple[tuple[str, ...], ...]
-    scores: Floats
+    words: Numbers  # int32[U]: ascending, at least one
+    tags: tuple[tuple[str, ...], ...]  # the likely tags of each, at least two, that of the sentence first
+    scores: Floats  # float64[U, K]: the tagger's, relative to the first, natural log; or -inf
 
     @property
     def possible(self) -> Mask:
@@ -271,18 +262,13 @@ def _variants(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedTags:
-    """The parts of the scores of a pair's TAG variables.
+    """The parts of the scores of a pair's TAG variables."""
 
-    ``tagger``, ``trees`` float64[U, K]: the tagger's scores relative to the first tag, natural log, 0 where
-    there is none; and minus the growth of the sum over trees. ``arcs`` float64[F, K, K]: the parser's, under
-    other tags. ``links`` float64[L, K]: by the tagger's table. ``buckets`` int32[L * K, T]: features.
-    """
-
-    tagger: Floats
-    trees: Floats
-    arcs: Floats
-    links: Floats
-    buckets: Numbers
+    tagger: Floats  # float64[U, K]: the tagger's scores relative to the first tag, natural log, 0 for none
+    trees: Floats  # float64[U, K]: minus the growth of the sum over trees
+    arcs: Floats  # float64[F, K, K]: the parser's, under other tags
+    links: Floats  # float64[L, K]: by the tagger's table
+    buckets: Numbers  # int32[L * K, T]: features
 
     def scores(self, scales: TagScales, weights: Floats) -> TagScores:
         tagger, trees, arcs, links = scales
@@ -332,17 +318,13 @@ def prepared_tags(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetTags:
-    """Tags of target words in training.
+    """Tags of target words in training."""
 
-    ``tagger``: stored with the parser; None: tags are those of the files. ``choices``: for each pair, its
-    words with other likely tags, the true one among them, if tags are decoded with the trees. ``states``:
-    int8[U] of each, the true ones. ``true``: the targets with their true tags, also trained on.
-    """
-
-    tagger: LinkTagger | None = None
+    tagger: LinkTagger | None = None  # stored with the parser; None: tags are those of the files
+    # For each pair, its words with other likely tags, the true one among them, if decoded with the trees.
     choices: list[TagChoices | None] | None = None
-    states: tuple[States, ...] = ()
-    true: list[Sentence] | None = None
+    states: tuple[States, ...] = ()  # int8[U] of each, the true ones
+    true: list[Sentence] | None = None  # the targets with their true tags, also trained on
 
 
 GIVEN = TargetTags()

@@ -114,19 +114,15 @@ LEAST, LEAST_CHANCE = 0.03, 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledPosterior:
-    """Beliefs about the labelled arcs of a sentence.
-
-    ``marginals`` float64[n+1, n+1]: probability of each arc. ``chances`` float64[k, L]: of each relation
-    given each arc of ``scores``. ``free``: the scores without ``columns``, the known relations of some words.
-    """
+    """Beliefs about the labelled arcs of a sentence."""
 
     scores: LabelledScores
     log_z: float
-    marginals: Scores
-    chances: Floats
+    marginals: Scores  # float64[n+1, n+1]: probability of each arc
+    chances: Floats  # float64[k, L]: of each relation given each arc of ``scores``
     inference: TreeDecoder
-    free: LabelledScores
-    columns: Mapping[int, int]
+    free: LabelledScores  # the scores without ``columns``
+    columns: Mapping[int, int]  # the known relations of some words
 
     def labelled(self) -> Floats:
         heads, dependents = self.scores.heads, self.scores.dependents

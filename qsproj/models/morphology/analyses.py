@@ -57,18 +57,14 @@ def shared_features(gold: str, feats: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalysisTable:
-    """The A analyses, sorted, and the arrays for scoring in :mod:`qsproj.kernels.tagging.analyses`.
-
-    ``ranges``: first and last, exclusive, of the analyses under each UPOS, and OUTSIDE sentences. ``chain``:
-    ``table`` of the kernels. ``fused``: whether the values of TOGETHER form an additional part.
-    """
+    """The A analyses, sorted, and the arrays for scoring in :mod:`qsproj.kernels.tagging.analyses`."""
 
     analyses: tuple[Analysis, ...]
-    ranges: Mapping[str, tuple[int, int]]
-    chain: ChainTable
+    ranges: Mapping[str, tuple[int, int]]  # analyses of each UPOS, and OUTSIDE sentences: first and end
+    chain: ChainTable  # ``table`` of the kernels
     n_parts: int
     n_pairs: int
-    fused: bool
+    fused: bool  # whether the values of TOGETHER form an additional part
 
 
 def analysis_table(found: Iterable[Analysis], *, fused: bool) -> AnalysisTable:

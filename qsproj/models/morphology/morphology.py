@@ -68,16 +68,12 @@ class AnalysisFeatures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalysisWeights:
-    """Weights of the chain over analyses, natural log.
-
-    ``emissions`` float32[R, P]: of the R features of ``index`` and parts. ``transitions`` float64[1, X]: of
-    values of an attribute in neighbours. ``support`` float64[L, L]: :mod:`qsproj.kernels.tagging.analyses`.
-    """
+    """Weights of the chain over analyses, natural log."""
 
     index: FeatureIndex
-    emissions: Weights
-    transitions: Floats
-    support: Floats
+    emissions: Weights  # float32[R, P]: of the R features of ``index`` and parts
+    transitions: Floats  # float64[1, X]: of values of an attribute in neighbours
+    support: Floats  # float64[L, L]: :mod:`qsproj.kernels.tagging.analyses`
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -58,15 +58,11 @@ MOST_READINGS = 1000  # limit of the tags tried in a sentence
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readings:
-    """Scores of a sentence under several tag sequences.
+    """Scores of a sentence under several tag sequences."""
 
-    ``scores`` float64[n+1, n+1]: mean of the arc scores, natural log, each sequence weighted by its joint
-    score. ``tags``: the most probable sequence. ``doubts`` float64[n+1]: how probably each tag is wrong.
-    """
-
-    scores: Scores
-    tags: Tags
-    doubts: Floats
+    scores: Scores  # float64[n+1, n+1]: mean arc scores, natural log, weighted by sequences' joint scores
+    tags: Tags  # the most probable sequence
+    doubts: Floats  # float64[n+1]: how probably each tag is wrong
 
     def arc_probabilities(self, parser: ArcParser) -> Scores:
         """Return arc probabilities float64[n+1, n+1], flattened where the tags are in doubt."""

@@ -48,13 +48,10 @@ IMPOSSIBLE = -1e6  # score of impossible states: every sum of weights is small b
 
 @dataclass(frozen=True, eq=False)
 class Expansions:
-    """The words of multiword tokens; all in lower case.
+    """The words of multiword tokens; all in lower case."""
 
-    ``table``: token of the treebank to words. ``rules``: (prefix, suffix) of others to words, one with STEM.
-    """
-
-    table: Mapping[str, Words]
-    rules: Mapping[tuple[str, str], Words]
+    table: Mapping[str, Words]  # token of the treebank to words
+    rules: Mapping[tuple[str, str], Words]  # (prefix, suffix) of others to words, one with STEM
 
     def words(self, token: str) -> Words:
         """Return the words of a multiword token; the token alone where neither table nor rule fits."""
@@ -122,21 +119,15 @@ def _rules_of(token: str, words: Words) -> Iterable[tuple[str, str, Words]]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tokenizer:
-    """A trained tokeniser; :func:`qsproj.models.tokens.tokenizer_training.train_tokenizer` makes one.
+    """A trained tokeniser; :func:`qsproj.models.tokens.tokenizer_training.train_tokenizer` makes one."""
 
-    ``language``: its rules are a feature; None: those of no language. ``weights`` float32[R, 4]: natural-log
-    potentials of the states by the R features of ``index``. ``transitions`` float64[5, 4]: those of [previous
-    state, state]; the last row is for the first character. ``expansions``: words of tokens. ``known``: words
-    of the treebank; empty where spaces separate words. ``inner_spaces``: of tokens, as in 10 000.
-    """
-
-    language: str | None
+    language: str | None  # its rules are a feature; None: those of no language
     index: FeatureIndex
-    weights: Weights
-    transitions: Floats
-    expansions: Expansions
-    known: frozenset[str]
-    inner_spaces: bool
+    weights: Weights  # float32[R, 4]: natural-log potentials of the states by the R features of ``index``
+    transitions: Floats  # float64[5, 4]: those of [previous state, state]; the last row is for the first one
+    expansions: Expansions  # words of tokens
+    known: frozenset[str]  # words of the treebank; empty where spaces separate words
+    inner_spaces: bool  # of tokens, as in 10 000
 
     def read(
         self,

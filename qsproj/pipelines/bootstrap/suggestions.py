@@ -355,15 +355,12 @@ class DraftScore:
 
 @dataclass(frozen=True, slots=True)
 class GainPerMinute:
-    """Expected points of LAS per minute, from tagging words and from correcting sentences.
-
-    ``words_ahead``: in the next AHEAD minutes together. ``deviation``: standard deviation of ``sentences``.
-    """
+    """Expected points of LAS per minute, from tagging words and from correcting sentences."""
 
     words: float
-    words_ahead: float
+    words_ahead: float  # in the next AHEAD minutes together
     sentences: float
-    deviation: float
+    deviation: float  # standard deviation of ``sentences``
 
     @property
     def next(self) -> str:

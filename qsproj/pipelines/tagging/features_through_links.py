@@ -55,18 +55,13 @@ class AttributeTest:
 
 @dataclass(frozen=True, eq=False)
 class MarkedWords:
-    """N tagged words with the feature values of their links.
+    """N tagged words with the feature values of their links."""
 
-    ``types`` int64[N]. ``names``: tag and lower-cased form of each type. ``values``: values of each attribute
-    that occurs; NONE is the first. ``votes``: votes of each attribute, float64[N, values]. ``together``: for
-    each tag, the combinations of values of its source words.
-    """
-
-    types: Numbers
-    names: tuple[tuple[str, str], ...]
-    values: Mapping[str, tuple[str, ...]]
-    votes: Mapping[str, Floats]
-    together: Mapping[str, Collection[tuple[str, ...]]]
+    types: Numbers  # int64[N]
+    names: tuple[tuple[str, str], ...]  # tag and lower-cased form of each type
+    values: Mapping[str, tuple[str, ...]]  # values of each attribute that occurs; NONE is the first
+    votes: Mapping[str, Floats]  # votes of each attribute, float64[N, values]
+    together: Mapping[str, Collection[tuple[str, ...]]]  # of each tag, its source words' value combinations
 
     @cached_property
     def groups(self) -> list[Numbers]:

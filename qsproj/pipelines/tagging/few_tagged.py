@@ -31,13 +31,10 @@ FEWEST_WORDS = 5  # tagged words needed to learn the features of a tag
 
 @dataclass(frozen=True, slots=True)
 class FewTagged:
-    """Tagged sentences (possibly none) with UPOS on every word, and tag counts of each word.
-
-    Words are counted in their plain form and lower-cased.
-    """
+    """Tagged sentences (possibly none) with UPOS on every word."""
 
     sentences: tuple[Sentence, ...]
-    counts: Mapping[str, Mapping[str, int]]
+    counts: Mapping[str, Mapping[str, int]]  # tags of each word, in its plain form and lower-cased
     contractions: Contractions
 
     @classmethod

@@ -35,19 +35,14 @@ RARER = 10  # words with similar neighbours may be this many times rarer than fr
 
 
 class VotedText(NamedTuple):
-    """A text with votes of all translations or the first, and its W words.
-
-    ``rare``, ``auxiliary``, ``unregistered``, ``particle`` bool[W]: rarely linked words; frequent
-    auxiliaries, by forms and votes; rarely linked words that are no AUX, because UD registers other
-    auxiliaries of the language; rarely linked words that usually come second in a clause.
-    """
+    """A text with votes of all translations or the first, and its W words."""
 
     text: LinkedText
     words: WordVotes
-    rare: Mask
-    auxiliary: Mask
-    unregistered: Mask
-    particle: Mask
+    rare: Mask  # bool[W]: rarely linked words
+    auxiliary: Mask  # bool[W]: frequent auxiliaries, by forms and votes
+    unregistered: Mask  # bool[W]: rarely linked words that are no AUX, as UD registers others in the language
+    particle: Mask  # bool[W]: rarely linked words that usually come second in a clause
 
     @classmethod
     def of(cls, text: LinkedText, auxiliaries: frozenset[str], options: TagProjectionOptions) -> "VotedText":

@@ -31,19 +31,15 @@ Answers = tuple[frozenset[str], frozenset[Any]]
 
 @dataclass(slots=True, kw_only=True)
 class Loop:
-    """The annotation of sentences and of a list of words. Mutable; final.
-
-    ``tokens``: number of words of the text that the list is from. ``batch``: number of sentences after which
-    the model learns. ``learned``: the answers of the last training; ``earlier``: those of earlier sessions.
-    """
+    """The annotation of sentences and of a list of words. Mutable; final."""
 
     session: Session
     words: WordList
-    tokens: int
-    batch: int
+    tokens: int  # number of words of the text that the list is from
+    batch: int  # number of sentences after which the model learns
     model: str
-    learned: Answers = (frozenset(), frozenset())
-    earlier: Answers = field(init=False)
+    learned: Answers = (frozenset(), frozenset())  # the answers of the last training
+    earlier: Answers = field(init=False)  # those of earlier sessions
 
     def __post_init__(self) -> None:
         self.earlier = self.answers

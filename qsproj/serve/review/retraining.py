@@ -163,17 +163,13 @@ class Retraining:
 
 @dataclass(slots=True)
 class Relearning:
-    """Teach a bootstrapped model reviewed sentences and a lexicon: the work of a :class:`ComputePool`.
-
-    ``folder``: the workspace, whose stages are reused. ``output``: the path of the model. ``lexicon``: a file
-    that grows while the page is open. ``progress``: as of :class:`Retraining`. Mutable; final.
-    """
+    """Teach a bootstrapped model sentences and a lexicon: work of a :class:`ComputePool`. Mutable; final."""
 
     call: BootstrapCall
-    folder: Path
-    output: str
-    lexicon: str
-    progress: Any = field(default_factory=lambda: RawArray("i", 2))
+    folder: Path  # the workspace, whose stages are reused
+    output: str  # the path of the model
+    lexicon: str  # a file that grows while the page is open
+    progress: Any = field(default_factory=lambda: RawArray("i", 2))  # as of :class:`Retraining`
     # The bootstrap's files, its model, and the text to be parsed: read before the pool's process is forked.
     _base: tuple[Bootstrapped, TextParser, list[Sentence]] | None = None
 
