@@ -28,16 +28,11 @@ Posteriors = NDArray[np.floating]
 
 
 class LinkedPair(NamedTuple):
-    """Link probabilities of a sentence pair, by any aligner.
+    """Link probabilities of a sentence pair, by any aligner; 0 and 1 from one without probabilities."""
 
-    ``size``: words of both sides. ``forward``, ``backward`` float32[m, n]: p(target word comes from source
-    word), p(source word comes from target word); 0 and 1 from an aligner without probabilities. Shape [0, 0]
-    where the pair cannot be aligned (:func:`alignable`).
-    """
-
-    size: tuple[int, int]
-    forward: Posteriors
-    backward: Posteriors
+    size: tuple[int, int]  # words of both sides
+    forward: Posteriors  # float32[m, n]: p(target word comes from source word); [0, 0] if not `alignable`
+    backward: Posteriors  # float32[m, n]: p(source word comes from target word); likewise
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,15 +44,11 @@ class FamilyTemplates:
 
 @dataclass(frozen=True, slots=True)
 class CompiledFamily:
-    """Templates of one family, for :func:`qsproj.kernels.features.arc_features.position_parts`.
+    """Templates of one family, for :func:`qsproj.kernels.features.arc_features.position_parts`."""
 
-    ``operations`` int32[R, T, W]; ``seeds`` uint64[R, T], the initial hash of each role. Templates [0, plain)
-    fire with and without the place.
-    """
-
-    operations: Numbers
-    seeds: Hashes
-    plain: int
+    operations: Numbers  # int32[R, T, W]
+    seeds: Hashes  # uint64[R, T], the initial hash of each role
+    plain: int  # templates [0, plain) fire with and without the place
 
 
 def _lexical(three: Template, two: Template, word: str) -> tuple[Template, ...]:

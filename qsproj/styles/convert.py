@@ -39,14 +39,12 @@ _OWN = {
 
 @dataclass(frozen=True, slots=True)
 class FunctionWordRule:
-    """Reversal of the arcs of function words with one relation, including subtypes; one for each dimension.
-
-    ``outer``: relations of dependents that belong to the phrase of the function word rather than to its
-    complement: they move along when it becomes the head, at any position.
-    """
+    """Reversal of arcs of function words with one relation, including subtypes; one for each dimension."""
 
     dimension: str
     relation: str
+    # Relations of dependents that belong to the phrase of the function word rather than to its complement:
+    # they move along when it becomes the head, at any position.
     outer: frozenset[str]
 
     def to_head(self, tree: WorkingTree) -> None:

@@ -31,19 +31,14 @@ FIRST_FAMILY = 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyFactors:
-    """The factors of one family in one sentence.
+    """The factors of one family in one sentence, for :func:`qsproj.features.second_order.factor_features`."""
 
-    ``name``: in ``FAMILIES``. ``members`` int32[F, R], words plus one, and ``places`` uint64[F]: inputs of
-    :func:`qsproj.features.second_order.factor_features`. ``scored`` int64[F]: flat index of each factor's
-    score in the group, whose scores are zero. ``above``: added to scores, one for all or float64[F].
-    """
-
-    name: str
-    members: second_order.Words
-    places: second_order.Places
-    scored: NDArray[np.int64]
-    group: FactorGroup
-    above: float | Floats = 0.0
+    name: str  # in ``FAMILIES``
+    members: second_order.Words  # int32[F, R], words plus one
+    places: second_order.Places  # uint64[F]
+    scored: NDArray[np.int64]  # int64[F]: flat index of each factor's score in the group
+    group: FactorGroup  # its scores are zero
+    above: float | Floats = 0.0  # added to scores, one for all or float64[F]
 
     def with_scores(self, scores: Floats) -> FactorGroup:
         return rescored(self.group, scores + self.above, self.scored)

@@ -293,16 +293,12 @@ def _head_log_probabilities(scores: Scores) -> Scores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointWeights:
-    """Learned weights: float64[2**HASH_BITS] of :mod:`qsproj.features.joint_templates`, and scales.
-
-    ``target_scale`` multiplies all scores of the target parser, ``aligner_scale`` the aligner's log-odds of
-    links (0: all candidates alike), ``tag_scales`` the parts of PreparedTags.
-    """
+    """Learned weights: float64[2**HASH_BITS] of :mod:`qsproj.features.joint_templates`, and scales."""
 
     weights: Floats
-    target_scale: float = 1.0
-    aligner_scale: float = 1.0
-    tag_scales: TagScales = NEUTRAL
+    target_scale: float = 1.0  # multiplies all scores of the target parser
+    aligner_scale: float = 1.0  # of the aligner's log-odds of links; 0: all candidates alike
+    tag_scales: TagScales = NEUTRAL  # of the parts of PreparedTags
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         return packed_weights("joint_", self.weights)

@@ -44,17 +44,14 @@ _N_TAGS = len(UNIVERSAL_TAGS) + 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Senses:
-    """The source words that the words of a target tree may be linked to.
+    """The source words that the words of a target tree may be linked to."""
 
-    ``words``, ``configurations``, ``sources`` int32[E], int8[E], int32[E]: target words, ascending; indices
-    into CONFIGURATIONS; the source word whose relation counts (where the source's arc is turned, SWAP, the
-    head is the dependent). ``chances`` float64[E]: those of a word sum to at most one; the rest is unlinked.
-    """
-
-    words: Numbers
-    configurations: NDArray[np.int8]
+    words: Numbers  # int32[E]: target words, ascending
+    configurations: NDArray[np.int8]  # int8[E]: indices into CONFIGURATIONS
+    # int32[E]: the source word whose relation counts (where the source's arc is turned, SWAP, the head is
+    # the dependent)
     sources: Numbers
-    chances: Floats
+    chances: Floats  # float64[E]: those of a word sum to at most one; the rest is unlinked
 
 
 def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_heads: Heads) -> Senses:
@@ -82,14 +79,11 @@ def expected_senses(structure: JointStructure, beliefs: JointBeliefs, target_hea
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointLabeller:
-    """Evidence from source relations for target relations, in the order of the target's labeller.
-
-    ``table``: rows by configuration; then by it and source relation; then by both and the word's tag.
-    """
+    """Evidence from source relations for target relations, in the order of the target's labeller."""
 
     source_relations: tuple[str, ...]
     relations: tuple[str, ...]
-    table: SenseWeights
+    table: SenseWeights  # rows by configuration; by it and source relation; by both and the word's tag
 
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":

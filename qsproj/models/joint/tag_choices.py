@@ -175,14 +175,12 @@ def tag_choices(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaggedArcs:
-    """The arcs of which one or both words have a choice of tags.
+    """The arcs of which one or both words have a choice of tags."""
 
-    ``heads``, ``dependents`` int32[F]. ``scores`` float64[F, K, K]: the arc's score under [tag of head, tag
-    of dependent] minus that under the tags of the sentence, natural log; a certain tag is at 0; 0 for none.
-    """
-
-    heads: Table
-    dependents: Table
+    heads: Table  # int32[F]
+    dependents: Table  # int32[F]
+    # float64[F, K, K]: the arc's score under [tag of head, tag of dependent] minus that under the tags of
+    # the sentence, natural log; a certain tag is at 0; 0 for none.
     scores: Floats
 
     def growth(self, choices: TagChoices, chances: Floats) -> Floats:

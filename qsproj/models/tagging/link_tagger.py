@@ -30,14 +30,11 @@ TAGGER = "tagger_"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkTagger:
-    """A tagger of the target with the tags of linked source words as evidence.
-
-    ``table``: rows by source tag, then by bin of the link's probability and source tag; columns by tag.
-    """
+    """A tagger of the target with the tags of linked source words as evidence."""
 
     tagger: Tagger
     source_tags: tuple[str, ...]
-    table: SenseWeights
+    table: SenseWeights  # rows by source tag, then by bin of the link's probability and it; columns by tag
 
     def tag(self, pair: SentencePair) -> Sentence:
         return self.decided(pair, self.scores(pair.target))

@@ -185,16 +185,13 @@ def _in_digits(examples: Sequence[_Example]) -> list[_Example]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetExample:
-    """A sentence with evidence about its tags.
-
-    ``log_evidence`` float32[n, T]: natural-log weight of each tag, at most 0, -inf for excluded ones; at
-    least one finite per word. ``trusted``: whether all its features are trained, not only frequent ones.
-    """
+    """A sentence with evidence about its tags."""
 
     forms: Words
+    # float32[n, T]: natural-log weight of each tag, at most 0, -inf if excluded; one is finite per word.
     log_evidence: LogEvidence
     strength: float = 1.0
-    trusted: bool = False
+    trusted: bool = False  # whether all its features are trained, not only frequent ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

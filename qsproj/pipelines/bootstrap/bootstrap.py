@@ -34,34 +34,29 @@ _CALL = "bootstrap.{}.json"  # name of the file of a call, by target language
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapOptions:
-    """Optional training data and settings of a bootstrap.
+    """Optional training data and settings of a bootstrap."""
 
-    ``also``: treebanks of other languages, which vote on tags and in the prior; those of several sources vote
-    on tags as well. ``tagged``, ``annotated``: target sentences with UPOS, and with UPOS and trees, CoNLL-U.
-    ``parsed``: gold trees over all or some lines of the source sides, CoNLL-U; several files count as one.
-    ``lexicon``: target words with allowed tags, or with lemmas. ``lemmatizer``: see
-    :func:`qsproj.corpus.language.lexicon.lexicon_of`. ``text``: raw target text, one sentence a line, best
-    with the text to be parsed; with ``paragraphs``, running text to be split into sentences. ``learn_text``:
-    whether taggers learn from it; None: see :mod:`qsproj.pipelines.tagging.options`. ``unspaced``: the side
-    written without spaces, by default the target if its language is; see
-    :func:`qsproj.alignment.aligners.align_words`. ``alignment``: links of each bitext, Pharaoh, one line for
-    each pair; the bitext must then be tokenised, with spaces between words. ``draws``: see
-    :func:`qsproj.pipelines.projection.priors.train_on_draws`. ``soft``: training of the parser.
-    """
-
+    # Treebanks of other languages, which vote on tags and in the prior; those of several sources vote on
+    # tags as well.
     also: tuple[str, ...] = ()
-    tagged: tuple[str, ...] = ()
-    annotated: tuple[str, ...] = ()
+    tagged: tuple[str, ...] = ()  # target sentences with UPOS, CoNLL-U
+    annotated: tuple[str, ...] = ()  # target sentences with UPOS and trees, CoNLL-U
+    # Gold trees over all or some lines of the source sides, CoNLL-U; several files count as one.
     parsed: tuple[str, ...] = ()
-    lexicon: str | None = None
-    lemmatizer: str | None = None
-    text: tuple[str, ...] = ()
-    paragraphs: bool = False
+    lexicon: str | None = None  # target words with allowed tags, or with lemmas
+    lemmatizer: str | None = None  # see :func:`qsproj.corpus.language.lexicon.lexicon_of`
+    text: tuple[str, ...] = ()  # raw target text, one sentence a line, best with the text to be parsed
+    paragraphs: bool = False  # ``text`` is running text to be split into sentences
+    # Whether taggers learn from it; None: see :mod:`qsproj.pipelines.tagging.options`.
     learn_text: bool | None = None
+    # The side written without spaces, by default the target if its language is; see
+    # :func:`qsproj.alignment.aligners.align_words`.
     unspaced: str | None = None
+    # Links of each bitext, Pharaoh, one line for each pair; the bitext must then be tokenised, with spaces
+    # between words.
     alignment: tuple[str, ...] = ()
-    draws: int | None = None
-    soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)
+    draws: int | None = None  # see :func:`qsproj.pipelines.projection.priors.train_on_draws`
+    soft: SoftProjectionOptions = field(default_factory=SoftProjectionOptions)  # training of the parser
     seed: int = 1
 
     @property
@@ -127,22 +122,15 @@ def _with_tuples(record: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrapped:
-    """Results of a bootstrap, as files of its workspace.
-
-    ``base``: the model before its parser learned annotated trees, if these are given; else the same.
-    ``trees``: target sentences of the bitext with the trees that the parser was trained on. ``corpora``: for
-    each bitext its parsed source, its tagged target, and links. None unless requested: ``examples``, target
-    sentences parsed by the model, with the probability of each arc; ``suggested``, sentences to annotate
-    next, and ``suggested_words`` for a lexicon, both best first.
-    """
+    """Results of a bootstrap, as files of its workspace; None: not requested."""
 
     model: str
-    base: str
-    trees: str
-    corpora: tuple[AlignedFiles, ...]
-    examples: str | None = None
-    suggested: str | None = None
-    suggested_words: str | None = None
+    base: str  # the model before its parser learned annotated trees, if these are given; else the same
+    trees: str  # target sentences of the bitext with the trees that the parser was trained on
+    corpora: tuple[AlignedFiles, ...]  # of each bitext: parsed source, tagged target, links
+    examples: str | None = None  # target sentences parsed by the model, with the probability of each arc
+    suggested: str | None = None  # sentences to annotate next, best first
+    suggested_words: str | None = None  # for a lexicon, best first
 
     def described_trees(self) -> Iterator[Sentence]:
         """Yield the training trees, with the lemmas and features that ``base`` gives their words."""
