@@ -59,10 +59,8 @@ class UnfailingStream:
 
 
 def make_unfailing() -> None:
-    """Replace the standard error by an unfailing stream.
-
-    A closed one is None: `print` would use the standard output, the next opened file its descriptor.
-    """
+    """Replace the standard error by an unfailing stream."""
+    # A closed one is None: `print` would use the standard output, the next opened file its descriptor.
     stream: TextIO = sys.stderr if sys.stderr is not None else open(os.devnull, "w")  # noqa: SIM115, PTH123
     sys.stderr = UnfailingStream(stream)
 

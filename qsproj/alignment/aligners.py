@@ -151,10 +151,7 @@ def find_eflomal() -> str:
 
 
 def eflomal_links(pairs: Pairs) -> Iterator[LinkedPair]:
-    """Yield the links of each sentence pair, 0 or 1; every target (source) word has at most one.
-
-    Pairs that cannot be aligned are not passed to the program.
-    """
+    """Yield the links of each sentence pair, 0 or 1; every target (source) word has at most one."""
     program, known = find_eflomal(), list(pairs)
     sizes = [(len(source), len(target)) for source, target in known]
     passed = [pair for pair, size in zip(known, sizes) if alignable(*size)]

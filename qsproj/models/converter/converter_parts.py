@@ -51,10 +51,8 @@ class TurnModel:
         return scores + TURN_PRIOR
 
     def turned(self, nodes: SourceNodes) -> SourceNodes:
-        """Return the nodes with the turned trees that the model predicts.
-
-        Words turned over a content word form a chain (SUD), over a function word a fan (UD); or vice versa.
-        """
+        """Return the nodes with the turned trees that the model predicts."""
+        # Words turned over a content word form a chain (SUD), over a function word a fan (UD); or vice versa.
         trees = np.empty_like(nodes.turned_heads)
         turned_trees(nodes.heads, self.log_odds(nodes) > 0, ~templates.function_words(nodes), trees)
         return nodes._replace(turned_heads=trees)

@@ -69,15 +69,13 @@ def project_hard_em(
 def project_tags_only(
     pairs: Iterable[SentencePair], *, training: DmvOptions, rng: Rng, run: EMRun = LOCAL_RUN
 ) -> Projected:
-    """Train a DMV on the target's tags by EM, without the source (thesis 4.6.3.2): a baseline.
-
-    Relations are projected from the source to the arcs of the DMV.
-    """
+    """Train a DMV on the target's tags by EM, without the source (thesis 4.6.3.2): a baseline."""
     if training.start == "trees":
         raise UsageError("--method em uses no trees; choose --start harmonic or uniform")
     kept = list[SentencePair]()
     targets = (pair.target for pair in keeping_first(pairs, kept) if len(pair.target))
     unlabelled, report = train_dmv(targets, options=training, run=run)
+    # Relations are projected from the source to the arcs of the DMV.
     model = with_relations(unlabelled, kept, (unlabelled.parse(pair.target) for pair in kept), rng=rng)
     trees = partial(_mapped, partial(tree_by_tags, model), pairs, run)
     return Projected(model, _summary(report), trees=trees)

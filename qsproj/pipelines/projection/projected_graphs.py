@@ -23,10 +23,7 @@ MOST_GRAPHS = 10_000  # maximum number of training graphs, to bound the memory o
 
 
 def project_graphs(projected: Projected, sources: Sequence[Iterable[SentencePair]], *, rng: Rng) -> Projected:
-    """Return a projection with DEPS in its parser and trees, learned from those of the sources.
-
-    Raises NothingToLearnError when no source sentence has DEPS.
-    """
+    """Return a projection with DEPS, learned from those of the sources; NothingToLearnError without any."""
     graphs = (pair.source for pair in chain(*sources) if has_graph(pair.source))
     learned_from = list(islice(graphs, MOST_GRAPHS))
     parser = enhancer.EnhancedParser(projected.parser, enhancer.train_enhancer(learned_from, rng=rng))

@@ -210,10 +210,8 @@ def rarely_linked(text: LinkedText, words: WordVotes, options: TagProjectionOpti
 
 
 def share_second(text: LinkedText, words: WordVotes) -> Floats:
-    """Return the share of each word's occurrences that are second in a clause, float64[W].
-
-    Marks without letters, and the ends of sentences, divide clauses.
-    """
+    """Return the share of each word's occurrences that are second in a clause, float64[W]."""
+    # Marks without letters, and the ends of sentences, divide clauses.
     spelled = np.array([any(map(str.isalpha, form)) for form in text.vocabulary])[text.types]
     initial = np.zeros_like(spelled)
     initial[text.starts[:-1]] = True

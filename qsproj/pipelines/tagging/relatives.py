@@ -178,10 +178,8 @@ def _attributes(form: str, tag: str, latin: bool) -> bytes:
 
 @lru_cache(maxsize=1 << 16)
 def in_latin(form: str) -> str:
-    """Transliterate a word by the Unicode names of its letters, without accents.
-
-    Cyrillic *ES* is s, *ZHE* z: Ukrainian *-ого* and Czech *-ého* become *-ogo* and *-eho*.
-    """
+    """Transliterate a word by the Unicode names of its letters, without accents."""
+    # Cyrillic *ES* is s, *ZHE* z: Ukrainian *-ого* and Czech *-ého* become *-ogo* and *-eho*.
     return "".join(map(_in_latin, unicodedata.normalize("NFD", form))) or form
 
 

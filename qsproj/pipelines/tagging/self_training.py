@@ -137,10 +137,7 @@ class SelfTraining:
         what: str,
         more: Sequence[SetExample] = (),
     ) -> Tagger:
-        """Train a tagger on each part of the bitext, tagged sentences and ``more``; return their mean.
-
-        Each is tuned on the tagged sentences at the end.
-        """
+        """Train a tagger on each part of the bitext, tagged sentences and ``more``; return their mean."""
         text, options = self.reading.text, self.options
         train = partial(train_on_sets, tags=text.tags, extractor=self.extractor, rng=self.rng)
         taggers = []
@@ -151,6 +148,7 @@ class SelfTraining:
             examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
             tagger = train(examples, options=options.training, what=what)
             if few.sentences:
+                # Tuned on the tagged sentences at the end.
                 tagged = few.examples(text.tags, strength=1.0)
                 tagger = train(tagged, options=options.tuning, start=tagger)
             taggers.append(tagger)

@@ -128,10 +128,8 @@ def type_shares(text: LinkedText, allowed: Mask) -> Floats:
 
 
 def corrected_shares(shares: Floats, text: LinkedText, known: Mapping[str, Mapping[str, int]]) -> Floats:
-    """Return the shares corrected by ``known``, the tag counts of each word in tagged sentences.
-
-    The shares of links count as one occurrence, so tagged words overrule them.
-    """
+    """Return the shares corrected by ``known``, the tag counts of each word in tagged sentences."""
+    # The shares of links count as one occurrence, so tagged words overrule them.
     result = shares.copy()
     columns = {tag: column for column, tag in enumerate(text.tags)}
     for form, row in zip(text.vocabulary, result, strict=True):

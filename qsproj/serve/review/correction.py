@@ -223,8 +223,6 @@ def chances(sentence: Sentence, key: str) -> tuple[float | None, ...]:
 
 
 def unsureness(chances: Sequence[float | None]) -> float:
-    """Return the expected number of wrong arcs per unit of reading cost of a sentence.
-
-    Arcs without a probability count as right. The cost is that of ``qsproj suggest``.
-    """
+    """Return the expected number of wrong arcs per unit of reading cost of a sentence."""
+    # Arcs without a probability count as right. The cost is that of ``qsproj suggest``.
     return sum(1.0 - chance for chance in chances if chance is not None) / (len(chances) + 2.0)

@@ -46,13 +46,11 @@ class Loop:
 
     @property
     def answers(self) -> Answers:
-        """Return reviewed sentences, and words decided in the list or in sentences, with their cells.
-
-        Corrected links of an unreviewed sentence count as one word.
-        """
+        """Return reviewed sentences, and words decided in the list or in sentences, with their cells."""
         draft, words = self.session.draft, set[Any](self.words.decided.items())
         linked = self.session.translations.keys() if self.session.learns_links else ()
         for at, one in enumerate(draft.sentences):
+            # Corrected links of an unreviewed sentence count as one word.
             if at in linked and not self.session.is_reviewed[at] and any(links := misc_values(one, LINKS)):
                 words.add((one.sent_id, one.forms, tuple(links)))
             if any(misc_values(one, DECIDED)):

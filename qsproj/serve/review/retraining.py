@@ -260,11 +260,9 @@ class Relearning:
 
 
 def project_links_by_hand(pair: SentencePair) -> Sentence:
-    """Return the target with the source's arcs between words that a person has linked one-to-one.
-
-    Relations and tags stay unknown: they depend on the conventions of the target.
-    """
+    """Return the target with the source's arcs between words that a person has linked one-to-one."""
     assert pair.hand is not None
     heads, _ = through_links(replace(pair, alignment=pair.hand))
+    # Relations and tags stay unknown: they depend on the conventions of the target.
     unknown = [UNSPECIFIED] * len(pair.target)
     return replace(with_columns(pair.target, upos=unknown, deprels=unknown), heads=heads)

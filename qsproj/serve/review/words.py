@@ -96,26 +96,22 @@ class WordList:
         return "{left} [{form}] {right}".format(**lines[0]) if lines else ""
 
     def open_wrong(self) -> list[float]:
-        """Return the expected numbers of wrong words of undecided rows, in their order.
-
-        Rows above a decided word count as passed over: the person does not know them.
-        """
+        """Return the expected numbers of wrong words of undecided rows, in their order."""
         asked = [(one.place, one.name, one.counts[-1]) for one in self.questions.values()]
         listed = [(one.place, one.form, one.more[2]) for one in self.words if len(one.more) > 2]
+        # Rows above a decided word count as passed over: the person does not know them.
         done = self.decided.keys() | self.answers.keys() | self.passed
         return [float(number) for _, name, number in sorted([*asked, *listed]) if name not in done]
 
     def decide(self, form: str, tags: Sequence[str]) -> None:
-        """Save the tags of a word, likeliest first; no tags: undecided. UsageError for unknown tags.
-
-        The word leaves the question that settles it, if any.
-        """
+        """Save the tags of a word, likeliest first; no tags: undecided. UsageError for unknown tags."""
         if form not in self.known:
             raise UsageError(f"found the word {form[:40]!r}, expected one of {self.suggestions}")
         _check(tags, most=_MOST_TAGS)
         place = next((one.place for one in self.words if one.form == form), 0)
         self.passed |= {one.form for one in self.words if one.place < place}
         self.passed |= {one.name for one in self.questions.values() if one.place < place}
+        # The word leaves the question that settles it, if any.
         kept = [
             replace(one, words=tuple(word for word in one.words if word != form)).line()
             if (one := question_in(line)) and len(one.tags) == 1
