@@ -248,7 +248,7 @@ class _Answers:
     def overview(self, *_: object) -> Content:
         """Return the page's summary; answers of an earlier session are learned now."""
         loop = self._loop
-        if loop is not None and not any(loop.learned) and any(loop.answered):
+        if loop is not None and not any(loop.learned) and any(loop.answers):
             self._train()
         return overview(self._session) | self.state()
 

@@ -61,11 +61,6 @@ class Loop:
         return frozenset(map(draft.version, reviewed)), frozenset(words)
 
     @property
-    def answered(self) -> tuple[int, ...]:
-        """Return the numbers of reviewed sentences and of words decided in the list or in other sentences."""
-        return tuple(map(len, self.answers))
-
-    @property
     def fresh(self) -> tuple[int, int]:
         """Return the numbers of sentences and words added, changed or withdrawn since the last training."""
         return self._since(self.answers)
