@@ -35,25 +35,17 @@ _NO_SHARES = Shares(*(np.zeros(0, dtype=np.float32) for _ in Shares._fields))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HmmSettings:
-    """Settings of the built-in aligner's training. The defaults were chosen on development data.
+    """Settings of the built-in aligner's training. The defaults were chosen on development data."""
 
-    ``ibm1_sweeps``, ``hmm_sweeps``: passes over the bitext with IBM model 1 and then with jumps; at least one
-    of the latter. ``null_probability``: prior probability that a word has no counterpart. Dirichlet
-    pseudo-counts: ``lexical_prior`` of every word pair; ``likeness_prior``, added for equal spelling, less
-    for a shared prefix; ``null_prior`` of every word given NULL. ``reach``: longest jump with a weight of its
-    own. ``jump_prior``: pseudo-count that pulls each jump weight to its last value. ``shard``: number of
-    sentence pairs with counts updated within a sweep; others see the updates in the next.
-    """
-
-    ibm1_sweeps: int = 3
-    hmm_sweeps: int = 4
-    null_probability: float = 0.2
-    lexical_prior: float = 1e-3
-    likeness_prior: float = 0.3
-    null_prior: float = 1e-3
-    reach: int = 6
-    jump_prior: float = 1.0
-    shard: int = 10000
+    ibm1_sweeps: int = 3  # passes over the bitext with IBM model 1
+    hmm_sweeps: int = 4  # and then with jumps; at least one
+    null_probability: float = 0.2  # prior probability that a word has no counterpart
+    lexical_prior: float = 1e-3  # Dirichlet pseudo-count of every word pair
+    likeness_prior: float = 0.3  # added for equal spelling, less for a shared prefix
+    null_prior: float = 1e-3  # that of every word given NULL
+    reach: int = 6  # longest jump with a weight of its own
+    jump_prior: float = 1.0  # pseudo-count that pulls each jump weight to its last value
+    shard: int = 10000  # pairs whose counts are updated within a sweep; others see the updates in the next
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,16 +67,12 @@ class Shards:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sweep:
-    """A sweep's start; ``counts`` and ``prior`` are of the whole bitext.
-
-    ``prior.pairs`` is not read, as each shard has its own. ``jumps`` float64[2, 2 reach + 3]: weights.
-    ``null_probability``, ``use_jumps``: arguments of :func:`qsproj.kernels.align.hmm.sweep`.
-    """
+    """A sweep's start; ``counts`` and ``prior`` are of the whole bitext."""
 
     counts: LexicalCounts
-    prior: LexicalCounts
-    jumps: Floats
-    null_probability: float
+    prior: LexicalCounts  # ``pairs`` is not read, as each shard has its own
+    jumps: Floats  # float64[2, 2 reach + 3]: weights
+    null_probability: float  # as ``use_jumps``, of :func:`qsproj.kernels.align.hmm.sweep`
     use_jumps: bool
 
 

@@ -30,18 +30,14 @@ FeatureRows = tuple[NDArray[np.int64], Hashes]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constraints:
-    """Lower bounds on signed sums of arc scores.
-
-    Constraint c is on the arcs ``members[starts[c] : starts[c + 1]]``, with ``signs`` of the same shape: 1
-    for a gold arc, -1 for a rival; ``starts`` int64[C + 1], ``bounds`` float64[C].
-    """
+    """Lower bounds on signed sums of arc scores."""
 
     heads: Numbers
     dependents: Numbers
-    starts: NDArray[np.int64]
+    starts: NDArray[np.int64]  # int64[C + 1]: constraint c is on ``members[starts[c] : starts[c + 1]]``
     members: Numbers
-    signs: Floats
-    bounds: Floats
+    signs: Floats  # of the shape of ``members``: 1 for a gold arc, -1 for a rival
+    bounds: Floats  # float64[C]
 
     def __len__(self) -> int:
         return len(self.bounds)

@@ -10,41 +10,32 @@ QG_STARTS = ("trees", "uniform")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DmvOptions(CheckedOptions):
-    """Training of a DMV.
+    """Training of a DMV."""
 
-    ``start``: ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative frequencies in the
-    training sentences with all heads known. ``keep_heads``: whether the E-step is constrained to known heads
-    (thesis 4.6.3.3). ``iterations``: of EM, at most; 0 returns the initial parameters. ``tolerance``:
-    relative gain below which EM has converged. ``smoothing``: added to every count (a symmetric Dirichlet
-    prior). ``max_words``: punctuation counts unless stripped. ``punctuation``: ``keep`` or ``strip``.
-    """
-
+    # ``harmonic`` (Klein and Manning 2004), ``uniform``, or ``trees``: relative frequencies in the training
+    # sentences with all heads known.
     start: str = option_field("harmonic", known=("start", STARTS))
-    keep_heads: bool = False
-    iterations: int = option_field(50, least=0)
-    tolerance: float = 1e-5
-    smoothing: float = option_field(0.1, least=0.0)
-    max_words: int = option_field(15, least=1)
-    punctuation: str = "strip"
+    keep_heads: bool = False  # whether the E-step is constrained to known heads (thesis 4.6.3.3)
+    iterations: int = option_field(50, least=0)  # of EM, at most; 0 returns the initial parameters
+    tolerance: float = 1e-5  # relative gain below which EM has converged
+    smoothing: float = option_field(0.1, least=0.0)  # added to every count (a symmetric Dirichlet prior)
+    max_words: int = option_field(15, least=1)  # punctuation counts unless stripped
+    punctuation: str = "strip"  # ``keep`` or ``strip``
     sibling_pairs: int = option_field(0, least=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QgOptions(CheckedOptions):
-    """Training of a QG-DMV.
-
-    ``iterations``, ``tolerance``: as in DmvOptions. ``smoothing``, ``monolingual_smoothing``: added to every
-    count of the QG-DMV, and of the DMV that parses new text. ``start``: ``trees``, the relative frequencies
-    in whole projected target trees, equal in every sense; or ``uniform`` (thesis 4.6.3.4). ``parent_child``:
-    initial probability of this configuration. ``punctuation``: of the target, ``keep`` or ``strip``.
-    """
+    """Training of a QG-DMV; ``iterations`` and ``tolerance`` as in DmvOptions."""
 
     iterations: int = option_field(1, least=0)
     tolerance: float = 1e-4
-    smoothing: float = option_field(0.1, least=0.0)
-    monolingual_smoothing: float = option_field(0.1, least=0.0)
+    smoothing: float = option_field(0.1, least=0.0)  # added to every count
+    monolingual_smoothing: float = option_field(0.1, least=0.0)  # to those of the DMV that parses new text
+    # ``trees``, the relative frequencies in whole projected target trees, equal in every sense; or
+    # ``uniform`` (thesis 4.6.3.4).
     start: str = option_field("trees", known=("start", QG_STARTS))
-    parent_child: float = 0.9
+    parent_child: float = 0.9  # initial probability of this configuration
     max_words: int = option_field(40, least=1)
     min_linked: float = option_field(
         0.8,
@@ -53,7 +44,7 @@ class QgOptions(CheckedOptions):
         help="minimum share of linked target words of a training pair, links counted by weight; align with "
         "--threshold 0.15 --weights",
     )
-    punctuation: str = "strip"
+    punctuation: str = "strip"  # of the target, ``keep`` or ``strip``
     sibling_pairs: int = option_field(
         2500,
         least=0,

@@ -35,17 +35,13 @@ _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 
 
 class EditScript(NamedTuple):
-    """An edit of both ends of a form, and the casing of the lemma.
+    """An edit of both ends of a form, and the casing of the lemma."""
 
-    ``casing``: ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it; for ``whole``, the
-    lemma is ``suffix``. ``cut_prefix``, ``cut_suffix``: removed from the form; ``prefix``, ``suffix``: added.
-    """
-
-    casing: str
-    cut_prefix: str = ""
-    prefix: str = ""
-    cut_suffix: str = ""
-    suffix: str = ""
+    casing: str  # ``lower``, ``title``, ``upper``: of the form, first; ``as`` it is; ``whole``: ``suffix``
+    cut_prefix: str = ""  # removed from the form
+    prefix: str = ""  # added
+    cut_suffix: str = ""  # removed from the form
+    suffix: str = ""  # added
 
     def apply(self, form: str) -> str | None:
         """Return the lemma of a form; None where the script does not fit it."""

@@ -78,20 +78,17 @@ class AnalysisWeights:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Morphology:
-    """Predictor of lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one.
-
-    ``lexicon``: by form and UPOS, the treebank's analyses, each with the number of its edit script or
-    NO_SCRIPT, and count; 0 where only a list of lemmas has it. ``weights``: None where UPOS alone determines
-    the analysis. ``lemmatizer``: for words missing from the lexicon.
-    """
+    """Predictor of lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one."""
 
     columns: tuple[str, ...]
     table: AnalysisTable
+    # By form and UPOS, the treebank's analyses, each with the number of its edit script or NO_SCRIPT, and
+    # count; 0 where only a list of lemmas has it.
     lexicon: Lexicon
     scripts: tuple[EditScript, ...]
     features: AnalysisFeatures
-    weights: AnalysisWeights | None = None
-    lemmatizer: Lemmatizer | None = None
+    weights: AnalysisWeights | None = None  # None where UPOS alone determines the analysis
+    lemmatizer: Lemmatizer | None = None  # for words missing from the lexicon
     # Cache by form and UPOS: analyses and counts in alternation, as the kernels read them.
     _known: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
 
