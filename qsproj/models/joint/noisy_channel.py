@@ -28,7 +28,7 @@ class SourceEvidence:
 
     chances: Scores  # float64[m+1, m+1]: probability of each arc
     heads: Heads | None = None  # int32[m+1]: the known tree
-    forest: Scores | None = None  # else arc scores, natural log: a tree drawn by them (thesis: M)
+    forest: Scores | None = None  # float64[m+1, m+1]: else arc scores, natural log; its tree is drawn (M)
 
 
 def tree_evidence(heads: Heads) -> SourceEvidence:

@@ -188,7 +188,7 @@ class SetExample:
     """A sentence with evidence about its tags."""
 
     forms: Words
-    # float32[n, T]: natural-log weight of each tag, at most 0, -inf if excluded; one is finite per word.
+    # float32[n, T]: natural-log weight of each tag, at most 0; -inf: excluded, but not all of a word.
     log_evidence: LogEvidence
     strength: float = 1.0
     trusted: bool = False  # whether all its features are trained, not only frequent ones
