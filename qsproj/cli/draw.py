@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from qsproj.cli.options.declare import Heading, Option
+from qsproj.cli.options.declare import Heading, Option, only_where
 from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT
 from qsproj.cli.options.shared import PAIRING
 from qsproj.corpus.editing import line_of
@@ -37,7 +37,7 @@ OPTIONS = (
     Option("[FILE]", "CoNLL-U, .gz or .xz", default="-"),
     Option("--target FILE", "translations, CoNLL-U"),
     Option("--alignment FILE", "word links between FILE and the translations"),
-    ALIGNMENT_FORMAT,
+    replace(ALIGNMENT_FORMAT, needs="--alignment"),
     Option("--versus FILE", "other trees of the same text; different arcs and tags are highlighted"),
     Option("--show-features", "show the values of FEATS beside each tag", former="--features"),
     Option("--width PIXELS", "width of lines; 0: never wrap (default: the window's width, or 1200)", least=0),
@@ -58,6 +58,10 @@ EXAMPLES = """examples:
   qsproj parse -m en.model new.conllu --confidence | qsproj draw > new.html
   qsproj draw new.conllu --relation nsubj --below 0.5 -o unsure-subjects.pdf  # pip install 'qsproj[images]'
 """
+
+
+def add_conditions(parser: argparse.ArgumentParser) -> None:
+    only_where(parser, "--target or --versus", lambda given: given.target or given.versus, "pair")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -74,6 +74,8 @@ EXAMPLES = """examples:
 
 def add_conditions(parser: ArgumentParser) -> None:
     only_where(parser, "-m alone", lambda options: options.review is None, "jobs", "megabytes", "waiting")
+    only_where(parser, "--source", lambda given: given.source or given.pairs, "pair", "alignment_format")
+    only_where(parser, "-m", lambda options: bool(options.model), "train_after", "seed")
 
 
 def run(options: Namespace) -> None:
@@ -113,7 +115,7 @@ def _review(options: Namespace, folder: str) -> "Review":
     from qsproj.serve.review.draft import Draft
     from qsproj.serve.review.inference import Inference, features_of
     from qsproj.serve.review.retraining import Retraining
-    from qsproj.serve.review.session import Session
+    from qsproj.serve.review.session import DIFFERING, Session
     from qsproj.serve.review.words import WordList
 
     source, links = options.pairs or (options.source, options.alignment)
@@ -121,6 +123,8 @@ def _review(options: Namespace, folder: str) -> "Review":
         raise UsageError("--source and --alignment go together: give both, or neither")
     if (options.words is None) != (options.lexicon is None):
         raise UsageError("--words and --lexicon go together: give both, or neither")
+    if options.first == DIFFERING and options.versus is None:
+        raise UsageError(f"--first {DIFFERING} needs --versus FILE, which the trees of --review differ from")
     words = WordList(suggestions=options.words, lexicon=options.lexicon) if options.words else None
     pairs = None
     if source is not None:

@@ -41,7 +41,7 @@ EXAMPLES = """examples:
 def run(options: argparse.Namespace) -> None:
     from qsproj.cli.options.model_warnings import warn_unknown
     from qsproj.models.parser import load_tags
-    from qsproj.pipelines.streams import loaded_once, tag_stream
+    from qsproj.pipelines.streams import InputSource, loaded_once, tag_stream
 
     if options.confidence:
         check_has_misc(options.output, "--confidence")
@@ -61,5 +61,8 @@ def run(options: argparse.Namespace) -> None:
         total = partial(count_sentences, options.input)
         sentences = track(sentences, "tagging", total=total, unit="sentence")
         how = shared.values_of(options, "confidence", "columns")
-        tagged = tag_stream(options.model, sentences, **how, workers=shared.workers_of(options))
-        write_sentences(tagged, options.output)
+        origin = InputSource(name=source.name, is_text=source.is_text)
+        workers = shared.workers_of(options)
+        write_sentences(
+            tag_stream(options.model, sentences, **how, origin=origin, workers=workers), options.output
+        )

@@ -291,7 +291,7 @@ def warn_emptied(
 ) -> Iterator[Sentence]:
     """Yield sentences with the new trees of ``change``; one notice at the end if old DEPS were emptied."""
     taken = given = kept = emptied = 0
-    lost = nodes = False
+    lost = nodes = False  # nodes: whether an empty one lost its edges
 
     def watched() -> Iterator[Sentence]:
         nonlocal taken, given
@@ -305,8 +305,11 @@ def warn_emptied(
             has = has_deps(sentence)
             kept, emptied = kept + has, emptied + (not has)
             lost = given == taken and not has
-            nodes = nodes or (not has and bool(sentence.empty_nodes))
+            nodes = nodes or any(not node.deps for node in sentence.empty_nodes)
         yield sentence
+    of_nodes = "empty nodes without DEPS are not valid in UD"
     if lost or (emptied and given > kept):
-        of_nodes = "; empty nodes without DEPS are not valid in UD" if nodes else ""
-        notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty{of_nodes}")
+        more = f"; {of_nodes}" if nodes else ""
+        notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty{more}")
+    elif nodes:
+        notice(f"{name}: the new DEPS have no edges to empty nodes, which stay; {of_nodes}")

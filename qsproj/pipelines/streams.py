@@ -61,10 +61,15 @@ def parse_stream(
 
 
 def tag_stream(
-    model: str, sentences: Iterable[Sentence], *, workers: Workers, **options: Any
+    model: str,
+    sentences: Iterable[Sentence],
+    *,
+    origin: InputSource = UNNAMED,
+    workers: Workers,
+    **options: Any,
 ) -> Iterator[Sentence]:
     """Tag all sentences in order; ``options``: those of :meth:`Tagger.tag_all`."""
-    on_block = partial(_apply_to_block, apply=partial(Tagger.tag_all, **options), origin=UNNAMED)
+    on_block = partial(_apply_to_block, apply=partial(Tagger.tag_all, **options), origin=origin)
     return map_blocks(load_tags, model, on_block, blocks_of(sentences, BLOCK_SENTENCES), workers=workers)
 
 

@@ -99,11 +99,11 @@ def chosen_model(models: ServedModels, asked: str | None) -> ServedModel:
         return next(iter(models.values()))
     if asked in models:
         return models[asked]
-    begin = [model for name, model in models.items() if name.startswith(asked)]
+    begin = [name for name in models if name.startswith(asked)]
     if len(begin) == 1:
-        return begin[0]
+        return models[begin[0]]
     found = "several models that begin with" if begin else "no model"
-    raise UsageError(f"found {found} {asked!r}, expected one of: {', '.join(models)}")
+    raise UsageError(f"found {found} {asked!r}, expected one of: {', '.join(begin or models)}")
 
 
 def _read_vertical(lines: Iterable[str]) -> Iterator[Sentence]:

@@ -29,6 +29,15 @@ def test_the_standard_input_is_drawn_where_no_file_is_named(run_cli):
     assert forms(ElementTree.fromstring(outcome.out)) == ["The", "dog", "sleeps", "in", "the", "garden", "."]
 
 
+@pytest.mark.parametrize(
+    ("option", "of"),
+    [(("--pair", "order"), "--target or --versus"), (("--alignment-format", "talp"), "--alignment")],
+)
+def test_options_of_pairs_are_refused_without_pairs(run_cli, option, of):
+    outcome = run_cli("draw", ENGLISH, *option)
+    assert (outcome.code, f"{option[0]} belongs to {of}; leave it out" in outcome.err) == (2, True)
+
+
 def test_a_page_on_the_standard_output(run_cli):
     outcome = run_cli("draw", ENGLISH, "--sentence", "sample-002", "--sentence", "sample-001")
     assert outcome.code == 0

@@ -149,6 +149,9 @@ def test_a_draft_that_cannot_be_reviewed_is_told(run_cli, draft, model_files, tm
     assert "to read and as one to write" in refused("--review", draft, "-m", model, "-o", model)
     assert "--jobs belongs to -m alone" in refused("--review", draft, "--jobs", 2)
     assert "--train-after belongs to --review" in refused("-m", model, "--train-after", 3)
+    assert "--train-after belongs to -m" in refused("--review", draft, "--train-after", 3)
+    assert "--pair belongs to --source" in refused("--review", draft, "--pair", "order")
+    assert "--first differing needs --versus FILE" in refused("--review", draft, "--first", "differing")
     assert "cannot be read" in refused(
         "--review", draft, "--pairs", "corpora/en.conllu", draft.with_name("none")
     )

@@ -253,6 +253,21 @@ def test_features_that_are_not_as_ud_writes_them_are_told(tmp_path, run_cli):
     assert "odd.conllu:5: found 'SpaceAfter=No' in FEATS, expected it in MISC" in outcome.err
 
 
+def test_errors_of_a_sentence_name_its_line(tmp_path, run_cli):
+    model = tmp_path / "de.tagger"
+    run_cli("train-tagger", "corpora/de.conllu", "--language", "de", "-o", model)
+    for name, text, line in (
+        ("text.txt", "\nDer Hund schläft.\n", 2),
+        ("bare.conllu", "# sent_id = 1\n1\tHund\t_\t_\t_\t_\t_\t_\t_\t_\n\n", 2),
+    ):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        outcome = run_cli("tag", "-m", model, path, "--columns", "lemma")
+        assert (outcome.code, f"{name}:{line}: found no UPOS on word 1" in outcome.err) == (2, True), (
+            outcome.err
+        )
+
+
 def test_columns_that_only_some_sentences_have_are_told(tmp_path, run_cli):
     treebank = tmp_path / "some.conllu"
     treebank.write_text(with_feats("Number=Sing", "_") + with_feats("_", "_") * 2, "utf-8")

@@ -61,6 +61,9 @@ def test_an_enhanced_parser_writes_its_own(given, tmp_path, run_cli):
     out = tmp_path / "out.conllu"
     outcome = run_cli("parse", "-m", KEPT / "enhanced-parser.model", given, "-o", out)
     assert (outcome.code, SAID in outcome.err) == (0, False)
+    assert (
+        outcome.err.count("the new DEPS have no edges to empty nodes, which stay; empty nodes without") == 1
+    )
     assert all(map(has_graph, read_sentences(out)))
 
 

@@ -228,6 +228,7 @@ def test_all_columns_are_corrected(page, path):
     after = page.ask("sentences/2").json
     for name, cells in (
         ("feats", ["Case"]),
+        ("feats", ["Case=Nom|Case=Acc"]),
         ("deps", ["x"]),
         ("deps", [f"{n + 1}:x"]),
         ("deps", ["3.1:x"]),

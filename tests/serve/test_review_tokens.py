@@ -77,6 +77,28 @@ def test_words_are_merged_with_their_dependents(pair):
         after(pair, "merge", 4, 5)
 
 
+def test_any_words_of_a_tree_are_merged_into_one_of_a_tree():
+    merged = 0
+    for sentence in read_conllu("corpora/de.conllu"):
+        for first in range(1, len(sentence)):
+            for last in range(first + 1, min(first + 3, len(sentence) + 1)):
+                try:
+                    (found,) = edited(sentence, Edit("merge", first, last), None, name="draft")
+                except UsageError as error:
+                    assert "multiword token" in str(error)
+                    continue
+                merged += 1
+                heads, old = found.heads.tolist(), sentence.heads.tolist()
+                assert heads.count(0) == 1 + (old[0] == 0)
+                for word in range(1, len(sentence) + 1):
+                    # A word on the way to the root is still on it, if it was not merged.
+                    head, cut = old[word], last - first
+                    if not first <= word <= last and not first <= head <= last:
+                        now = [one - cut * (one > last) for one in (word, head)]
+                        assert heads[now[0]] == now[1]
+    assert merged > 500
+
+
 def test_tokens_are_joined_and_parted(pair):
     found = after(pair, "join", 5, 6)[0]
     assert found[7:] == ["5-6 Haus. _ _", "5 Haus 2 2:obl|2.1:x", "6 . 2 2:punct"]

@@ -292,7 +292,7 @@ def test_a_name_that_fits_several_models_is_no_unknown_one():
 
     models = dict.fromkeys(("de-news", "de-bible", "en"))
     with pytest.raises(
-        UsageError, match="found several models that begin with 'de', expected one of: de-news"
+        UsageError, match="found several models that begin with 'de', expected one of: de-news, de-bible"
     ):
         chosen_model(models, "de")
     with pytest.raises(UsageError, match="found no model 'fr'"):

@@ -3,6 +3,7 @@
 import argparse
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain, cycle
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ PAIR_FILES = (
     Option(
         "--alignment FILE", "candidate links (default: two styles of one text, each word linked to itself)"
     ),
-    ALIGNMENT_FORMAT,
+    replace(ALIGNMENT_FORMAT, needs="--alignment"),
     PAIRING,
 )
 # Values of --alignment-factors, with the factors added to ALIGN, SOURCEFERT and TARGETFERT.
@@ -88,8 +89,6 @@ def tagged_sides(model: "JointParser | None") -> tuple[str, ...]:
 
 def pair_files_of(options: argparse.Namespace) -> AlignedFiles:
     links, form = options.alignment, options.alignment_format
-    if links is None and form != DEFAULT_ALIGNMENT_FORMAT:
-        raise UsageError("--alignment-format belongs to --alignment; leave it out")
     return AlignedFiles(options.source, options.target, links, form, options.pair)
 
 

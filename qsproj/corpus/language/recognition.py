@@ -141,6 +141,5 @@ def check_known_language(language: str) -> None:
     if language not in OTHER_CODES.values() and not _THREE_LETTERS.fullmatch(language):
         raise UsageError(
             f"found language {language!r}, expected a code of ISO 639: two letters (en, de), or three for "
-            "languages without a two-letter code; qaa to qtz for a language without any. Languages without "
-            "sacremoses rules are tokenised like English, or like tagged sentences"
+            "languages without a two-letter code; qaa to qtz for a language without any"
         )

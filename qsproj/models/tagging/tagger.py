@@ -198,10 +198,10 @@ class Tagger(Stored):
     def _input_checked(wanted: Sequence[str], sentence: Sentence) -> Sentence:
         check_sentence(sentence, most=None)
         if UPOS_COLUMN not in wanted and UNSPECIFIED in sentence.upos:
-            word = sentence.upos.index(UNSPECIFIED)
-            found = f"no UPOS on word {word + 1} ({sentence.forms[word]!r})"
+            word = sentence.upos.index(UNSPECIFIED) + 1
+            found = f"no UPOS on word {word} ({sentence.forms[word - 1]!r})"
             expected = "tags, as upos is not among the columns"
-            raise SentenceError(found=found, expected=expected, remedy="add upos to the columns")
+            raise SentenceError(found=found, expected=expected, remedy="add upos to the columns", word=word)
         return sentence
 
     def _tagged(self, sentence: Sentence, emissions: Floats, *, confidence: bool) -> Sentence:

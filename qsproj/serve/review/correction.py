@@ -117,6 +117,10 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
             if not re.fullmatch(pattern, cell) or not is_text(cell):
                 where = f"{COLUMN_NAMES[column]} of word {word}"
                 raise UsageError(f"found {cell!r} in {where}, expected {expected}")
+            features = [one.partition("=")[0] for one in cell.split("|")]
+            if name == "feats" and len({*features}) < len(features):
+                expected = "each feature once, with commas between its values: Case=Acc,Nom"
+                raise UsageError(f"found {cell!r} in FEATS of word {word}, expected {expected}")
         if name == "deps":
             heads = {*map(str, range(len(sentence) + 1)), *(row[0] for row in other_rows(sentence, "."))}
             edges = ((word, head) for word in changed for head, _ in edges_of(given[word - 1]))

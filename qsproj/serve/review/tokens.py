@@ -202,11 +202,23 @@ def _several_words(tokens: Tokens, edit: Edit) -> tuple[list[_Word], list[_Token
     return words, _whole_tokens(tokens, words)
 
 
+def _above(word: _Word) -> list[_Word]:
+    """Return the heads of a word, up to the root."""
+    found = list[_Word]()
+    while word.head is not None:
+        word = word.head
+        found.append(word)
+    return found
+
+
 def _merge_words(tokens: Tokens, edit: Edit) -> None:
-    """Merge words into one, with the cells of the word whose head lies outside them."""
+    """Merge words into one, with the cells of the word nearest to the root, so that no cycle can arise."""
     words, whole = _several_words(tokens, edit)
     inside = {id(word) for word in words}
-    top = next((word for word in words if word.head is None or id(word.head) not in inside), words[0])
+    above = {id(word): _above(word) for word in words}
+    tops = [word for word in words if not any(id(one) in inside for one in above[id(word)])]
+    # A word without a head is on no way to the root.
+    top = min(tops, key=lambda word: (word.row[HEAD] == UNSPECIFIED, len(above[id(word)])))
     form = "".join(token.form for token in whole)
     if len(whole) == 1 and len(whole[0].words) != len(words):
         form = "".join(word.row[FORM] for word in words)
@@ -219,8 +231,6 @@ def _merge_words(tokens: Tokens, edit: Edit) -> None:
     for word in tokens.words:
         if word.head is not None and id(word.head) in inside:
             word.head = top
-    if top.head is top:
-        top.head = None
     tokens.merged = dict.fromkeys(inside, top)
 
 
