@@ -126,18 +126,9 @@ class SelfTraining:
         shares = corrected_shares(shares, text, few.counts)
         return type_weights(shares, self.allowed, weighted, least=self.options.least)
 
-    @property
-    def once(self) -> "SelfTraining":
-        """The same training in one pass."""
-        return replace(self, options=replace(self.options, training=replace(self.options.training, epochs=1)))
-
-    def from_links(self, few: FewTagged, *, before_raw: bool) -> Tagger:
-        """Train on the type dictionary and links; two passes pay only where raw text is tagged next.
-
-        UPOS on dev files with one pass, not two: ten Testaments with raw text -.2, without +.1, news 0.
-        """
+    def from_links(self, few: FewTagged) -> Tagger:
         evidence_of = partial(link_evidence, self.reading.text, self.weights(few))
-        return (self if before_raw else self.once).fit(evidence_of, few, "learning from links")
+        return self.fit(evidence_of, few, "learning from links")
 
     def fit(
         self,
@@ -188,11 +179,12 @@ class SelfTraining:
             evidence[:] = distribution_with(voter, tagger, forms, evidence)
             return balanced(evidence, options.balance)
 
+        once = replace(self, options=replace(options, training=replace(options.training, epochs=1)))
         for later_rounds in reversed(range(options.rounds_of_raw if drawn else 1)):
             reader = adapted(tagger, raw.frequent(options.frequent)) if drawn else tagger
             how = {"strength": options.raw_strength, "balance": options.balance}
             more = self_tagged(reader, raw, drawn, **how, voter=voter)
-            learner = self.once if later_rounds else self
+            learner = once if later_rounds else self
             tagger = learner.fit(partial(read, tagger), few, "learning again", more)
         return tagger
 

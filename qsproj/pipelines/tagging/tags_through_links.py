@@ -97,7 +97,7 @@ def project_tags(
         learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns, rng=rng, options=options
     )
     learned_from, aside = few.split()
-    linked = [one.from_links(learned_from, before_raw=given.learns_raw) for one in given.learners]
+    linked = [one.from_links(learned_from) for one in given.learners]
     alone, judged = compare_with_tagged_alone(mean_tagger(linked), text, learned_from, aside, rng=rng)
     if alone:
         every = (*text.sentences, *given.raw.sentences)
@@ -108,7 +108,7 @@ def project_tags(
         return ProjectedTagger(tagger, tuple(report), given.unknown)
 
     if aside:
-        linked = [one.from_links(few, before_raw=given.learns_raw) for one in given.learners]
+        linked = [one.from_links(few) for one in given.learners]
     tagger, drawn, on_raw, of_relatives = _self_trained(given, linked, relatives, rng=rng, options=options)
     forms = [text.sentences[number] for number in chosen]
     tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
