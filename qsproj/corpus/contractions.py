@@ -31,6 +31,7 @@ def tokens_of(sentence: Sentence) -> list[tuple[int, str, int]]:
 CLAUSE = "^"  # in table keys: the word before the first word of a clause
 # After these a token is split like the last one of its form in the sentence: *des hommes et des femmes*.
 _CONJUNCTIONS = frozenset({",", "et", "ou", "ni", "e", "ed", "o", "od", "i", "y", "né"})
+_WHOLE = ("",)  # the reading of a token that is not split
 _LEAST_SEEN = 2  # occurrences after a word for a row of its own
 
 
@@ -46,7 +47,8 @@ def learn_contractions(sentences: Sequence[Sentence]) -> dict[str, tuple[str, ..
             if (token := token_key(form)) in ever_split:
                 words = tuple(map(token_key, sentence.forms[first - 1 : first - 1 + max(count, 1)]))
                 found[token][words] += 1
-                behind[_before(forms, at), token][words] += 1
+                before = _as_context(token_key(forms[at - 1])) if at else CLAUSE
+                behind[before, token][words] += 1
     table = {token: _commonest(counts, token) for token, counts in found.items()}
     rows = {
         f"{before} {token}": words
@@ -68,29 +70,31 @@ def _commonest(counts: Counter[tuple[str, ...]], token: str) -> tuple[str, ...]:
     return min(splits)[1] if splits and -min(splits)[0] > counts[token,] else (token,)
 
 
-def _before(tokens: Sequence[str], at: int) -> str:
-    """Return the lower-cased word before a token, CLAUSE after punctuation other than a comma."""
-    before = token_key(tokens[at - 1]) if at else CLAUSE
-    return before if before == "," or before.isalnum() or any(map(str.isalnum, before)) else CLAUSE
+def _as_context(key: str) -> str:
+    """Return the key of the word before a token, CLAUSE for punctuation other than a comma."""
+    return key if key == "," or key.isalnum() or any(map(str.isalnum, key)) else CLAUSE
 
 
 def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str]]:
     """Return the words of each token of a sentence; tokens in ``table`` or with marks are split."""
     if not table and not _ON_WORD.search(" ".join(tokens)):
         return [[token] for token in tokens]
-    found = []
+    found, before = list[list[str]](), CLAUSE
     last: dict[str, tuple[str, ...]] = {}
-    for at, token in enumerate(tokens):
-        lower, before = token_key(token), _before(tokens, at)
-        listed = last.get(lower) if before in _CONJUNCTIONS else None
-        last[lower] = listed = listed or table.get(f"{before} {lower}") or table.get(lower, (token,))
-        found.append(cased_like(token, listed) if len(listed) > 1 else _without_marks(token))
+    for token, key in zip(tokens, map(token_key, tokens), strict=True):
+        listed = last.get(key) if before in _CONJUNCTIONS else None
+        last[key] = listed = listed or table.get(f"{before} {key}") or table.get(key) or _WHOLE
+        if len(listed) > 1:
+            found.append(cased_like(token, listed))
+        else:
+            found.append([token] if token.isascii() else _without_marks(token))
+        before = _as_context(key)
     return found
 
 
 def _without_marks(token: str) -> list[str]:
     """Return a word and the marks on it; a token of only marks is not split."""
-    bare = token if token.isascii() else _ON_WORD.sub("", token)
+    bare = _ON_WORD.sub("", token)
     return [bare, *_ON_WORD.findall(token)] if bare and bare != token else [token]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from qsproj.conventions import NO_HEAD, Heads, frozen_heads
@@ -136,12 +137,12 @@ def layout_cells(sentence: Sentence, column: int) -> list[str]:
 def with_layout_cells(sentence: Sentence, columns: Mapping[int, Sequence[str]]) -> Sentence:
     """Return the sentence with new cells, n each, in columns stored only in its layout."""
     layout = layout_of(sentence)
-    lines = list(layout.lines)
+    lines, from_end = list(layout.lines), COLUMN_COUNT - min(columns)
     for word, at in enumerate(layout.word_lines):
         bare = lines[at].rstrip("\r")
-        cells = bare.split("\t")
+        cells = bare.rsplit("\t", from_end)
         for column, values in columns.items():
-            cells[column] = values[word]
+            cells[column - COLUMN_COUNT] = values[word]
         lines[at] = "\t".join(cells) + lines[at][len(bare) :]
     return replace(sentence, layout=replace(layout, lines=tuple(lines)))
 
@@ -197,8 +198,10 @@ def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sen
     """
     cells = layout_cells(sentence, MISC)
     for at, (cell, value) in enumerate(zip(cells, values, strict=True)):
-        if value is not None:
-            items = [] if cell == UNSPECIFIED else cell.split("|")
+        if value is not None and cell == UNSPECIFIED:
+            cells[at] = f"{key}={value}"
+        elif value is not None:
+            items = cell.split("|")
             keys = [item.partition("=")[0] for item in items]
             place = keys.index(key) if key in keys else len(keys)
             items[place : place + 1] = [f"{key}={value}"]
@@ -219,9 +222,9 @@ def without_misc(sentence: Sentence, *keys: str, words: Iterable[int] | None = N
     return with_layout_cells(sentence, {MISC: cells})
 
 
-def with_probabilities(sentence: Sentence, key: str, probabilities: Iterable[float]) -> Sentence:
+def with_probabilities(sentence: Sentence, key: str, probabilities: ArrayLike) -> Sentence:
     """Return the sentence with n probabilities in MISC, to four decimals, within 0..1."""
-    return with_misc(sentence, key, [f"{min(max(p, 0.0), 1.0):.4f}" for p in probabilities])
+    return with_misc(sentence, key, [f"{p:.4f}" for p in np.clip(probabilities, 0.0, 1.0).tolist()])
 
 
 Graph = tuple[tuple[Edge, ...], ...]  # the edges into each of the n words, in the order of DEPS

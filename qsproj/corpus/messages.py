@@ -1,5 +1,6 @@
 """Validation of words given by callers, and formatting of values in messages."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from types import UnionType
@@ -8,7 +9,7 @@ from qsproj.errors import UsageError, WrongTypeError
 
 _SHOWN_CHARACTERS = 60
 _MOST_DIGITS = 18
-_BREAKS = frozenset("\t\r\n")
+_BREAK = re.compile(r"[\t\r\n]")
 
 
 def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
@@ -19,9 +20,11 @@ def words_of(given: object, *, what: str = "a sentence") -> tuple[str, ...]:
     if not isinstance(given, Iterable):
         raise WrongTypeError(f"found {described(given)} as {what}, expected a list of words")
     words = tuple(given)
+    if set(map(type, words)) == {str} and all(words) and not _BREAK.search("".join(words)):
+        return words
     for number, word in enumerate(words, start=1):
         check_type(word, str, "a string", f"word {number} of {what}")
-        if not word or not _BREAKS.isdisjoint(word):
+        if not word or _BREAK.search(word):
             expected = "text without tabs and line ends"
             raise UsageError(f"found {shown(word)} as word {number} of {what}, expected {expected}")
     # Convert numpy strings, which have another repr.
