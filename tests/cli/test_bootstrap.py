@@ -468,14 +468,18 @@ def test_options_that_do_not_go_together(tmp_path, run_cli, change, message):
     assert not (tmp_path / "model").exists()
 
 
-def test_a_treebank_without_trees_is_named_before_the_first_stage(tmp_path, run_cli):
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [(None, "no head, expected trees after --treebank"), (0, "several roots in every tree, expected trees")],
+)
+def test_a_treebank_without_usable_trees_is_named_before_the_first_stage(tmp_path, run_cli, head, message):
     given = list(options(tmp_path))
     given[1] = tmp_path / "bare.conllu"
-    bare = (one.replace(heads=[None] * len(one)) for one in read_conllu(CORPORA / "en.conllu"))
+    bare = (one.replace(heads=[head] * len(one)) for one in read_conllu(CORPORA / "en.conllu"))
     write_conllu(bare, given[1])
     outcome = run_cli("bootstrap", *given)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "bare.conllu: found no head, expected trees after --treebank" in outcome.err
+    assert f"bare.conllu: found {message}" in outcome.err
 
 
 @pytest.mark.parametrize("code", ["qq", "xy", "zz"])

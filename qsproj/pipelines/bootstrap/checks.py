@@ -19,6 +19,7 @@ from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
+from qsproj.models.tree_decoder import has_several_roots
 from qsproj.pipelines.bootstrap import texts
 from qsproj.pipelines.bootstrap.spelling import attached_words
 from qsproj.pipelines.bootstrap.verses import (
@@ -236,19 +237,23 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
     """Check that the source side is in the treebank's language; return the number of treebank words.
 
     Also returns source-side tokens that the treebank divides, if it contains few source-side words. Raises
-    DataError when the treebank has no head, contains more words of the target side than of the source side,
-    or, if it is large enough, contains few frequent words of the source side.
+    DataError when the treebank has no head, or several roots in every tree, contains more words of the target
+    side than of the source side, or, if it is large enough, contains few frequent words of the source side.
     """
-    counts, relations, is_treebank = Counter[str](), set[str](), False
+    counts, relations, has_trees, has_one_root = Counter[str](), set[str](), False, False
     for one in read_all(text.treebanks):
         counts.update(map(lower_form, one.forms))
         relations.update(one.deprels)
-        is_treebank = is_treebank or has_tree(one)
+        has_trees = has_trees or has_tree(one)
+        has_one_root = has_one_root or (has_tree(one) and not has_several_roots(one.heads))
         if UNSPECIFIED in one.upos:
             deque(read_tagged(text.treebanks), maxlen=0)  # raises an error with the line
     names = ", ".join(map(str, text.treebanks)) or "treebank"
-    if not is_treebank:
+    if not has_trees:
         raise DataError(names, None, "no head", "trees after --treebank", "parse it first (qsproj parse)")
+    if not has_one_root:
+        remedy = "attach all roots but one to another word"
+        raise DataError(names, None, "several roots in every tree", "trees with one", remedy)
     if old := ", ".join(sorted(relations & OLD_RELATIONS)):
         notice(f"{names}: has relations of UD 1 ({old}), which other treebanks lack; take a newer one")
     sides, vocabulary = words_of_sides(text), vocabulary_for(text, counts)
