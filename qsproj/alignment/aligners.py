@@ -154,6 +154,7 @@ def eflomal_links(pairs: Pairs) -> Iterator[LinkedPair]:
     """Yield the links of each sentence pair, 0 or 1; every target (source) word has at most one."""
     program, known = find_eflomal(), list(pairs)
     sizes = [(len(source), len(target)) for source, target in known]
+    # Other pairs get no links.
     passed = [pair for pair, size in zip(known, sizes) if alignable(*size)]
     with temporary_folder() as folder:
         names = ("source", "target", "forward", "backward")

@@ -38,11 +38,11 @@ class HmmSettings:
     """Settings of the built-in aligner's training. The defaults were chosen on development data."""
 
     ibm1_sweeps: int = 3  # passes over the bitext with IBM model 1
-    hmm_sweeps: int = 4  # and then with jumps; at least one
+    hmm_sweeps: int = 4  # passes with jumps after these; at least one
     null_probability: float = 0.2  # prior probability that a word has no counterpart
     lexical_prior: float = 1e-3  # Dirichlet pseudo-count of every word pair
     likeness_prior: float = 0.3  # added for equal spelling, less for a shared prefix
-    null_prior: float = 1e-3  # that of every word given NULL
+    null_prior: float = 1e-3  # pseudo-count of every word given NULL
     reach: int = 6  # longest jump with a weight of its own
     jump_prior: float = 1.0  # pseudo-count that pulls each jump weight to its last value
     shard: int = 10000  # pairs whose counts are updated within a sweep; others see the updates in the next
@@ -72,7 +72,7 @@ class Sweep:
     counts: LexicalCounts
     prior: LexicalCounts  # ``pairs`` is not read, as each shard has its own
     jumps: Floats  # float64[2, 2 reach + 3]: weights
-    null_probability: float  # as ``use_jumps``, of :func:`qsproj.kernels.align.hmm.sweep`
+    null_probability: float  # argument of :func:`qsproj.kernels.align.hmm.sweep`, as is ``use_jumps``
     use_jumps: bool
 
 

@@ -7,7 +7,6 @@ then be omitted, and the parser's own, less accurate trees are used.
 """
 
 import argparse
-from functools import partial
 
 from qsproj.cli.options.declare import Option
 from qsproj.cli.options.files import adding_lines
@@ -23,7 +22,8 @@ OPTIONS = (
     Option("--target FILE", "the same sentences with trees in the new style", required=True),
     Option("-o, --output MODEL", "where the model is written", required=True),
     Option(
-        "--parser MODEL", "parser of the old style, to adapt to the new style; one of plain text stays one"
+        "--parser MODEL",
+        "parser of the old style, to adapt to the new style; a model that reads plain text still does",
     ),
     Option("--epochs N", "passes over the data (default: more for less data)"),
     Option("--projective", "arcs cross only if those of SOURCE do"),
@@ -58,7 +58,6 @@ def run(options: argparse.Namespace) -> None:
     else:
         raise UsageError("without --parser, give --source: the same sentences in the old style")
     converter, report = train_adaptation(pairs, rng=rng_of(options), options=settings)
-    adapted = partial(AdaptedParser, converter=converter)
-    model = converter if parser is None else parser.with_trees_by(adapted)
+    model = converter if parser is None else AdaptedParser(parser, converter)
     model.save(options.output, made=provenance_of(options))
     notice(report.summary(converter.inference))

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 
 from qsproj.cli.options.declare import Heading, Option, only_where
-from qsproj.cli.options.pair_files import ALIGNMENT_FORMAT
+from qsproj.cli.options.pair_files import OPTIONAL_ALIGNMENT_FORMAT
 from qsproj.cli.options.shared import PAIRING
 from qsproj.corpus.editing import line_of
 from qsproj.corpus.files import name_of
@@ -37,7 +37,7 @@ OPTIONS = (
     Option("[FILE]", "CoNLL-U, .gz or .xz", default="-"),
     Option("--target FILE", "translations, CoNLL-U"),
     Option("--alignment FILE", "word links between FILE and the translations"),
-    replace(ALIGNMENT_FORMAT, needs="--alignment"),
+    OPTIONAL_ALIGNMENT_FORMAT,
     Option("--versus FILE", "other trees of the same text; different arcs and tags are highlighted"),
     Option("--show-features", "show the values of FEATS beside each tag", former="--features"),
     Option("--width PIXELS", "width of lines; 0: never wrap (default: the window's width, or 1200)", least=0),

@@ -82,6 +82,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--text needs --language CODE, to tokenise the text")
     if len(rows) > 1 and "-" in targets:
         raise UsageError("with several sources the target is read several times; name a file in place of -")
+    if options.pair != shared.PAIRING.default and not any(map(is_conllu, targets)):
+        raise UsageError("--pair is for targets in CoNLL-U; lines of plain text are paired by order")
     form, code = options.alignment_format, options.language
     texts = [
         AlignedFiles(*row, form, options.pair) if is_conllu(row[1]) else AlignedText(*row, form, code)

@@ -74,7 +74,9 @@ EXAMPLES = """examples:
 
 def add_conditions(parser: ArgumentParser) -> None:
     only_where(parser, "-m alone", lambda options: options.review is None, "jobs", "megabytes", "waiting")
-    only_where(parser, "--source", lambda given: given.source or given.pairs, "pair", "alignment_format")
+    only_where(
+        parser, "--source", lambda of: of.source or of.alignment or of.pairs, "pair", "alignment_format"
+    )
     only_where(parser, "-m", lambda options: bool(options.model), "train_after", "seed")
 
 

@@ -39,10 +39,6 @@ from qsproj.errors import DataError, WrongTypeError, pluralise
 from qsproj.progress import notice
 
 _PHARAOH_LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?")
-_WEIGHTED, _APART = (
-    re.compile(r"([0-9]{1,9}-[0-9]{1,9}:(0\.[0-9]{1,17}|1)( |\n?$))+"),
-    str.maketrans("-:", "  "),
-)
 _TRIPLE = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9.eE+-]+)")
 _SOURCE_WORD = re.compile(r"(\S+) \(\{((?: [0-9]{1,9})*) \}\)")
 _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0-9.eE+-]+))?")
@@ -221,13 +217,6 @@ def _row(
 
 
 def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
-    shift = 1 - base.first_word
-    if _WEIGHTED.fullmatch(text):  # as this program writes them, read four times faster
-        cells = text.translate(_APART).split()
-        sources, targets = (map(shift.__add__, map(int, cells[at::3])) for at in range(2))
-        return Links(
-            line, list(map(Row, repeat(line), sources, targets, repeat(True), map(float, cells[2::3])))
-        )
     # fast_align -s adds the score of the pair: ||| -3.2
     tokens = (_SCORE.sub("", text) if "|||" in text else text).split()
     matches = list(map(_PHARAOH_LINK.fullmatch, tokens))
@@ -236,7 +225,7 @@ def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
         bad = tokens[matches.index(None)]
         remedy = "correct the link" if _LINE_OF["pharaoh"].match(text) else _other_format(text)
         raise DataError(name, line, repr(bad[:40]), expected, remedy)
-    rows = list[Row]()
+    shift, rows = 1 - base.first_word, list[Row]()
     for source, mark, target, weight in (match.groups() for match in matches if match):
         words = number_of(source) + shift, number_of(target) + shift
         chance = None if weight is None else _weight_in(weight, line, name)

@@ -289,18 +289,23 @@ def with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
     return replace(parsed, layout=replace(layout, lines=tuple(lines)))
 
 
+def _edges_of_empty_nodes(sentence: Sentence) -> int:
+    return sum(len(node.deps) for node in sentence.empty_nodes)
+
+
 def warn_emptied(
     change: Callable[[Iterator[Sentence]], Iterable[Sentence]], sentences: Iterable[Sentence], name: str
 ) -> Iterator[Sentence]:
     """Yield sentences with the new trees of ``change``; one notice at the end if old DEPS were emptied."""
     taken = given = kept = emptied = 0
-    lost = nodes = False  # nodes: whether an empty one lost its edges
+    lost, edges = False, 0  # edges: of the empty nodes, those taken and not yet returned
 
     def watched() -> Iterator[Sentence]:
-        nonlocal taken, given
+        nonlocal taken, given, edges
         for sentence in sentences:
             if not lost:
                 taken, given = taken + 1, given + has_deps(sentence)
+                edges += _edges_of_empty_nodes(sentence) if given else 0
             yield sentence
 
     for sentence in change(watched()):
@@ -308,11 +313,11 @@ def warn_emptied(
             has = has_deps(sentence)
             kept, emptied = kept + has, emptied + (not has)
             lost = given == taken and not has
-            nodes = nodes or any(not node.deps for node in sentence.empty_nodes)
+            edges -= _edges_of_empty_nodes(sentence)
         yield sentence
     of_nodes = "empty nodes without DEPS are not valid in UD"
     if lost or (emptied and given > kept):
-        more = f"; {of_nodes}" if nodes else ""
+        more = f"; {of_nodes}" if edges else ""
         notice(f"{name}: DEPS belongs to the trees that are replaced, and is left empty{more}")
-    elif nodes:
+    elif edges > 0:
         notice(f"{name}: the new DEPS have no edges to empty nodes, which stay; {of_nodes}")

@@ -41,10 +41,10 @@ class CompiledTemplates:
 
     attributes: tuple[str, ...]  # columns of the atoms
     operations: Numbers  # of each of ENDS
-    seeds: Hashes  # of each of ENDS, which differ
+    seeds: Hashes  # of each of ENDS; all differ
     between: Numbers
-    plain: int  # end of the templates that fire both ways
-    directed: int  # end of those that fire only directed
+    plain: int  # end of the first templates, which fire with and without the direction
+    directed: int  # end of the next ones, which fire only with it
 
 
 def _pairs(word: str) -> tuple[Template, ...]:

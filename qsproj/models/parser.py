@@ -84,13 +84,13 @@ class Parser(Stored):
         """The tagger that tokenizes plain text and tags words without UPOS, or None."""
         return None if self.base is None else self.base.word_tagger
 
+    def cut(self, text: str) -> Iterator[Sentence]:
+        tagger = self.word_tagger
+        return super().cut(text) if tagger is None else tagger.cut(text)
+
     def layers(self) -> "list[Parser]":
         """Return this parser and the parsers that it wraps, from the outside in."""
         return [self, *([] if self.base is None else self.base.layers())]
-
-    def with_trees_by(self, change: "Callable[[Parser], Parser]") -> "Parser":
-        """Return a parser whose trees ``change`` makes of this one's; a model of text still reads text."""
-        return change(self)
 
     def readings_of(self, sentence: Sentence) -> tuple[int, int] | None:
         """Return the number of tags tried in a sentence, and in a short one; None: tags are fixed."""

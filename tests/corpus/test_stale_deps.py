@@ -67,6 +67,13 @@ def test_an_enhanced_parser_writes_its_own(given, tmp_path, run_cli):
     assert all(map(has_graph, read_sentences(out)))
 
 
+def test_nothing_is_said_of_empty_nodes_that_had_no_deps(given, tmp_path, run_cli):
+    given.write_text(ROWS.replace("3:conj", "_"))
+    out = tmp_path / "out.conllu"
+    outcome = run_cli("parse", "-m", KEPT / "arc-parser.model", given, "-o", out, "--fixed")
+    assert (outcome.code, outcome.err, out.read_text()) == (0, "", given.read_text())
+
+
 def test_conversion_by_a_model(given, tmp_path, run_cli):
     out = tmp_path / "out.conllu"
     outcome = run_cli("convert", "-m", KEPT / "converter.model", given, "-o", out)

@@ -438,6 +438,26 @@ def test_the_sentence_asked_for_last_is_opened(window):
     assert page.locator("#name").inner_text() == "arabic"
 
 
+def test_a_sentence_opened_before_an_undo_keeps_its_confirmation(window, path):
+    page = window()
+    for name, more in (("arabic", "1 of 5"), ("unsure", "2 of 5")):
+        show(page, name)
+        page.locator("#confirm").click()
+        page.locator("#progress", has_text=more).wait_for()
+        until(lambda name=name: page.locator("#name").inner_text() != name)
+    show(page, "long")
+    late, loads = [], re.compile(r"/api/sentences/1$")
+    page.route(loads, lambda route: late.append(route))
+    with page.expect_request(loads):
+        page.keyboard.press("u")
+    show(page, "arabic")
+    with page.expect_response(loads):
+        late[0].continue_()
+    page.wait_for_timeout(200)
+    assert path.read_text(encoding="utf-8").count("Reviewed=Yes") == 7
+    assert page.locator("#progress").inner_text().startswith("2 of 5")
+
+
 @pytest.mark.parametrize("next_one", ["unsure", "long"])
 def test_corrections_made_while_a_sentence_loads_are_kept(window, next_one):
     page = window()

@@ -34,13 +34,14 @@ ALIGNMENT_FORMAT = Option(
     "to all their words",
     default=DEFAULT_ALIGNMENT_FORMAT,
 )
+OPTIONAL_ALIGNMENT_FORMAT = replace(ALIGNMENT_FORMAT, needs="--alignment")
 PAIR_FILES = (
     Option("--source FILE", "source sentences, CoNLL-U", required=True),
     Option("--target FILE", "target sentences, CoNLL-U", required=True),
     Option(
         "--alignment FILE", "candidate links (default: two styles of one text, each word linked to itself)"
     ),
-    replace(ALIGNMENT_FORMAT, needs="--alignment"),
+    OPTIONAL_ALIGNMENT_FORMAT,
     PAIRING,
 )
 # Values of --alignment-factors, with the factors added to ALIGN, SOURCEFERT and TARGETFERT.

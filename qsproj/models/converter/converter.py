@@ -14,7 +14,7 @@ import numpy as np
 
 from qsproj.conventions import Floats, Heads, Rng, Scores, Weights, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
+from qsproj.corpus.editing import ARC_PROBABILITY, with_columns, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
 from qsproj.errors import MissingTreeError, NothingToLearnError, pluralise
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
@@ -172,19 +172,22 @@ def inference_for(inference: TreeDecoder, source: SourceNodes) -> TreeDecoder:
 
 @dataclass(frozen=True)
 class AdaptedParser(Parser):
-    """A parser in the source style with a converter of its trees; sentences keep their own tags."""
+    """A parser in the source style with a converter of its trees; other columns are those of the parser."""
 
     base: Parser
     converter: Converter
     refuses_training = Converter.refuses_training
-    # The base may tag words, but the tags that it reads are not kept.
-    word_tagger = None
 
     def parsed(self, sentence: Sentence, *, decode: str, confidence: bool, given: Given) -> Sentence:
         """Parse and convert; probabilities are the converter's, given the best tree of the source parser."""
         source = self.base.parse(sentence, decode=decode)
         conversion = self.converter.convert(source, decode=decode, given=given)
-        return converted_sentence(sentence, conversion, confidence=confidence)
+        columns = {name: getattr(source, name) for name in ("lemmas", "upos", "xpos", "feats")}
+        return converted_sentence(with_columns(sentence, **columns), conversion, confidence=confidence)
+
+    def retagging(self) -> "AdaptedParser | None":
+        base = self.base.retagging()
+        return None if base is None else replace(self, base=base)
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         return self.converter.posterior(self.base.parse(sentence), given)

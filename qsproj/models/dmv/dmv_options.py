@@ -30,8 +30,8 @@ class QgOptions(CheckedOptions):
 
     iterations: int = option_field(1, least=0)
     tolerance: float = 1e-4
-    smoothing: float = option_field(0.1, least=0.0)  # added to every count
-    monolingual_smoothing: float = option_field(0.1, least=0.0)  # to those of the DMV that parses new text
+    smoothing: float = option_field(0.1, least=0.0)  # added to every count of the QG-DMV
+    monolingual_smoothing: float = option_field(0.1, least=0.0)  # and of the DMV that parses new text
     # ``trees``, the relative frequencies in whole projected target trees, equal in every sense; or
     # ``uniform`` (thesis 4.6.3.4).
     start: str = option_field("trees", known=("start", QG_STARTS))

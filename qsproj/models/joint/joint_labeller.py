@@ -83,7 +83,8 @@ class JointLabeller:
 
     source_relations: tuple[str, ...]
     relations: tuple[str, ...]
-    table: SenseWeights  # rows by configuration; by it and source relation; by both and the word's tag
+    # Rows by configuration; then by it and source relation; then by both and the word's tag.
+    table: SenseWeights
 
     @staticmethod
     def untrained(source_relations: tuple[str, ...], relations: tuple[str, ...]) -> "JointLabeller":

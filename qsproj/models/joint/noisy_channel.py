@@ -28,7 +28,9 @@ class SourceEvidence:
 
     chances: Scores  # float64[m+1, m+1]: probability of each arc
     heads: Heads | None = None  # int32[m+1]: the known tree
-    forest: Scores | None = None  # float64[m+1, m+1]: else arc scores, natural log; its tree is drawn (M)
+    # float64[m+1, m+1]: without ``heads``, arc scores, natural log; a tree drawn by them is the source's
+    # (thesis: M).
+    forest: Scores | None = None
 
 
 def tree_evidence(heads: Heads) -> SourceEvidence:

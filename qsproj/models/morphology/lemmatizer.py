@@ -37,7 +37,9 @@ _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 class EditScript(NamedTuple):
     """An edit of both ends of a form, and the casing of the lemma."""
 
-    casing: str  # ``lower``, ``title``, ``upper``: of the form, first; ``as`` it is; ``whole``: ``suffix``
+    # ``lower``, ``title`` and ``upper`` change the form first; ``as`` leaves it; for ``whole``, the lemma is
+    # ``suffix``.
+    casing: str
     cut_prefix: str = ""  # removed from the form
     prefix: str = ""  # added
     cut_suffix: str = ""  # removed from the form

@@ -34,7 +34,8 @@ class LinkTagger:
 
     tagger: Tagger
     source_tags: tuple[str, ...]
-    table: SenseWeights  # rows by source tag, then by bin of the link's probability and it; columns by tag
+    # Rows by source tag, then by bin of the link's probability and source tag; columns by tag.
+    table: SenseWeights
 
     def tag(self, pair: SentencePair) -> Sentence:
         return self.decided(pair, self.scores(pair.target))

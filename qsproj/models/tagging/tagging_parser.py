@@ -6,7 +6,7 @@ graph over these has the factors TAG, TRIGRAM, LINK, TAGLINK and PTREE or TREE.
 *Source*: thesis 2.2.4, 2.2.5 and 2.5.3.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -334,9 +334,6 @@ class TaggingParser(Parser):
 
     def fine_tuned(self, trees: Sequence[TrainingTree], *, rng: Rng) -> "TaggingParser":
         return replace(self, base=self.base.fine_tuned(trees, rng=rng))
-
-    def cut(self, text: str) -> Iterator[Sentence]:
-        return self.tagger.cut(text)
 
     def to_archive(self) -> Archive:
         parts = {name: (f"{name}_", getattr(self, name)) for name in ("tagger", "base", "weights")}

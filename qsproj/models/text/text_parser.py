@@ -5,7 +5,7 @@ around each word, the parser whole trees. Uncertain tags of the tagger's best se
 time; a change stays where it raises the joint score of tagger and trees, by which sequences are weighted.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
@@ -155,15 +155,9 @@ class TextParser(Wrapper[Parser]):
     def retagging(self) -> "TextParser":
         return replace(self, retags=True)
 
-    def with_trees_by(self, change: Callable[[Parser], Parser]) -> "TextParser":
-        return replace(self, base=change(self.base))
-
     def read(self, lines: Iterable[str], **options: Any) -> Iterator[Sentence]:
         """Yield one sentence for each line of text; ``options``: those of :meth:`Tagger.read`."""
         return self.tagger.read(lines, split_contractions=True, **options)
-
-    def cut(self, text: str) -> Iterator[Sentence]:
-        return self.tagger.cut(text)
 
     def tag(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
         return self.tagger.tag(sentence, confidence=confidence)

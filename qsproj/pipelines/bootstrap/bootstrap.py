@@ -47,7 +47,7 @@ class BootstrapOptions:
     lemmatizer: str | None = None  # see :func:`qsproj.corpus.language.lexicon.lexicon_of`
     text: tuple[str, ...] = ()  # raw target text, one sentence a line, best with the text to be parsed
     paragraphs: bool = False  # ``text`` is running text to be split into sentences
-    # Whether taggers learn from it; None: see :mod:`qsproj.pipelines.tagging.options`.
+    # Whether taggers learn from ``text``; None: see :mod:`qsproj.pipelines.tagging.options`.
     learn_text: bool | None = None
     # The side written without spaces, by default the target if its language is; see
     # :func:`qsproj.alignment.aligners.align_words`.

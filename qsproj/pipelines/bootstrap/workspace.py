@@ -179,11 +179,13 @@ class Workspace:
         return replace(missing, report=report, seconds=seconds, kept=True)
 
     def complete(self, *stages: Stage, workers: Workers = THIS_PROCESS) -> list[StageResult]:
-        """Make the stages that no earlier run made, in parallel: none is an input of another."""
+        """Make the stages that no earlier run made, in parallel: none is an input of another.
+
+        Errors of their functions are passed on, and nothing is recorded.
+        """
         missing = {stage.record: stage for stage in stages if not self.state(stage).kept}
         made = dict[Path, StageResult]()
         if len(missing) > 1 and workers.several_processes:
-            # Errors of their functions are passed on, and nothing is recorded.
             results = map_in_order(_make, missing.values(), workers=workers)
             for stage, result in zip(missing.values(), results, strict=True):
                 self._write_record(stage, result)

@@ -97,7 +97,10 @@ class Projected:
 
 
 def with_trees_and_tags(pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
-    """Yield pairs; at the end, NothingToLearnError without any head or target tag, notice of missing tags."""
+    """Yield the pairs; at the end, a notice of target words without tags.
+
+    NothingToLearnError when no source word had a head, or no target word a tag.
+    """
     parsed, tags = False, TagCount()
     for pair in pairs:
         parsed = parsed or has_tree(pair.source)

@@ -44,7 +44,10 @@ LIKENESS_SENTENCES = 5000  # target sentences to measure the similarity of tags
 
 
 def load_prior(path: str, *, reads_words: bool = False) -> ArcParser:
-    """Load a parser of tags alone, or with ``reads_words`` of words of the target as well; else DataError."""
+    """Load a parser that reads tags alone, or with ``reads_words`` words of the target as well.
+
+    Raises DataError when the model is of another kind or reads more.
+    """
     expected = "a first-order parser of tags alone"
     remedy = f"train one: qsproj train --features {PRIOR_TEMPLATE_SET}"
     parser = load_model(path)

@@ -217,7 +217,7 @@ def _merge_words(tokens: Tokens, edit: Edit) -> None:
     inside = {id(word) for word in words}
     above = {id(word): _above(word) for word in words}
     tops = [word for word in words if not any(id(one) in inside for one in above[id(word)])]
-    # A word without a head is on no way to the root.
+    # A word without a head is not on a path to the root.
     top = min(tops, key=lambda word: (word.row[HEAD] == UNSPECIFIED, len(above[id(word)])))
     form = "".join(token.form for token in whole)
     if len(whole) == 1 and len(whole[0].words) != len(words):

@@ -1,6 +1,7 @@
 """Converters: identity without trees, learning, posteriors, relations, files, seeds; adapted parsers."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -214,15 +215,20 @@ def test_an_adapted_parser_parses_converts_and_is_stored(converter, sources, tmp
         np.testing.assert_allclose(written, chosen, atol=6e-5)
 
 
-def test_the_tagger_of_the_source_parser_does_not_tag_converted_sentences(sources):
-    tagger = train_tagger(sources[:5], rng=np.random.default_rng(1), epochs=1)
+def test_an_adapted_parser_writes_the_tags_that_its_trees_rest_on(sources):
+    tagger = train_tagger(sources[:5], rng=np.random.default_rng(1), epochs=1, language="en")
     inner = ArcParser(ArcScorer.untrained("words"), None, TreeDecoder(projective=True, single_root=True))
     adapted = AdaptedParser(text_parser(tagger, inner), Converter.untrained())
-    assert adapted.word_tagger is None
     sentence = sources[0]
     bare = with_columns(sentence, upos=["_"] * len(sentence))
-    assert adapted.parse(bare).upos == bare.upos
-    assert text_parser(tagger, adapted).parse(bare).upos == tagger.tag(bare).upos
+    assert adapted.parse(bare).upos == tagger.tag(bare).upos
+    assert adapted.parse(sentence).upos == sentence.upos
+    assert adapted.retagging().parse(sentence).upos == tagger.tag(bare).upos
+    assert AdaptedParser(inner, Converter.untrained()).retagging() is None
+    (read,) = adapted(sentence.text)
+    assert (read.forms, read.upos) == (sentence.forms, adapted.parse(bare).upos)
+    other = replace(tagger, weights=-tagger.weights)
+    assert text_parser(other, adapted).parse(bare).upos == tagger.tag(bare).upos
 
 
 def test_a_parser_without_a_kind_cannot_be_stored():

@@ -146,7 +146,11 @@ export class Editor {
       this.#update("Undone.");
     } else if (this.open_.undo || this.confirmed.length) {
       // Without a change of this sentence, undo the last confirmation in this window.
-      if (!this.open_.undo) await this.open(this.confirmed.at(-1));
+      if (!this.open_.undo) {
+        const last = this.confirmed.at(-1);
+        await this.open(last);
+        if (this.index !== last) return; // another sentence was opened meanwhile
+      }
       if (this.changed) return this.say("These corrections are not confirmed yet: undo reverts them.");
       const { index, version } = this.open_;
       this.confirmed = this.confirmed.filter((one) => one !== index);
