@@ -167,8 +167,9 @@ def factor_graph(states: ArrayLike, groups: Sequence[FactorGroup]) -> FactorGrap
 
 def _check_edges(group: FactorGroup, states: Numbers) -> None:
     name = type(group).__name__
-    if group.edges.size and (group.edges.min() < 0 or group.edges.max() >= states.size):
-        raise ValueError(f"{name} names variable {group.edges.max()}, expected 0..{states.size - 1}")
+    outside = group.edges[(group.edges < 0) | (group.edges >= states.size)]
+    if outside.size:
+        raise ValueError(f"{name} names variable {outside[0]}, expected 0..{states.size - 1}")
     wrong = np.flatnonzero(states[group.edges] != group.edge_states)
     if wrong.size:
         variable, expected = group.edges[wrong[0]], group.edge_states[wrong[0]]

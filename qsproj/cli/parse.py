@@ -33,7 +33,8 @@ OPTIONS = (
     Option("-o, --output FILE", "CoNLL-U", default="-", writes="input"),
     Option(
         "--decode NAME",
-        "mbr: tree with the highest expected number of correct heads (default); map: most probable tree; "
+        "mbr: tree with the highest expected number of correct heads, for train --labels joint with correct "
+        "relations (default); map: most probable tree; "
         "max-z: most probable tree together with its hidden clusters, for models that have them",
         default="mbr",
         choices=("mbr", "map", "max-z"),

@@ -405,8 +405,11 @@ def _write_errors_reported(name: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except UnicodeEncodeError as error:
-        found = f"found {error.object[error.start : error.end]!r}, half of a character"
-        raise UsageError(f"{name}: cannot be written: {found}, expected text of whole characters") from error
+        found, expected = repr(error.object[error.start : error.end]), f"characters of {error.encoding}"
+        expected += "; open the file with encoding='utf-8'"
+        if error.encoding == "utf-8":
+            found, expected = f"{found}, half of a character", "text of whole characters"
+        raise UsageError(f"{name}: cannot be written: found {found}, expected {expected}") from error
     except OSError as error:
         if error.errno is None or isinstance(error, ConnectionError | TimeoutError):
             raise  # not of a write

@@ -1,7 +1,7 @@
 """Sentence, Alignment and SentencePair, the data structures of all readers and writers."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from operator import index
 from typing import Any, cast
@@ -54,6 +54,10 @@ class Sentence:
     deprels: tuple[str, ...]
     heads: Heads
     layout: Layout | None = field(default=None, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Support copying and pickling, with heads read-only."""
+        return _restored, (Sentence, {one.name: getattr(self, one.name) for one in fields(self)})
 
     def __len__(self) -> int:
         """Return the number of words, n."""
@@ -275,6 +279,10 @@ class Alignment:
     sure: Mask
     weights: Floats | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Support copying and pickling, with arrays read-only."""
+        return _restored, (Alignment, {one.name: getattr(self, one.name) for one in fields(self)})
+
     @property
     def shares(self) -> Floats:
         """Return the weights of the links, float64[k]; 1 without weights."""
@@ -318,6 +326,11 @@ def make_alignment(
         values = heaviest
     chances = None if weights is None else _read_only(values)
     return Alignment(n_source, n_target, _read_only(rows), _read_only(flags), chances)
+
+
+def _restored(kind: type[Any], values: Mapping[str, Any]) -> Any:
+    arrays = {name: _read_only(one) for name, one in values.items() if isinstance(one, np.ndarray)}
+    return kind(**{**values, **arrays})
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

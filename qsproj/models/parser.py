@@ -102,15 +102,18 @@ class Parser(Stored):
         """Return the sentence with heads and relations.
 
         ``decode``: ``mbr``, the tree with the highest expected number of correct heads, or ``map``, the most
-        probable tree. ``confidence``: add ``ArcProb=``, the probability of each arc, to MISC (a labelled
+        probable tree. A parser with relations in its trees (``labels="joint"``) counts heads whose relation
+        is correct, too. ``confidence``: add ``ArcProb=``, the probability of each arc, to MISC (a labelled
         parser also ``RelProb=``, of arc and relation). ``given``: the known part of the tree, which stays;
-        the rest, and the probabilities, are conditioned on it.
+        the rest, and the probabilities, are conditioned on it (:func:`complete` takes a partial sentence).
 
         Raises SentenceError when the model has no such tree, naming heads that exclude each other;
         SentenceLengthError for more than MAX_WORDS words; UntaggedError when no word has a tag and the parser
         reads tags, which :meth:`parse_all` accepts; UsageError when ``decode`` is unknown.
         """
         self.check_input(sentence)
+        expected = "its known part; for a partial sentence: qsproj.complete(model, sentence)"
+        check_type(given, Constraints | None, expected, "given")
         known = None if given is None else lambda _: given
         return next(self.parse_all([sentence], decode=decode, confidence=confidence, known=known))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from qsproj.errors import QsprojError, UsageError
 from qsproj.kernels.trees.semirings import log_marginals
 
 
-class NoTreeError(QsprojError):
+class NoTreeError(QsprojError, ValueError):
     """The scores allow no tree: too many of them are -inf."""
 
     def __init__(self, scores: Scores, *, single_root: bool) -> None:
@@ -196,8 +196,8 @@ class TreeFamily:
         """
         arcs = check_scores(scores)
         heads, _ = self._best(arcs, single_root)
-        if not alpha >= 0.0:
-            raise UsageError(f"alpha is {alpha}, expected a number of at least 0")
+        if not (isinstance(alpha, Real) and alpha >= 0.0):
+            raise UsageError(f"alpha is {alpha!r}, expected a number of at least 0")
         posterior = partial(self.posterior, single_root=single_root)
         if alpha == 0.0:
             return posterior(allowed_arcs(arcs)).log_z

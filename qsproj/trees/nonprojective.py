@@ -37,9 +37,10 @@ def _draw(arcs: Scores, heads: Heads, size: int, rng: Rng, single_root: bool) ->
 def _multi_root_trees(arcs: Scores, size: int, rng: Rng) -> Numbers:
     _, marginals, derivatives, shifts, in_range = matrix_tree(arcs, False)
     if in_range:
-        weights = np.exp(arcs - shifts)
-        weights[:, ROOT] = 0.0
-        np.fill_diagonal(weights, 0.0)
+        relative = arcs - shifts
+        relative[:, ROOT] = -np.inf  # not read, as the diagonal: it may be of any size
+        np.fill_diagonal(relative, -np.inf)
+        weights = np.exp(relative)
         # Expected number of steps: the sum over words of the total weight into the word, divided by the part
         # that leads to the root before leading back; one over it is the derivative of log Z by the root arc.
         steps = float(weights.sum(axis=0) @ derivatives[ROOT])

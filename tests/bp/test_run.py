@@ -371,6 +371,7 @@ def test_variables_without_a_factor_are_uniform():
         (lambda: trigram([0], np.full((3, 3, 3), np.nan)), "TRIGRAM"),
         (lambda: trigram([], np.zeros((3, 3, 3))), "1 or more"),
         (lambda: factor_graph([2], [link([1], [0.0])]), "variable 1, expected 0..0"),
+        (lambda: factor_graph([2] * 3, [link([-1, 2], [0.0, 0.0])]), "variable -1, expected 0..2"),
         (lambda: factor_graph([3], [link([0], [0.0])]), "expects 2 states of variable 0, which has 3"),
         (lambda: factor_graph([0], []), "at least 1"),
     ],

@@ -375,6 +375,14 @@ def test_a_closed_stream_is_refused_before_the_work():
         check_can_be_written("/dev/fd/987")
 
 
+def test_characters_that_an_encoding_lacks_are_named():
+    narrow = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    message = "found '\u0141', expected characters of latin-1; open the file with encoding='utf-8'"
+    with pytest.raises(UsageError, match=message), open_output(narrow) as handle:
+        handle.write("\u0141")
+        narrow.flush()
+
+
 @pytest.mark.parametrize("name", ["out", "out.gz"])
 def test_half_a_character_cannot_be_written(tmp_path, name):
     """A lone surrogate, which Python strings may contain."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import qsproj
 from qsproj import Document, Sentence
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.sentence import make_alignment
 from qsproj.errors import DataError, UsageError, WrongTypeError
 
 RICH = (
@@ -192,6 +194,14 @@ def test_sentences_go_to_other_processes_and_keep_their_views(rich):
     again = pickle.loads(pickle.dumps(rich))
     assert [str(token) for token in again] == list(rich.forms)
     assert pickle.loads(pickle.dumps(rich[3])).form == "Haus"
+    links = make_alignment(1, 2, [(1, 2)], weights=[0.5])
+    for again, arrays in (
+        (pickle.loads(pickle.dumps(rich)), ("heads",)),
+        (copy.deepcopy(rich), ("heads",)),
+        (copy.deepcopy(links), ("links", "sure", "weights")),
+    ):
+        assert not any(getattr(again, name).flags.writeable for name in arrays)
+    assert copy.deepcopy(rich).to_conllu() == rich.to_conllu()
 
 
 def test_the_sample_is_the_same_through_tokens_and_text():

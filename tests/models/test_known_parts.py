@@ -16,7 +16,7 @@ import pytest
 from qsproj.corpus.cells import bare_relation
 from qsproj.corpus.editing import graph_of, misc_values, with_columns
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import SentenceError, UsageError
+from qsproj.errors import SentenceError, UsageError, WrongTypeError
 from qsproj.models.constraints import Constraints
 from qsproj.models.dmv.dmv import PARSING_FLOOR
 from qsproj.models.parser import Parser
@@ -381,3 +381,10 @@ def test_untagged_sentences_are_taken_among_others(kind):
     sentence = with_columns(drawn_sentence(np.random.default_rng(6), 4), upos=["_"] * 4)
     tagged = drawn_sentence(np.random.default_rng(7), 4)
     assert len(list(parser.parse_all([tagged, sentence]))) == 2
+
+
+def test_a_partial_sentence_is_no_known_part():
+    sentence = Sentence.from_words(["a", "b"], upos=["X", "X"], heads=[2, None])
+    for given in (sentence, [2, 0], "x"):
+        with pytest.raises(WrongTypeError, match=r"as given, expected its known part; .* qsproj.complete"):
+            kept("arc-parser").parse(sentence, given=given)

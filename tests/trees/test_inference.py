@@ -277,8 +277,9 @@ def test_bad_arguments_are_refused(trees: ModuleType) -> None:
         trees.sample(scores, -1, np.random.default_rng(0))
     with pytest.raises(UsageError, match=r"rng is 1, expected a generator"):
         trees.sample(scores, 1, 1)
-    with pytest.raises(UsageError, match="alpha"):
-        trees.renyi_entropy(scores, -0.5)
+    for alpha in (-0.5, "2", None, np.ones(2)):
+        with pytest.raises(UsageError, match="alpha"):
+            trees.renyi_entropy(scores, alpha)
     with pytest.raises(ValueError, match="shape"):
         trees.posterior(np.zeros((3, 4)))
     with pytest.raises(ValueError, match="expected finite or -inf"):
@@ -294,7 +295,17 @@ def test_bad_arguments_are_refused(trees: ModuleType) -> None:
     bad[0, 2] = np.nan
     with pytest.raises(ValueError, match=r"scores\[0, 2\] is nan, expected finite or -inf for an arc 0 -> 2"):
         trees.posterior(bad)
-    assert issubclass(NoTreeError, QsprojError)
+    assert issubclass(NoTreeError, QsprojError) and issubclass(NoTreeError, ValueError)
+
+
+@KINDS
+def test_cells_of_no_arc_may_have_any_value(trees: ModuleType) -> None:
+    scores = np.random.default_rng(3).normal(size=(4, 4))
+    drawn = trees.sample(scores, 20, np.random.default_rng(1))
+    np.fill_diagonal(scores, 1e4)
+    scores[:, 0] = 1e4
+    with np.errstate(all="raise", under="ignore"):
+        assert (trees.sample(scores, 20, np.random.default_rng(1)) == drawn).all()
 
 
 @KINDS
