@@ -14,7 +14,7 @@ import numpy as np
 
 from qsproj.conventions import Floats, Heads, Rng, Scores, Weights, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import ARC_PROBABILITY, with_columns, with_predicted_heads, with_probabilities
+from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
 from qsproj.errors import MissingTreeError, NothingToLearnError, pluralise
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
@@ -182,8 +182,7 @@ class AdaptedParser(Parser):
         """Parse and convert; probabilities are the converter's, given the best tree of the source parser."""
         source = self.base.parse(sentence, decode=decode)
         conversion = self.converter.convert(source, decode=decode, given=given)
-        columns = {name: getattr(source, name) for name in ("lemmas", "upos", "xpos", "feats")}
-        return converted_sentence(with_columns(sentence, **columns), conversion, confidence=confidence)
+        return converted_sentence(source, conversion, confidence=confidence)
 
     def retagging(self) -> "AdaptedParser | None":
         base = self.base.retagging()
