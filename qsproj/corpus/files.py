@@ -405,10 +405,11 @@ def _write_errors_reported(name: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except UnicodeEncodeError as error:
-        found, expected = repr(error.object[error.start : error.end]), f"characters of {error.encoding}"
-        expected += "; open the file with encoding='utf-8'"
+        found = repr(error.object[error.start : error.end])
         if error.encoding == "utf-8":
             found, expected = f"{found}, half of a character", "text of whole characters"
+        else:
+            expected = f"characters of {error.encoding}; open the file with encoding='utf-8'"
         raise UsageError(f"{name}: cannot be written: found {found}, expected {expected}") from error
     except OSError as error:
         if error.errno is None or isinstance(error, ConnectionError | TimeoutError):

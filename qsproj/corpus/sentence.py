@@ -57,7 +57,7 @@ class Sentence:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support copying and pickling, with heads read-only."""
-        return _restored, (Sentence, {one.name: getattr(self, one.name) for one in fields(self)})
+        return _reduced(self)
 
     def __len__(self) -> int:
         """Return the number of words, n."""
@@ -281,7 +281,7 @@ class Alignment:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support copying and pickling, with arrays read-only."""
-        return _restored, (Alignment, {one.name: getattr(self, one.name) for one in fields(self)})
+        return _reduced(self)
 
     @property
     def shares(self) -> Floats:
@@ -328,9 +328,16 @@ def make_alignment(
     return Alignment(n_source, n_target, _read_only(rows), _read_only(flags), chances)
 
 
+def _reduced(given: Any) -> tuple[Any, ...]:
+    """Return what ``__reduce__`` of a dataclass with read-only arrays returns."""
+    return _restored, (type(given), {one.name: getattr(given, one.name) for one in fields(given)})
+
+
 def _restored(kind: type[Any], values: Mapping[str, Any]) -> Any:
-    arrays = {name: _read_only(one) for name, one in values.items() if isinstance(one, np.ndarray)}
-    return kind(**{**values, **arrays})
+    for value in values.values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False  # lost in copying and pickling
+    return kind(**values)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -124,9 +124,7 @@ class Tokenizer:
     language: str | None  # its rules are a feature; None: those of no language
     index: FeatureIndex
     weights: Weights  # float32[R, 4]: natural-log potentials of the states by the R features of ``index``
-    transitions: (
-        Floats  # float64[5, 4]: those of [previous state, state]; the last row is for the first character
-    )
+    transitions: Floats  # float64[5, 4]: of [previous state, state]; last row: before the first character
     expansions: Expansions  # words of tokens
     known: frozenset[str]  # words of the treebank; empty where spaces separate words
     inner_spaces: bool  # whether tokens may have spaces inside, as in 10 000

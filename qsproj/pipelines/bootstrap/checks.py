@@ -244,8 +244,8 @@ def check_sides(text: texts.SourceText) -> tuple[int, Contractions]:
     for one in read_all(text.treebanks):
         counts.update(map(lower_form, one.forms))
         relations.update(one.deprels)
-        has_trees = has_trees or has_tree(one)
-        has_one_root = has_one_root or (has_tree(one) and not has_several_roots(one.heads))
+        if has_tree(one):
+            has_trees, has_one_root = True, has_one_root or not has_several_roots(one.heads)
         if UNSPECIFIED in one.upos:
             deque(read_tagged(text.treebanks), maxlen=0)  # raises an error with the line
     names = ", ".join(map(str, text.treebanks)) or "treebank"

@@ -117,10 +117,6 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
             if not re.fullmatch(pattern, cell) or not is_text(cell):
                 where = f"{COLUMN_NAMES[column]} of word {word}"
                 raise UsageError(f"found {cell!r} in {where}, expected {expected}")
-            features = [one.partition("=")[0] for one in cell.split("|")]
-            if name == "feats" and len({*features}) < len(features):
-                expected = "each feature once, with commas between its values: Case=Acc,Nom"
-                raise UsageError(f"found {cell!r} in FEATS of word {word}, expected {expected}")
         if name == "deps":
             heads = {*map(str, range(len(sentence) + 1)), *(row[0] for row in other_rows(sentence, "."))}
             edges = ((word, head) for word in changed for head, _ in edges_of(given[word - 1]))
@@ -129,6 +125,12 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
                     expected = f"0 to {len(sentence)}, or an empty node"
                     raise UsageError(f"found head {head} in DEPS of word {word}, expected {expected}")
         if name == "feats":
+            for word in changed:
+                cell = given[word - 1]
+                features = [one.partition("=")[0] for one in cell.split("|")]
+                if len({*features}) < len(features):
+                    expected = "each feature once, with commas between its values: Case=Acc,Nom"
+                    raise UsageError(f"found {cell!r} in FEATS of word {word}, expected {expected}")
             pairs = (sorted(one.split("|"), key=lambda pair: pair.partition("=")[0].lower()) for one in given)
             given = list(map("|".join, pairs))
         if name in ("deps", "misc"):
