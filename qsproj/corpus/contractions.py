@@ -6,10 +6,10 @@ UD treebanks write German *am* as the two words *an dem* under a range row; a to
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, product
 
-from qsproj.corpus.characters import plain_form
+from qsproj.corpus.characters import MOST_WORDS, plain_form
 from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Sentence
 
@@ -75,20 +75,27 @@ def _as_context(key: str) -> str:
     return key if key == "," or key.isalnum() or any(map(str.isalnum, key)) else CLAUSE
 
 
+@lru_cache(maxsize=MOST_WORDS)
+def _keys_of(token: str) -> tuple[str, str]:
+    """Return the key of a token, and its key as the word before another one."""
+    key = token_key(token)
+    return key, _as_context(key)
+
+
 def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str]]:
     """Return the words of each token of a sentence; tokens in ``table`` or with marks are split."""
     if not table and not _ON_WORD.search(" ".join(tokens)):
         return [[token] for token in tokens]
     found, before = list[list[str]](), CLAUSE
     last: dict[str, tuple[str, ...]] = {}
-    for token, key in zip(tokens, map(token_key, tokens), strict=True):
+    for token, (key, context) in zip(tokens, map(_keys_of, tokens), strict=True):
         listed = last.get(key) if before in _CONJUNCTIONS else None
         last[key] = listed = listed or table.get(f"{before} {key}") or table.get(key) or _WHOLE
         if len(listed) > 1:
             found.append(cased_like(token, listed))
         else:
             found.append([token] if token.isascii() else _without_marks(token))
-        before = _as_context(key)
+        before = context
     return found
 
 

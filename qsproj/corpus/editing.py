@@ -77,19 +77,24 @@ def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sen
 
 def has_deps(sentence: Sentence) -> bool:
     """Return whether a word, or an empty node, has DEPS."""
-    lines = () if sentence.layout is None else sentence.layout.lines
-    return any(line[0] != "#" and not line.rpartition("\t")[0].endswith("\t_") for line in lines)
+    return sentence.layout is not None and any(map(_states_deps, sentence.layout.lines))
+
+
+def _states_deps(line: str) -> bool:
+    """Return whether a line is a row with DEPS."""
+    return not (line.endswith("\t_\t_") or line[0] == "#" or line.rpartition("\t")[0].endswith("\t_"))
 
 
 def _without_deps(layout: Layout | None) -> Layout | None:
     """Return a layout with DEPS empty, the same one if it is empty already."""
-    lines, changed = [] if layout is None else list(layout.lines), False
+    if layout is None or not any(map(_states_deps, layout.lines)):
+        return layout
+    lines = list(layout.lines)
     for at, line in enumerate(lines):
-        if line[0] != "#":
-            row, deps, misc = line.rsplit("\t", 2)
-            if deps != UNSPECIFIED:
-                lines[at], changed = f"{row}\t{UNSPECIFIED}\t{misc}", True
-    return replace(layout, lines=tuple(lines)) if layout and changed else layout
+        if _states_deps(line):
+            row, _, misc = line.rsplit("\t", 2)
+            lines[at] = f"{row}\t{UNSPECIFIED}\t{misc}"
+    return replace(layout, lines=tuple(lines))
 
 
 def with_columns(
@@ -186,9 +191,9 @@ def line_of(sentence: Sentence, word: int = 0) -> int | None:
 
 def misc_values(sentence: Sentence, key: str) -> tuple[str | None, ...]:
     """Return the value of ``key=value`` in MISC for each of the n words, None without the key."""
-    start = f"{key}="
-    found = (cell.split("|") if start in cell else () for cell in layout_cells(sentence, MISC))
-    return tuple([next((one[len(start) :] for one in own if one.startswith(start)), None) for own in found])
+    start = f"|{key}="
+    found = (f"|{cell}".partition(start) for cell in layout_cells(sentence, MISC))
+    return tuple([rest.partition("|")[0] if has else None for _, has, rest in found])
 
 
 def with_misc(sentence: Sentence, key: str, values: Sequence[str | None]) -> Sentence:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 from types import UnionType
 
@@ -37,6 +38,7 @@ def first_difference(words: Sequence[str], others: Sequence[str]) -> tuple[int, 
     return next((number, *pair) for number, pair in enumerate(pairs, start=1) if pair[0] != pair[1])
 
 
+@lru_cache(maxsize=1 << 12)
 def number_of(digits: str) -> int:
     """Return the number of decimal digits; for more than 18, a number larger than any word ID."""
     return int(digits) if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS

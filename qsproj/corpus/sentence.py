@@ -310,11 +310,11 @@ def make_alignment(
     values = np.zeros(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
     if flags.shape != (len(rows),) or values.shape != (len(rows),):
         raise ValueError(f"{len(rows)} links have {flags.size} flags and {values.size} weights")
-    outside = (rows < 1) | (rows > (n_source, n_target))
-    if outside.any():
+    if len(rows) and (rows.min() < 1 or (rows.max(axis=0) > (n_source, n_target)).any()):
+        outside = (rows < 1) | (rows > (n_source, n_target))
         source, target = rows[outside.any(axis=1)][0]
         raise ValueError(f"link {source}-{target} is outside 1..{n_source} by 1..{n_target}")
-    if not ((values >= 0) & (values <= 1)).all():
+    if len(values) and not 0.0 <= values.min() <= values.max() <= 1.0:
         raise ValueError("a weight is outside 0..1, expected probabilities")
     codes = rows[:, 0] * np.int64(n_target + 1) + rows[:, 1]
     if not (codes[1:] > codes[:-1]).all():

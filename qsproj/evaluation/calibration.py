@@ -95,12 +95,12 @@ def confidences_of(
 
 def stated_confidences(sentence: Sentence, *, key: str = ARC_PROBABILITY, name: str) -> Floats:
     """Return the probability of each word, float64[n+1]; NaN where MISC has none under the key, and at 0."""
-    confidences = np.full(len(sentence) + 1, np.nan)
-    for word, text in enumerate(misc_values(sentence, key), start=1):
-        stated = np.nan if text is None else probability_in(text)
-        if stated is None:
-            found = f"{key}={text} of word {word} ({sentence.forms[word - 1]!r})"
-            line = line_of(sentence, word)
-            raise DataError(name, line, found, "a probability", "parse again with --confidence")
-        confidences[word] = stated
-    return confidences
+    texts = misc_values(sentence, key)
+    stated = [np.nan if text is None else probability_in(text) for text in texts]
+    if None in stated:
+        word = stated.index(None) + 1
+        found = f"{key}={texts[word - 1]} of word {word} ({sentence.forms[word - 1]!r})"
+        raise DataError(
+            name, line_of(sentence, word), found, "a probability", "parse again with --confidence"
+        )
+    return np.array([np.nan, *stated], dtype=np.float64)

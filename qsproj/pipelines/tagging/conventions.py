@@ -128,10 +128,15 @@ CONJUNCTIONS = frozenset({"cc", "mark"})
 
 def name_of(form: str, tag: str, relation: str) -> str:
     """Return the name of the entry of the tables above that covers a word, empty without one."""
+    of_forms, name = _entries(tag, relation)
+    return of_forms.name if of_forms and lower_form(form) in of_forms.forms else name
+
+
+@cache
+def _entries(tag: str, relation: str) -> tuple[Convention | None, str]:
+    """Return the convention of some words of a tag and relation, and the name of the entry of the others."""
     name = f"{tag} {relation}"
-    if (of_forms := _OF_FORMS.get(name)) and lower_form(form) in of_forms.forms:
-        return of_forms.name
-    return next((one for one in (name, f"{tag} {ANY}") if one in _KNOWN), "")
+    return _OF_FORMS.get(name), next((one for one in (name, f"{tag} {ANY}") if one in _KNOWN), "")
 
 
 def second_tags(language: str | None) -> dict[str, str]:
