@@ -266,14 +266,15 @@ def sampled(
     items: Iterable[Item], make: Callable[[Item], Made], *, most: int | None, rng: np.random.Generator | None
 ) -> tuple[list[Made], int]:
     """Return the results of ``make`` for a sample, and the number of items; algorithm R of Vitter (1985)."""
-    kept, number = list[tuple[int, Made]](), -1
+    kept, number = list[tuple[int, Item]](), -1
     for number, item in enumerate(items):
         if most is None or rng is None or number < most:
             place = number
         elif (place := int(rng.integers(number + 1))) >= most:
             continue
-        kept[place : place + 1] = [(number, make(item))]
-    return [made for _, made in sorted(kept, key=itemgetter(0))], number + 1
+        kept[place : place + 1] = [(number, item)]
+    kept.sort(key=itemgetter(0), reverse=True)
+    return [make(kept.pop()[1]) for _ in range(len(kept))], number + 1
 
 
 def _linked(
