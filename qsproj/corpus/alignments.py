@@ -20,7 +20,7 @@ and ``giza`` (``A3.final`` of GIZA++) three lines per sentence. The source comes
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from itertools import chain, groupby, repeat, zip_longest
+from itertools import groupby, repeat, zip_longest
 from operator import index, itemgetter
 from os import PathLike, fspath
 from os.path import exists, isfile
@@ -38,7 +38,7 @@ from qsproj.corpus.sentence import Alignment, Sentence, make_alignment
 from qsproj.errors import DataError, WrongTypeError, pluralise
 from qsproj.progress import notice
 
-_PHARAOH_LINK = re.compile(r"(?<!\S)([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?(?!\S)")
+_PHARAOH_LINK = re.compile(r"(?<!\S)([0-9]+)([-p?])([0-9]+)(?::([0-9.eE+-]+))?(?!\S)")  # a whole token
 _TRIPLE = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9.eE+-]+)")
 _SOURCE_WORD = re.compile(r"(\S+) \(\{((?: [0-9]{1,9})*) \}\)")
 _NAACL_LINK = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+([0-9.eE+-]+))?")
@@ -74,19 +74,11 @@ class Row(NamedTuple):
 
 
 class Links(NamedTuple):
-    """The links of a sentence pair, and the number of their first line; words count from 1."""
+    """The links of a sentence pair, the number of their first line, and the sizes of both sides if known."""
 
     line: int
-    sources: Sequence[int] = ()
-    targets: Sequence[int] = ()
-    sure: Sequence[bool] = ()
-    weights: Sequence[float | None] = ()  # probabilities, None without
-    lines: Sequence[int] | None = None  # of each link; None: all are in ``line``
-    sizes: tuple[int, int] | None = None  # of both sides if known
-
-    def line_of(self, link: int) -> int:
-        """Return the line of a link, by its place among them."""
-        return self.line if self.lines is None else self.lines[link]
+    rows: list[Row]
+    sizes: tuple[int, int] | None = None
 
 
 _NO_GIZA = "check that it is A3.final of GIZA++"
@@ -134,8 +126,8 @@ def read_alignment_lines(
                 if size is None:
                     raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
                 _check_counts(links, next(counts, ""), size, name)
-            linked += bool(links.sources)
-            first = first or 1 in links.sources or 1 in links.targets
+            linked += bool(links.rows)
+            first = first or any(row.source == 1 or row.target == 1 for row in links.rows)
             yield _alignment(links, size, name, base)
     if linked >= ENOUGH_PAIRS and not first and base.first_word == 0 and base.other is not None:
         remedy = f"if words count from 1, name the format {base.other}"
@@ -145,7 +137,7 @@ def read_alignment_lines(
             line = count + 1 if count == 0 or links.line == count else None  # None: a pair has several lines
             end = f"the end of the file after {pluralise(count, 'line' if line else 'pair')}"
             raise _count_error(name, line, end, count + 1 + sum(1 for _ in expected or ()))
-        yield _alignment(Links(0), missing, name, base)
+        yield _alignment(Links(0, []), missing, name, base)
 
 
 def counts_beside(path: PathOrFile | None) -> Path | None:
@@ -158,9 +150,9 @@ def counts_beside(path: PathOrFile | None) -> Path | None:
 
 def _check_counts(links: Links, line: str, size: tuple[int, int], name: str) -> None:
     counts = [number_of(one) for one in line.split() if one.isdigit()]
-    if not links.sources or tuple(counts[:2]) == size:
+    if not links.rows or tuple(counts[:2]) == size:
         return
-    if counts[2:] == [len(links.sources), sum(links.sources) + sum(links.targets)]:
+    if counts[2:] == [len(links.rows), sum(row.source + row.target for row in links.rows)]:
         found = f"links that were made of {counts[0]} and {counts[1]} words"
         expected = f"{size[0]} and {size[1]}, as in the pair; else links would connect wrong words"
         tokens = "links of words have the format pharaoh, of tokens such as zum pharaoh:tokens"
@@ -186,46 +178,35 @@ def _count_error(name: str, line: int | None, found: str, pairs: int) -> DataErr
 
 
 def _alignment(links: Links, size: tuple[int, int] | None, name: str, base: Base) -> Alignment:
-    sources, targets = links.sources, links.targets
-    if not sources:
+    if not links.rows:
         return make_alignment(*(size or (0, 0)), [])
+    _, sources, targets, sure, weights = zip(*links.rows, strict=True)
     last_source, last_target = max(sources), max(targets)
     if min(*sources, *targets) < 1 or max(last_source, last_target) > _MAX_WORD:
-        words = enumerate(chain.from_iterable(zip(sources, targets, strict=True)))
-        at, bad = next((at, word) for at, word in words if not 1 <= word <= _MAX_WORD)
+        words = ((row.line, word) for row in links.rows for word in (row.source, row.target))
+        line, bad = next((line, word) for line, word in words if not 1 <= word <= _MAX_WORD)
         remedy = "check the format"
         if bad < 1 and base.other is not None:
             remedy = f"if they count from 0, name the format {base.other}"
         found = f"a link of word {bad - 1 + base.first_word}"
-        expected = f"words that count from {base.first_word}"
-        raise DataError(name, links.line_of(at // 2), found, expected, remedy)
+        raise DataError(name, line, found, f"words that count from {base.first_word}", remedy)
     n_source, n_target = size or (last_source, last_target)
     if last_source > n_source or last_target > n_target:
-        pairs = list(zip(sources, targets, strict=True))
-        at = next(at for at, pair in enumerate(pairs) if pair[0] > n_source or pair[1] > n_target)
+        row = next(row for row in links.rows if row.source > n_source or row.target > n_target)
         remedy = "check that source comes first and that words are counted as in the format"
         one_off = last_source <= n_source + 1 and last_target <= n_target + 1
         if one_off and base.first_word == 0 and base.other is not None:
             remedy = f"if words count from 1, name the format {base.other}; source comes first"
-        found = f"a link of word {sources[at]} with word {targets[at]}, counted from 1"
-        expected = f"words of a pair of {n_source} by {n_target}"
-        raise DataError(name, links.line_of(at), found, expected, remedy)
-    rows = np.array([sources, targets], dtype=np.int32).T
-    return make_alignment(n_source, n_target, rows, links.sure, _weights_of(links.weights))
+        found = f"a link of word {row.source} with word {row.target}, counted from 1"
+        raise DataError(name, row.line, found, f"words of a pair of {n_source} by {n_target}", remedy)
+    pairs = np.array([sources, targets], dtype=np.int32).T
+    return make_alignment(n_source, n_target, pairs, sure, _weights_of(weights))
 
 
 def _weights_of(stated: Sequence[float | None]) -> list[float] | None:
     """Return the weights of links; one without among weighted links is certain. None if none is stated."""
     are_stated = stated.count(None) < len(stated)
     return [1.0 if weight is None else weight for weight in stated] if are_stated else None
-
-
-def _links(line: int, rows: Sequence[Row]) -> Links:
-    """Return links of which each has a line of its own."""
-    if not rows:
-        return Links(line)
-    lines, sources, targets, sure, weights = zip(*rows, strict=True)
-    return Links(line, sources, targets, sure, weights, lines)
 
 
 def _row(
@@ -244,17 +225,11 @@ def _pharaoh_line(text: str, line: int, name: str, base: Base) -> Links:
         bad = next(token for token in tokens if not _PHARAOH_LINK.fullmatch(token))
         remedy = "correct the link" if _LINE_OF["pharaoh"].match(text) else _other_format(text)
         raise DataError(name, line, repr(bad[:40]), expected, remedy)
-    if not links:
-        return Links(line)
-    sources, marks, targets, weights = zip(*links, strict=True)
-    shift = 1 - base.first_word
-    return Links(
-        line,
-        [number_of(word) + shift for word in sources],
-        [number_of(word) + shift for word in targets],
-        [mark == "-" for mark in marks],
-        [_weight_in(weight or None, line, name) for weight in weights],
-    )
+    shift, rows = 1 - base.first_word, list[Row]()
+    for source, mark, target, weight in links:
+        words = number_of(source) + shift, number_of(target) + shift
+        rows.append(Row(line, *words, mark == "-", _weight_in(weight or None, line, name)))
+    return Links(line, rows)
 
 
 @contextmanager
@@ -313,9 +288,9 @@ def _read_naacl(handle: TextIO, name: str, base: Base) -> Iterator[Links]:
         if number < following:
             remedy = "sort the file by sentence, counted from 1"
             raise DataError(name, line, f"sentence {number}", f"{following} or later", remedy)
-        yield from repeat(Links(line), number - following)
+        yield from repeat(Links(line, []), number - following)
         # In a row with word 0 after the shift, the other word is aligned to NULL; a row 0 0 is an error.
-        yield _links(line, [row for row in found if bool(row.source) == bool(row.target)])
+        yield Links(line, [row for row in found if bool(row.source) == bool(row.target)])
         following = number + 1
 
 
@@ -379,9 +354,7 @@ def _giza_links(text: str, n_target: int, line: int, name: str) -> Links:
     if outside is not None:
         found, expected = f"a link of target word {outside}", f"words 1 to {n_target}"
         raise DataError(name, line, found, expected, _NO_GIZA)
-    return _links(line, [Row(line, *pair) for pair in pairs if pair[0]])._replace(
-        sizes=(len(words) - 1, n_target)
-    )
+    return Links(line, [Row(line, *pair) for pair in pairs if pair[0]], (len(words) - 1, n_target))
 
 
 def _read_triples(handle: TextIO, name: str, base: Base) -> Iterator[Links]:
@@ -391,10 +364,10 @@ def _read_triples(handle: TextIO, name: str, base: Base) -> Iterator[Links]:
         if match is not None:
             rows.append(_row(line, match.group(1, 2), match[3], name, base))
             continue
-        yield _links(first, rows)
+        yield Links(first, rows)
         first, rows = line + 1, []
     if rows:
-        yield _links(first, rows)
+        yield Links(first, rows)
 
 
 READERS: dict[str, tuple[Callable[..., Iterator[Links]], Base]] = {

@@ -10,8 +10,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Forms of the words seen last that are kept: more than a bitext of 70,000 pairs has types, or each pass over
-# them would make all of them again.
+# Maximum number of words whose forms are cached: more than the types of a bitext of 70,000 pairs; with fewer,
+# each pass over its vocabulary makes all of them again.
 MOST_WORDS = 1 << 17
 # Soft hyphen, zero-width space, marks of direction, word joiner, invisible operators; not joiners of letters.
 _CODES = (0xAD, 0x34F, 0x61C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from qsproj.conventions import ROOT
 from qsproj.corpus.cells import COLUMN_COUNT, COLUMN_NAMES
 from qsproj.corpus.messages import excerpt, number_of
 from qsproj.errors import pluralise
@@ -104,12 +103,11 @@ def head_fault(texts: Sequence[str], heads: Sequence[int]) -> Fault | None:
         row = heads.index(NOT_A_HEAD) - 1
         expected = "a number without leading zeros, or _ where the head is unknown"
         return Fault(row, f"HEAD {excerpt(texts[row])}", expected, "correct the head")
-    last = max(heads)
-    if last > len(texts):
+    if max(heads) > len(texts):
         row = next(row for row, head in enumerate(heads) if head > len(texts)) - 1
         expected = f"0 to {len(texts)}, the last word"
         return Fault(row, f"HEAD {texts[row]}", expected, "correct the head")
-    cycle = _cycle(heads) if last > ROOT else None
+    cycle = _cycle(heads)
     if cycle is None:
         return None
     if len(cycle) == 1:

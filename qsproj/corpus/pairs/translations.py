@@ -39,8 +39,8 @@ def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Tra
     words. Repeated sentences are joined in order. The sentences of the first corpus come first; those only in
     a later one get its number before their ``sent_id``. All corpora but the first are held in memory.
     """
-    if len(corpora) == 1:
-        yield from ((pair,) for pair in corpora[0])
+    if len(corpora) == 1:  # nothing to join
+        yield from zip(corpora[0])
         return
     others = [_Waiting(pairs) for pairs in corpora[1:]]
     unnamed = count()

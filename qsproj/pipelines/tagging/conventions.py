@@ -134,7 +134,7 @@ def name_of(form: str, tag: str, relation: str) -> str:
 
 @cache
 def _entries(tag: str, relation: str) -> tuple[Convention | None, str]:
-    """Return the convention of some words of a tag and relation, and the name of the entry of the others."""
+    """Return the convention of certain forms, if there is one, and the name of the entry of all others."""
     name = f"{tag} {relation}"
     return _OF_FORMS.get(name), next((one for one in (name, f"{tag} {ANY}") if one in _KNOWN), "")
 

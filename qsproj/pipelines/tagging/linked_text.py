@@ -265,7 +265,10 @@ def agreement(
 def sampled(
     items: Iterable[Item], make: Callable[[Item], Made], *, most: int | None, rng: np.random.Generator | None
 ) -> tuple[list[Made], int]:
-    """Return the results of ``make`` for a sample, and the number of items; algorithm R of Vitter (1985)."""
+    """Return the results of ``make`` for a sample, in order, and the number of items.
+
+    ``make`` is called once all items are read, for those of the sample. Source: algorithm R of Vitter (1985).
+    """
     kept, number = list[tuple[int, Item]](), -1
     for number, item in enumerate(items):
         if most is None or rng is None or number < most:
@@ -274,7 +277,10 @@ def sampled(
             continue
         kept[place : place + 1] = [(number, item)]
     kept.sort(key=itemgetter(0), reverse=True)
-    return [make(kept.pop()[1]) for _ in range(len(kept))], number + 1
+    made = list[Made]()
+    while kept:  # an item is freed once its result is made
+        made.append(make(kept.pop()[1]))
+    return made, number + 1
 
 
 def _linked(

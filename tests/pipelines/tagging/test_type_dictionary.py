@@ -114,6 +114,14 @@ def test_of_more_sentences_than_are_kept_each_is_as_likely():
     assert all(110 < count < 190 for count in counts.values()), counts
 
 
+def test_a_sentence_that_is_not_drawn_gives_no_tag():
+    source, target = Sentence.from_words(["x"], upos=["INTJ"]), Sentence.from_words(["u"])
+    other = Sentence.from_words(["x"], upos=["NOUN"]), Sentence.from_words(["v"])
+    pairs = [SentencePair(*sides, make_alignment(1, 1, [(1, 1)])) for sides in ((source, target), other)]
+    found = {text.vocabulary: text.tags for text in (drawn(pairs, 1, seed) for seed in range(9))}
+    assert found == {("u",): ("INTJ",), ("v",): ("NOUN",)}
+
+
 def test_what_is_drawn_has_its_own_votes():
     pairs = list(made_pairs(60, wrong=0.1))
     whole, some = drawn(pairs, 60, 1), drawn(pairs, 20, 1)
