@@ -127,7 +127,7 @@ def read_alignment_lines(
                     raise _count_error(name, links.line, f"the links of pair {count}", count - 1)
                 _check_counts(links, next(counts, ""), size, name)
             linked += bool(links.rows)
-            first = first or any(row.source == 1 or row.target == 1 for row in links.rows)
+            first = first or any(1 in (row.source, row.target) for row in links.rows)
             yield _alignment(links, size, name, base)
     if linked >= ENOUGH_PAIRS and not first and base.first_word == 0 and base.other is not None:
         remedy = f"if words count from 1, name the format {base.other}"

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 # Maximum number of words whose forms are cached: more than the types of a bitext of 70,000 pairs; with fewer,
 # each pass over its vocabulary makes all of them again.
-MOST_WORDS = 1 << 17
+MOST_REMEMBERED = 1 << 17
 # Soft hyphen, zero-width space, marks of direction, word joiner, invisible operators; not joiners of letters.
 _CODES = (0xAD, 0x34F, 0x61C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
 INVISIBLE = "".join(map(chr, _CODES))
@@ -55,7 +55,7 @@ _LEFT_OUT = re.compile(f"({_YIDDISH.pattern})|{_OPTIONAL.pattern}")
 _ALEF = dict.fromkeys((0x0623, 0x0625, 0x0671), 0x0627)
 
 
-@lru_cache(maxsize=MOST_WORDS)
+@lru_cache(maxsize=MOST_REMEMBERED)
 def composed_form(form: str) -> str:
     """Return a word in one encoding; a word of only invisible characters is unchanged.
 
@@ -70,7 +70,7 @@ def composed_form(form: str) -> str:
     return unicodedata.normalize("NFC", seen) or form
 
 
-@lru_cache(maxsize=MOST_WORDS)
+@lru_cache(maxsize=MOST_REMEMBERED)
 def plain_form(form: str) -> str:
     """Return a word in one encoding and without optional marks; one of only such characters keeps them."""
     composed = composed_form(form)
@@ -82,7 +82,7 @@ def lower_case(text: str) -> str:
     return text.lower() if text.isascii() else text.lower().translate(_ALEF)
 
 
-@lru_cache(maxsize=MOST_WORDS)
+@lru_cache(maxsize=MOST_REMEMBERED)
 def lower_form(form: str) -> str:
     """Return the form in which words are compared: plain, in lower case."""
     return form.lower() if form.isascii() and "&" not in form else lower_case(plain_form(form))

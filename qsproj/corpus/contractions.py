@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, product
 
-from qsproj.corpus.characters import MOST_WORDS, plain_form
+from qsproj.corpus.characters import MOST_REMEMBERED, plain_form
 from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.sentence import Sentence
 
@@ -59,6 +59,7 @@ def learn_contractions(sentences: Sequence[Sentence]) -> dict[str, tuple[str, ..
     return dict(sorted((split | rows).items()))
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
 def token_key(form: str) -> str:
     """Return the key of a token in a table of contractions, or a word of it."""
     return plain_form(form).lower()
@@ -70,16 +71,10 @@ def _commonest(counts: Counter[tuple[str, ...]], token: str) -> tuple[str, ...]:
     return min(splits)[1] if splits and -min(splits)[0] > counts[token,] else (token,)
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
 def _as_context(key: str) -> str:
     """Return the key of the word before a token, CLAUSE for punctuation other than a comma."""
     return key if key == "," or key.isalnum() or any(map(str.isalnum, key)) else CLAUSE
-
-
-@lru_cache(maxsize=MOST_WORDS)
-def _keys_of(token: str) -> tuple[str, str]:
-    """Return the key of a token, and its key as the word before another one."""
-    key = token_key(token)
-    return key, _as_context(key)
 
 
 def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str]]:
@@ -88,14 +83,14 @@ def words_of_tokens(tokens: Sequence[str], table: Contractions) -> list[list[str
         return [[token] for token in tokens]
     found, before = list[list[str]](), CLAUSE
     last: dict[str, tuple[str, ...]] = {}
-    for token, (key, context) in zip(tokens, map(_keys_of, tokens), strict=True):
+    for token, key in zip(tokens, map(token_key, tokens), strict=True):
         listed = last.get(key) if before in _CONJUNCTIONS else None
         last[key] = listed = listed or table.get(f"{before} {key}") or table.get(key) or _WHOLE
         if len(listed) > 1:
             found.append(cased_like(token, listed))
         else:
             found.append([token] if token.isascii() else _without_marks(token))
-        before = context
+        before = _as_context(key)
     return found
 
 

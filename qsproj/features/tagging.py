@@ -15,7 +15,7 @@ import numpy as np
 
 from qsproj.conventions import Numbers
 from qsproj.corpus.cells import OUTSIDE
-from qsproj.corpus.characters import MOST_WORDS, lower_case, lower_form, plain_form
+from qsproj.corpus.characters import MOST_REMEMBERED, lower_case, lower_form, plain_form
 from qsproj.features.hashing import pair_templates, stable_hash
 from qsproj.kernels.tagging.word_classes import exchange_pass
 
@@ -117,7 +117,7 @@ class WordTable:
         self.attributes[number] = np.array([*spelling, *map(_code, cut), *classes], dtype=np.uint64)
 
 
-@lru_cache(maxsize=MOST_WORDS)
+@lru_cache(maxsize=MOST_REMEMBERED)
 def _spelling(form: str) -> tuple[str, tuple[int, ...]]:
     texts = word_attributes(form)
     lower = texts[WORD_ATTRIBUTES.index("lower")]

@@ -39,9 +39,6 @@ def join_same_targets(corpora: Sequence[Iterable[SentencePair]]) -> Iterator[Tra
     words. Repeated sentences are joined in order. The sentences of the first corpus come first; those only in
     a later one get its number before their ``sent_id``. All corpora but the first are held in memory.
     """
-    if len(corpora) == 1:  # nothing to join
-        yield from zip(corpora[0])
-        return
     others = [_Waiting(pairs) for pairs in corpora[1:]]
     unnamed = count()
     for name, group in groupby(corpora[0], lambda pair: text_name(pair.target.sent_id) or next(unnamed)):

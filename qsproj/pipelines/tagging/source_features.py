@@ -42,11 +42,10 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
         return [Mark(tag, (UNKNOWN,) * len(CARRIED)) for tag in sentence.upos]
     found = [dict(_features(cell)) for cell in sentence.feats]
     # Word, head and relation of each arc; roots and words without a head have none.
+    heads = sentence.heads[1:].tolist()
     arcs = [
         (word, head - 1, relation if relation == "nmod:poss" else bare_relation(relation))
-        for word, (head, relation) in enumerate(
-            zip(sentence.heads[1:].tolist(), sentence.deprels, strict=True)
-        )
+        for word, (head, relation) in enumerate(zip(heads, sentence.deprels, strict=True))
         if head > 0
     ]
     if any("Definite" in features for features in found):
