@@ -225,7 +225,7 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-@stage("learned", version=11)
+@stage("learned", version=12)
 def learn_trees(
     paths: Sequence[Path],
     *,

@@ -128,6 +128,30 @@ def project_tags(
     return ProjectedTagger(tagger, (*report, *lines), given.unknown, tuple(contradicted))
 
 
+def tagger_of_links(
+    corpus: Iterable[Translations],
+    *,
+    like: Tagger,
+    rng: Rng,
+    tagged: Sequence[Sentence] = (),
+    raw: Iterable[Sequence[str]] = (),
+    lexicon: Lexicon | None = None,
+    options: TagProjectionOptions | None = None,
+) -> Tagger:
+    """Train a tagger as :func:`project_tags` does, with features and at least the tags of another tagger.
+
+    So both can be averaged. Relatives do not vote, links are used however many sentences are ``tagged``, and
+    of several sources, no tagger is of the first alone: these take time.
+    """
+    options, few = options or TagProjectionOptions(), FewTagged.of(tagged)
+    given = _gather(corpus, few, raw, lexicon or Lexicon(), rng=rng, like=like, columns=(), options=options)
+    given = replace(given, learners=given.learners[:1])
+    linked = [one.from_links(few) for one in given.learners]
+    tagger, *_ = _self_trained(given, linked, [], rng=rng, options=options)
+    potentials = {name: getattr(tagger, name) for name in ("index", "weights", "transitions")}
+    return replace(like, tags=tagger.tags, **potentials)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
     """All that taggers learn from."""
@@ -156,14 +180,19 @@ def _gather(
     lexicon: Lexicon,
     *,
     rng: Rng,
-    language: str | None,
+    language: str | None = None,
+    like: Tagger | None = None,
     columns: Sequence[str],
     options: TagProjectionOptions,
 ) -> _Given:
-    """Read text and links, constrain the tags of types, and divide the sentences among the taggers."""
+    """Read text and links, constrain the tags of types, and divide the sentences among the taggers.
+
+    ``like``: a tagger whose language and features these have, and at least its tags.
+    """
+    language = like.language if like else language
     text = read_linked_text(
         track(corpus, "reading links", unit="pair"),
-        more_tags=chain(*few.counts.values(), *lexicon.tags.values()),
+        more_tags=chain(*few.counts.values(), *lexicon.tags.values(), like.tags if like else ()),
         contractions=few.contractions,
         known={word: {tags[0]: 1} for word, tags in lexicon.tags.items() if len(tags) == 1}
         | dict(few.counts),
@@ -184,7 +213,7 @@ def _gather(
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
-    extractor = type_dictionary.link_features(read, classes=options.classes)
+    extractor = like.extractor if like else type_dictionary.link_features(read, classes=options.classes)
     parts = split_sentences(chosen, rng=rng, options=options)
     learners = [
         SelfTraining(reading, allowed=allowed, parts=parts, extractor=extractor, rng=rng, options=options)

@@ -14,14 +14,14 @@ from qsproj import __version__
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.files import copy_to
-from qsproj.corpus.formats import read_sentences
+from qsproj.corpus.formats import read_all, read_sentences
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.parser import Parser, TrainingTree, trees_of
 from qsproj.models.text.text_parser import TextParser, load_text_parser
-from qsproj.pipelines.bootstrap.answers import learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import Links, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_lexicon
 from qsproj.pipelines.bootstrap.workspace import ANNOTATION, Workspace
@@ -247,7 +247,10 @@ class Relearning:
         for path in filter(None, [options.lexicon, *words] if annotated or words else []):
             lexicon = lexicon.corrected(read_lexicon(path).tags)
         raw, rng = [sentence.forms for sentence in text], np.random.default_rng(options.seed)
-        learned = learn_answers(model, annotated, lexicon.tags, raw=raw, rng=rng)
+        links = Links(
+            files.corpora, list(read_all([*options.tagged, *options.annotated])), options.learn_text
+        )
+        learned = learn_answers(model, annotated, lexicon.tags, raw=raw, rng=rng, links=links)
         learned.save(self.output)
         write_lexicon(
             self.suggestions,

@@ -31,6 +31,7 @@ from qsproj.conventions import NO_HEAD, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_columns
+from qsproj.corpus.language.lexicon import WordTags
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError
@@ -38,7 +39,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import TextParser, load_text_parser, text_parser
-from qsproj.pipelines.bootstrap.answers import learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import Links, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import WORDS as NEXT_WORDS
 from qsproj.pipelines.bootstrap.suggestions import (
@@ -256,6 +257,7 @@ class Start:
     model: TextParser
     text: Sequence[Sentence]
     bitext: Sequence[Sentence]
+    links: Links
     linked: LinkedTags
     unknown: float  # share of the words of the gold trees that the bitext lacks
     pool: Sequence[Sentence]
@@ -263,6 +265,11 @@ class Start:
     lexicon: dict[str, tuple[str, ...]]
     drafts: Sequence[Sentence]
     scores: dict[str, float]
+
+    def learned(self, trees: Sequence[Sentence], words: WordTags) -> TextParser:
+        """Return the bootstrapped model after answers, as the page learns them."""
+        raw, rng = [one.forms for one in self.text], np.random.default_rng(1)
+        return learn_answers(self.model, trees, words, raw=raw, rng=rng, links=self.links)
 
 
 @lru_cache(maxsize=len(FIVE[:2]))
@@ -290,6 +297,7 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
         model=model,
         text=list(text_to_parse(model, [raw], paragraphs=False, bitext=[])),
         bitext=bitext,
+        links=Links(made.corpora),
         linked=linked,
         unknown=share_unknown((form for one in trees for form in one.forms), known),
         pool=pool,
@@ -418,8 +426,7 @@ def sentences_to_correct(
 
 def learned_above(start: Start, speaker: Speaker) -> TextParser:
     """Return the bootstrapped model after all answers."""
-    raw, rng = [one.forms for one in start.text], np.random.default_rng(1)
-    return learn_answers(start.model, list(speaker.corrected.values()), speaker.words, raw=raw, rng=rng)
+    return start.learned(list(speaker.corrected.values()), speaker.words)
 
 
 def learned_alone(start: Start, speaker: Speaker) -> TextParser:

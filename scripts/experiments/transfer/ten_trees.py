@@ -15,7 +15,6 @@ from functools import partial
 
 import numpy as np
 
-from qsproj.pipelines.bootstrap.answers import learn_answers
 from scripts.experiments.harness.experiment import Experiment, Lab
 from scripts.experiments.harness.page import Figures
 from scripts.experiments.harness.tables import table
@@ -31,8 +30,7 @@ def scores_after(start: Start, seed: int) -> list[float]:
     """Return the scores after learning the trees of a draw."""
     rng = np.random.default_rng(seed)
     trees = [start.pool[at] for at in rng.permutation(len(start.pool))[:TREES]]
-    raw = [one.forms for one in start.text]
-    model = learn_answers(start.model, trees, {}, raw=raw, rng=np.random.default_rng(1))
+    model = start.learned(trees, {})
     scores = scores_by_tags(model.base, [Part(start.scored, model.tagger)], kinds=[UNCERTAIN_TAGS])
     return [scores[UNCERTAIN_TAGS][name] for name in MEASURES.values()]
 
