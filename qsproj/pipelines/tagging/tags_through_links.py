@@ -213,7 +213,11 @@ def _gather(
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
-    extractor = like.extractor if like else type_dictionary.link_features(read, classes=options.classes)
+    extractor = (
+        type_dictionary.link_features_of(like)
+        if like
+        else type_dictionary.link_features(read, classes=options.classes)
+    )
     parts = split_sentences(chosen, rng=rng, options=options)
     learners = [
         SelfTraining(reading, allowed=allowed, parts=parts, extractor=extractor, rng=rng, options=options)
