@@ -14,6 +14,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import DataError
+from qsproj.models.arc import arc_training
 from qsproj.models.arc.arc_training import tuned_and_judged
 from qsproj.models.storage import load_model
 from qsproj.models.text.text_parser import text_parser
@@ -21,6 +22,7 @@ from qsproj.models.tree_decoder import of_tree
 from qsproj.pipelines.bootstrap import answers
 from qsproj.pipelines.bootstrap.answers import (
     HeldOutTags,
+    Links,
     learn_answers,
     learned_tagger,
     text_to_parse,
@@ -43,8 +45,12 @@ def gold():
     return list(read_conllu("corpora/de.conllu"))[:40]
 
 
-def learned(model, sentences=(), lexicon=None, raw=()):
-    return learn_answers(model, sentences, lexicon or {}, raw=raw, rng=np.random.default_rng(1))
+LINKS = Links([AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")])
+
+
+def learned(model, sentences=(), lexicon=None, raw=(), links=None):
+    rng = np.random.default_rng(1)
+    return learn_answers(model, sentences, lexicon or {}, raw=raw, rng=rng, links=links)
 
 
 def right(model, gold):
@@ -88,6 +94,45 @@ def test_sentences_and_a_word_list_teach_without_raw_text(model, gold):
 def test_heads_alone_leave_the_tagger(model, gold):
     trees = [with_columns(one, upos=["_"] * len(one)) for one in gold[:3]]
     assert learned(model, trees, raw=[one.forms for one in gold]).tagger is model.tagger
+
+
+def test_links_change_the_tagger_of_answers_and_no_tree(model, gold):
+    raw = [one.forms for one in gold]
+    partly = with_columns(gold[3], upos=["X", *["_"] * (len(gold[3]) - 1)])
+    answers = [*gold[:3], partly]
+    plain, better = learned(model, answers, raw=raw), learned(model, answers, raw=raw, links=LINKS)
+    assert np.array_equal(plain.base.scorer.weights, better.base.scorer.weights)
+    assert np.array_equal(
+        better.tagger.weights, learned(model, answers, raw=raw, links=LINKS).tagger.weights
+    )
+    assert set(plain.tagger.tags) <= set(better.tagger.tags)
+    assert right(better, gold[20:])[0] >= right(plain, gold[20:])[0]
+    # Heads alone teach no tag, through links neither.
+    trees = [with_columns(one, upos=["_"] * len(one)) for one in gold[:3]]
+    assert learned(model, trees, raw=raw, links=LINKS).tagger is model.tagger
+
+
+def test_links_bring_tags_that_the_model_lacks(model, gold):
+    """Of a tagger of tagged sentences alone, they may be more than its own."""
+    narrow = replace(model, tagger=_without(model.tagger, "DET"))
+    better = learned(narrow, lexicon={"und": ("CCONJ",)}, raw=[one.forms for one in gold], links=LINKS)
+    assert set(better.tagger.tags) >= {*narrow.tagger.tags, "DET"}
+
+
+def test_tagged_sentences_of_the_bootstrap_are_learned_through_links_again(model, gold):
+    raw = [one.forms for one in gold]
+    words = {form for one in gold for form, tag in zip(one.forms, one.upos) if tag == "ADV"}
+    tagged = [
+        with_columns(one, upos=["INTJ" if form in words else tag for form, tag in zip(one.forms, one.upos)])
+        for one in gold
+    ]
+    lexicon = {"und": ("CCONJ",)}
+
+    def interjections(links):
+        tagger = learned(model, lexicon=lexicon, raw=raw, links=links).tagger
+        return sum(tagger.tag_words(one.forms).count("INTJ") for one in gold)
+
+    assert interjections(replace(LINKS, tagged=tagged)) > interjections(LINKS)
 
 
 def test_a_foreign_word_is_no_rule_for_a_sentence(model):
@@ -236,6 +281,25 @@ def test_marks_are_judged_at_the_temperature_that_is_chosen(model, gold, monkeyp
         sure += of_tree(marginals, heads).sum()
         right += np.count_nonzero(heads[1:] == tree.heads[1:])
     assert sure == pytest.approx(right, abs=0.2)
+
+
+@pytest.mark.parametrize(("wrong", "attaches"), [(0, True), (2, True), (30, False)])
+def test_few_marks_do_not_contradict_the_guidelines(model, gold, monkeypatch, wrong, attaches):
+    """A single mark less used to switch them off, which cost a point of LAS; there is a mark in any tree."""
+    parser, trees, lost = replace(model.base, attaches_marks=True), gold[:20], wrong
+
+    def right_marks(judged, tree):
+        nonlocal lost
+        found = np.ones(len(tree) + 1, dtype=np.int64)
+        marks = [at for at, tag in enumerate(tree.upos, start=1) if tag == "PUNCT"]
+        if judged.attaches_marks and lost:
+            found[marks[: min(lost, len(marks))]] = 0
+            lost -= min(lost, len(marks))
+        return found
+
+    monkeypatch.setattr(arc_training, "_right_marks", right_marks)
+    found, _ = tuned_and_judged(parser, trees, rng=np.random.default_rng(1))
+    assert found.attaches_marks is attaches
 
 
 def test_a_tag_that_the_model_never_saw(model, gold):

@@ -18,7 +18,12 @@ from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_a
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.self_training import with_temperature
-from qsproj.pipelines.tagging.tags_through_links import project_tags, split_sentences, undoubted_errors
+from qsproj.pipelines.tagging.tags_through_links import (
+    project_tags,
+    split_sentences,
+    tagger_of_links,
+    undoubted_errors,
+)
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
 
 
@@ -192,6 +197,29 @@ def test_few_tagged_sentences_change_the_convention():
     test = renamed(gold(made_pairs(50, seed=9)), "DET", "PRON")
     assert accuracy(projected(pairs).tagger, test) < 80.0
     assert accuracy(projected(pairs, tagged=few).tagger, test) > 99.0
+
+
+def test_a_tagger_of_links_shares_tags_and_features_with_another():
+    """And learns the tags of sentences: both can be averaged. Nothing else of the other is used."""
+    pairs = made_pairs(300, wrong=0.1)
+    other = projected(made_pairs(100, seed=5), lexicon=Lexicon({"Ufo": ("INTJ",)})).tagger
+    few = renamed(gold(made_pairs(10, seed=3)), "DET", "PRON")
+    test = renamed(gold(made_pairs(50, seed=9)), "DET", "PRON")
+    found = tagger_of_links([[pair] for pair in pairs], like=other, rng=np.random.default_rng(1), tagged=few)
+    assert set(found.tags) == {*other.tags, "PRON"}
+    assert found.extractor is other.extractor
+    assert accuracy(other, test) < 80.0
+    assert accuracy(found, test) > 99.0
+    # One whose tags and features are those of the same pairs is found again.
+    same = projected(pairs, tagged=few).tagger
+    again = tagger_of_links([[pair] for pair in pairs], like=same, rng=np.random.default_rng(1), tagged=few)
+    assert again.index.keys.tolist() == same.index.keys.tolist()
+    np.testing.assert_array_equal(again.weights, same.weights)
+    weightless = replace(other, weights=np.zeros_like(other.weights))
+    again = tagger_of_links(
+        [[pair] for pair in pairs], like=weightless, rng=np.random.default_rng(1), tagged=few
+    )
+    assert np.array_equal(again.weights, found.weights)
 
 
 def test_many_tagged_sentences_do_without_links():
