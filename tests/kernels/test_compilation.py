@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import qsproj
-from qsproj.kernels import compilation_cache
-from qsproj.kernels.compilation_cache import Notices, source_stamp, writable_folder
+from qsproj.kernels import compilation
+from qsproj.kernels.compilation import Notices, source_stamp, writable_folder
 
 KERNEL = """
 from qsproj.kernels.compilation import njit
@@ -40,8 +40,8 @@ def notices(monkeypatch):
     """Notices as of a process that has said nothing so far, and says at once that it compiles."""
     monkeypatch.delenv("QSPROJ_NOTICES")
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(compilation_cache, "PATIENCE", -1.0)
-    monkeypatch.setattr(compilation_cache, "NOTICES", Notices())
+    monkeypatch.setattr(compilation, "PATIENCE", -1.0)
+    monkeypatch.setattr(compilation, "NOTICES", Notices())
     yield
     source_stamp.cache_clear()
     writable_folder.cache_clear()
@@ -98,7 +98,7 @@ def test_a_kernel_that_only_kernels_call_is_found_again_by_another_caller(notice
 
 
 def test_one_small_kernel_is_not_worth_a_line(notices, load, monkeypatch, capfd):
-    monkeypatch.setattr(compilation_cache, "PATIENCE", 100.0)
+    monkeypatch.setattr(compilation, "PATIENCE", 100.0)
     assert load()(1) == 2
     assert capfd.readouterr().err == ""
 
@@ -113,7 +113,7 @@ def test_the_stamp_covers_what_a_kernel_calls(notices, tmp_path, monkeypatch):
     callee, caller = tmp_path / "trees" / "callee.py", tmp_path / "caller.py"
     callee.write_text("X = 1\n")
     caller.write_text("from qsproj.kernels.trees.callee import X\n")
-    monkeypatch.setattr(compilation_cache, "KERNELS", tmp_path)
+    monkeypatch.setattr(compilation, "KERNELS", tmp_path)
     before = source_stamp(caller)
     source_stamp.cache_clear()
     assert source_stamp(caller) == before
@@ -173,7 +173,7 @@ def test_damaged_code_is_compiled_again(notices, load, tmp_path, capfd, damage):
     (kept,) = (tmp_path / "__pycache__").glob("*.nbc")
     content = kept.read_bytes()
     kept.write_bytes(damage(content))
-    compilation_cache.NOTICES._said = False
+    compilation.NOTICES._said = False
     capfd.readouterr()
     again = load()
     assert (again(1), hits(again)) == (2, 0)
@@ -188,7 +188,7 @@ def test_a_folder_that_goes_away_is_told(notices, load, tmp_path, capfd):
     kernel = load()
     assert writable_folder(tmp_path) == tmp_path / "__pycache__"
     shutil.rmtree(tmp_path / "__pycache__")
-    compilation_cache.PATIENCE = 100.0
+    compilation.PATIENCE = 100.0
     assert kernel(1) == 2
     said = capfd.readouterr().err
     assert said.startswith("qsproj: compiling, in this and the next run: cannot write to")
@@ -270,6 +270,6 @@ def test_kernels_compile_after_an_interrupt_of_compiling():
 
 
 def test_no_kernel_is_compiled_past_the_cache():
-    kernels = Path(compilation_cache.__file__).parent
+    kernels = Path(compilation.__file__).parent
     rooms = [path for path in kernels.rglob("*.py") if path.name != "compilation.py"]
     assert [path.name for path in rooms if "numba import njit" in path.read_text(encoding="utf-8")] == []

@@ -168,7 +168,7 @@ def link_features(sentences: Sequence[Sequence[str]], *, classes: int) -> Featur
 
 
 def link_features_of(tagger: Tagger) -> FeatureExtractor:
-    """Return the features that a tagger learned through links, without that of :func:`with_prior_of_unknown`."""
+    """Return the features of a tagger without that of :func:`with_prior_of_unknown`."""
     names, sets = tagger.extractor.templates, tagger.extractor.class_sets
     kept = {name: classes for name, classes in sets.items() if name != KNOWN}
     return FeatureExtractor(tuple(name for name in names if name != KNOWN), kept)

@@ -9,9 +9,8 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.language.sentence_ends import rule_starts
-from qsproj.features import sentence_starts
-from qsproj.features.sentence_starts import SIGHT, pieces, start_keys
-from qsproj.models.tokens.splitter import Splitter, running_texts, train_splitter
+from qsproj.models.tokens import splitter as splitting
+from qsproj.models.tokens.splitter import SIGHT, Splitter, pieces, running_texts, start_keys, train_splitter
 from tests.timing import assert_linear
 
 BLOCK = "{comments}# text = {text}\n1\t{first}\t_\t_\t_\t_\t_\t_\t_\t_\n2\t.\t_\t_\t_\t_\t_\t_\t_\t{misc}\n\n"
@@ -103,9 +102,9 @@ def test_a_long_text_is_looked_at_in_blocks_without_a_difference(monkeypatch):
     text = " ".join(rng.choices(["Aa", "bb", "C", '"Dd', "(ee", ")", ".", "?!", "5", '"'], k=400))
     found, rules = pieces(text), {0, 30}
     whole = np.concatenate(start_keys(text, found, rules))
-    monkeypatch.setattr(sentence_starts, "_BLOCK", 37)
+    monkeypatch.setattr(splitting, "_BLOCK", 37)
     assert (np.concatenate(start_keys(text, found, rules)) == whole).all()
-    monkeypatch.setattr(sentence_starts, "SIGHT", SIGHT // 12)
+    monkeypatch.setattr(splitting, "SIGHT", SIGHT // 12)
     assert (np.concatenate(start_keys(text, found, rules)) != whole).any()
 
 

@@ -102,9 +102,7 @@ def test_links_change_the_tagger_of_answers_and_no_tree(model, gold):
     answers = [*gold[:3], partly]
     plain, better = learned(model, answers, raw=raw), learned(model, answers, raw=raw, links=LINKS)
     assert np.array_equal(plain.base.scorer.weights, better.base.scorer.weights)
-    assert np.array_equal(
-        better.tagger.weights, learned(model, answers, raw=raw, links=LINKS).tagger.weights
-    )
+    assert np.array_equal(better.tagger.weights, learned(model, answers, raw=raw, links=LINKS).tagger.weights)
     assert set(plain.tagger.tags) <= set(better.tagger.tags)
     assert right(better, gold[20:])[0] >= right(plain, gold[20:])[0]
     # Heads alone teach no tag, through links neither.
