@@ -38,6 +38,13 @@ def frozen_heads(heads: ArrayLike) -> Heads:
     return array
 
 
+def spawned(rng: Rng, count: int) -> list[Rng]:
+    """Return generators that are independent of ``rng`` and leave its stream as it is."""
+    # NumPy 1.25 has public names for this.
+    seeds: np.random.SeedSequence = getattr(rng.bit_generator, "_seed_seq")  # noqa: B009
+    return list(map(np.random.default_rng, seeds.spawn(count)))
+
+
 def is_whole(heads: Heads) -> bool:
     """Return whether every word has a head."""
     return NO_HEAD not in heads[1:].tolist()

@@ -13,6 +13,7 @@ Model = TypeVar("Model")
 Result = TypeVar("Result")
 # Fewest items that models of others can judge. Learning from one costs .6 to 1.3 LAS (six languages).
 FEWEST = 2
+SIGNIFICANT = 1.64  # threshold of a sign test in standard deviations, one-sided p = .05
 FEW, PARTS = 30, 5  # the most held-out items that are few, and their parts that are left out in turn
 
 

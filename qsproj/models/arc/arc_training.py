@@ -27,7 +27,15 @@ from qsproj.models.arc.labeller import LABEL_EPOCHS, Labeller, relations_in, tra
 from qsproj.models.arc.punctuation import are_marks
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, objective_named
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
-from qsproj.training.cross_fitting import FEWEST, HeldOut, best_scale, cross_fit, helpful_share, in_order
+from qsproj.training.cross_fitting import (
+    FEWEST,
+    SIGNIFICANT,
+    HeldOut,
+    best_scale,
+    cross_fit,
+    helpful_share,
+    in_order,
+)
 from qsproj.training.loop import EpochRecord, learn
 from qsproj.training.margins import DualTree, LeastChange, Margins
 from qsproj.training.objectives import AboveBase, LabelLikelihood
@@ -349,8 +357,6 @@ def with_weights(parser: ArcParser, weights: NDArray[Any]) -> ArcParser:
 
 
 FOLDS, MOST_HELD_OUT = 5, 100  # cross-fitting of annotated trees: folds, and maximum number of held-out trees
-# Threshold of the sign test in standard deviations, one-sided p = .05, with a correction for continuity.
-SIGNIFICANT = 1.64
 
 
 def tuned_and_judged(
@@ -391,7 +397,7 @@ def tuned_and_judged(
     learned = tuned(list(range(len(usable))))
     held_out = rng.permutation(len(usable))[:MOST_HELD_OUT].tolist()
     arcs, relations, judged = list[HeldOut](), list[HeldOut](), list[tuple[Sentence, Scores, Scores]]()
-    marks = [np.zeros(0, dtype=np.int64)]  # 1: attached correctly only without guidelines; -1: only with them
+    marks_lost = marks_changed = 0  # by following the guidelines
     for at, other in cross_fitted_parsers(tuned, held_out, folds=FOLDS):
         tree, example = usable[held_out[at]], examples[held_out[at]]
         if example is not None:
@@ -404,13 +410,15 @@ def tuned_and_judged(
             relations.append(HeldOut(LabelLikelihood(known), before, after))
         if parser.attaches_marks:
             as_learned = replace(other, attaches_marks=False)
-            marks.append(_right_marks(as_learned, tree) - _right_marks(other, tree))
+            lost = _right_marks(as_learned, tree) - _right_marks(other, tree)
+            marks_lost += int(lost.sum())
+            marks_changed += int(np.count_nonzero(lost))
     share = helpful_share(arcs)
     scored = [(tree, before + share * (after - before)) for tree, before, after in judged]
     found = with_weights(learned, _between(start.scorer, learned.scorer, share))
-    lost = np.concatenate(marks)
-    is_contradicted = lost.sum() - 1 > SIGNIFICANT * np.sqrt(np.count_nonzero(lost))
-    found = replace(found, attaches_marks=parser.attaches_marks and not is_contradicted)
+    # A sign test with a correction for continuity.
+    contradicts = marks_lost - 1 > SIGNIFICANT * math.sqrt(marks_changed)
+    found = replace(found, attaches_marks=parser.attaches_marks and not contradicts)
     if start.labeller is None or learned.labeller is None:
         return found, scored
     weights = _between(start.labeller, learned.labeller, helpful_share(relations))

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from qsproj.conventions import ROOT, Floats
+from qsproj.conventions import ROOT, Floats, spawned
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import learn_contractions
@@ -42,7 +42,7 @@ from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.self_training import RawText, self_tagged, with_temperature
 from qsproj.pipelines.tagging.tags_through_links import tagger_of_links
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, is_number
+from qsproj.pipelines.tagging.type_dictionary import KNOWN, allowed_tags, is_number
 from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
 
@@ -84,9 +84,9 @@ class HeldOutTags:
 class Links:
     """Bitexts through whose links a tagger learns answers, and ``tagged`` sentences of the bootstrap."""
 
-    corpora: Sequence[AlignedFiles]
+    corpora: Sequence[AlignedFiles]  # that with the largest treebank first
     tagged: Sequence[Sentence] = ()
-    learn_raw: bool | None = None  # see :class:`~qsproj.pipelines.tagging.options.TagProjectionOptions`
+    options: TagProjectionOptions | None = None
 
 
 def learn_answers(
@@ -102,22 +102,24 @@ def learn_answers(
 
     ``sentences``: corrected ones, with ``_`` and -1 where tag or head is unknown. ``lexicon``: possible tags
     of words. ``raw``: tokenised sentences of the text to be parsed. ``links``: the tagger is the mean of two,
-    of which one learns whole sentences and words through links again. Time: seconds for a hundred answers and
-    a thousand raw sentences; with the links of a New Testament, 15.
+    of which one learns answers, completed by the other, through links again. Time: seconds for a hundred
+    answers and a thousand raw sentences; with the links of a New Testament, 15.
     """
     if not sentences and not lexicon:
         return model
-    of_links, of_trees = rng.spawn(2)  # separate: links must not change trees
+    of_links, of_trees = spawned(rng, 2)  # separate: links change no tree of which all tags are known
     tagger, own = learned_tagger(model.tagger, sentences, lexicon, raw=raw, rng=rng)
-    if links is not None and tagger is not model.tagger:
+    # A tagger without known words is of tagged sentences alone, which were better than links.
+    if links is not None and tagger is not model.tagger and KNOWN in tagger.extractor.class_sets:
+        answered = (one for one in sentences if set(one.upos) != {UNSPECIFIED})
         through_links = tagger_of_links(
             join_same_targets(links.corpora),
             like=tagger,
             rng=of_links,
-            tagged=[*links.tagged, *(one for one in sentences if UNSPECIFIED not in one.upos)],
+            tagged=[*links.tagged, *(with_known_tags(tagger, one, lexicon) for one in answered)],
             raw=raw,
             lexicon=Lexicon(lexicon),
-            options=TagProjectionOptions(learn_raw=links.learn_raw),
+            options=links.options,
         )
         tagger = mean_tagger([with_tags(tagger, set(), set(through_links.tags)), through_links])
     trees = {at: one for at, one in enumerate(sentences) if has_tree(one)}

@@ -13,7 +13,7 @@ from qsproj.alignment.unspaced import SIDES
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import Contractions
 from qsproj.corpus.files import digest_of, write_json
-from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.formats import read_alignments, read_all
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
@@ -23,9 +23,11 @@ from qsproj.models.parser import BLOCK, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.bootstrap import bitext, checks, training
+from qsproj.pipelines.bootstrap.answers import Links
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageReport, StageResult, Workspace
 from qsproj.pipelines.projection.methods import DRAWS, SoftProjectionOptions
+from qsproj.pipelines.tagging.options import TagProjectionOptions
 
 # Options that are lists of files; with the lexicon, all that are files.
 _LISTS = ("also", "tagged", "annotated", "parsed", "text", "alignment")
@@ -131,6 +133,14 @@ class Bootstrapped:
     examples: str | None = None  # target sentences parsed by the model, with the probability of each arc
     suggested: str | None = None  # sentences to annotate next, best first
     suggested_words: str | None = None  # for a lexicon, best first
+
+    def links(self, texts: Sequence[SourceText], options: BootstrapOptions) -> Links:
+        """Return what the tagger of this call learned from, for :func:`.answers.learn_answers`."""
+        treebanks = [text.treebanks for text in texts] if len(texts) > 1 else []
+        corpora, _ = training.largest_first(self.corpora, treebanks)
+        learn_raw = options.learn_text if options.text else False
+        tagged = list(read_all([*options.tagged, *options.annotated]))
+        return Links(corpora, tagged, TagProjectionOptions(learn_raw=learn_raw))
 
     def described_trees(self) -> Iterator[Sentence]:
         """Yield the training trees, with the lemmas and features that ``base`` gives their words."""

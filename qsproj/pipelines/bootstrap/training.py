@@ -43,7 +43,7 @@ from qsproj.pipelines.tagging.target_words import (
     target_tokenizer,
     with_target_words,
 )
-from qsproj.pipelines.treebanks import read_treebanks
+from qsproj.pipelines.treebanks import Treebank, read_treebanks
 
 # Options of the source models. With 4 epochs of the tagger, UPOS of Wolof was 1.4 points lower (one seed).
 TAG_EPOCHS = 6
@@ -106,11 +106,7 @@ def tag_target(
     ``treebanks``: those of each source, if there are several; the source with the largest one comes first.
     ``attached``: tokens of the bitext that are divided like raw text.
     """
-    of_sources = list(map(read_treebanks, treebanks))
-    if of_sources:
-        sizes = [sum(len(one.sentences) for one in of_source) for of_source in of_sources]
-        order = np.argsort([-size for size in sizes], kind="stable").tolist()
-        corpora, of_sources = [corpora[at] for at in order], [of_sources[at] for at in order]
+    corpora, of_sources = largest_first(corpora, treebanks)
     sentences = list(read_all(tagged))
     shown = segmented_sentences(sentences, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
@@ -129,6 +125,16 @@ def tag_target(
     figures = {"unshared": dict(projected.tagger.unshared or {}), "contradicted": projected.contradicted}
     warning = (OUT_OF_DOMAIN,) if projected.unknown > FAR_APART else ()
     return StageReport(line="; ".join((*projected.report, *warning)), figures=figures)
+
+
+def largest_first(
+    corpora: Sequence[AlignedFiles], treebanks: Sequence[Sequence[str]]
+) -> tuple[Sequence[AlignedFiles], list[list[Treebank]]]:
+    """Return bitexts and treebanks of several sources, that with most trees first; of one, none are given."""
+    of_sources = list(map(read_treebanks, treebanks))
+    sizes = [sum(len(one.sentences) for one in of_source) for of_source in of_sources]
+    order = np.argsort([-size for size in sizes], kind="stable").tolist()
+    return [corpora[at] for at in order] or corpora, [of_sources[at] for at in order]
 
 
 @stage("tagged", version=2, files=(".conllu",))

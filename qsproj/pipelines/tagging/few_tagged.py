@@ -23,9 +23,9 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import SetExample, train_tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words
 from qsproj.pipelines.tagging.options import HALF
+from qsproj.training.cross_fitting import SIGNIFICANT
 
 FEWEST = 50  # minimum number of tagged sentences to set some aside for testing
-SIGNIFICANT = 1.64  # threshold of the sign test in standard deviations, one-sided p = .05
 FEWEST_WORDS = 5  # tagged words needed to learn the features of a tag
 
 

@@ -14,7 +14,7 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from qsproj.conventions import Floats, Hashes, Rng, Weights
+from qsproj.conventions import Floats, Hashes, Rng, Weights, spawned
 from qsproj.corpus.characters import lower_case, plain_form
 from qsproj.corpus.language.recognition import commonest_script
 from qsproj.features.hashing import FeatureIndex, commonest, pair_templates, stable_hash
@@ -106,9 +106,7 @@ def relative_voter(
     Returns None in place of the voter if all are unrelated, and a report line for each treebank.
     ``treebanks``: with UPOS on every word. ``sentences``: of the target.
     """
-    # A child's seed: treebanks that do not vote change nothing. NumPy 1.25 has public names for this.
-    seeds: np.random.SeedSequence = getattr(rng.bit_generator, "_seed_seq")  # noqa: B009
-    seed = int(np.random.default_rng(seeds.spawn(1)[0]).integers(2**63))
+    seed = int(spawned(rng, 1)[0].integers(2**63))  # treebanks that do not vote change nothing
     script = commonest_script(form for forms in sentences for form in forms)
     compared = sentences[:COMPARED]
     given = list(map(tagger.tag_words, compared))

@@ -22,7 +22,7 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import listed_first, pluralise
-from qsproj.models.tagging.tagger import Tagger
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words, type_dictionary
 from qsproj.pipelines.tagging.conventions import registered_auxiliaries
@@ -138,13 +138,24 @@ def tagger_of_links(
     lexicon: Lexicon | None = None,
     options: TagProjectionOptions | None = None,
 ) -> Tagger:
-    """Train a tagger as :func:`project_tags` does, with features and at least the tags of another tagger.
+    """Train a tagger as :func:`project_tags` does, with features and at least the tags of one of its taggers.
 
     So both can be averaged. Relatives do not vote, links are used however many sentences are ``tagged``, and
     of several sources, no tagger is of the first alone: these take time.
     """
     options, few = options or TagProjectionOptions(), FewTagged.of(tagged)
-    given = _gather(corpus, few, raw, lexicon or Lexicon(), rng=rng, like=like, columns=(), options=options)
+    given = _gather(
+        corpus,
+        few,
+        raw,
+        lexicon or Lexicon(),
+        rng=rng,
+        language=like.language,
+        columns=(),
+        options=options,
+        extractor=type_dictionary.link_features_of(like),
+        more_tags=like.tags,
+    )
     given = replace(given, learners=given.learners[:1])
     linked = [one.from_links(few) for one in given.learners]
     tagger, *_ = _self_trained(given, linked, [], rng=rng, options=options)
@@ -180,19 +191,16 @@ def _gather(
     lexicon: Lexicon,
     *,
     rng: Rng,
-    language: str | None = None,
-    like: Tagger | None = None,
+    language: str | None,
     columns: Sequence[str],
     options: TagProjectionOptions,
+    extractor: FeatureExtractor | None = None,
+    more_tags: Iterable[str] = (),
 ) -> _Given:
-    """Read text and links, constrain the tags of types, and divide the sentences among the taggers.
-
-    ``like``: a tagger whose language and features these have, and at least its tags.
-    """
-    language = like.language if like else language
+    """Read text and links, constrain the tags of types, and divide the sentences among the taggers."""
     text = read_linked_text(
         track(corpus, "reading links", unit="pair"),
-        more_tags=chain(*few.counts.values(), *lexicon.tags.values(), like.tags if like else ()),
+        more_tags=chain(*few.counts.values(), *lexicon.tags.values(), more_tags),
         contractions=few.contractions,
         known={word: {tags[0]: 1} for word, tags in lexicon.tags.items() if len(tags) == 1}
         | dict(few.counts),
@@ -213,11 +221,7 @@ def _gather(
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
-    extractor = (
-        type_dictionary.link_features_of(like)
-        if like
-        else type_dictionary.link_features(read, classes=options.classes)
-    )
+    extractor = extractor or type_dictionary.link_features(read, classes=options.classes)
     parts = split_sentences(chosen, rng=rng, options=options)
     learners = [
         SelfTraining(reading, allowed=allowed, parts=parts, extractor=extractor, rng=rng, options=options)

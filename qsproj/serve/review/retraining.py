@@ -14,7 +14,7 @@ from qsproj import __version__
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.files import copy_to
-from qsproj.corpus.formats import read_all, read_sentences
+from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
@@ -170,8 +170,9 @@ class Relearning:
     output: str  # the path of the model
     lexicon: str  # a file that grows while the page is open
     progress: Any = field(default_factory=lambda: RawArray("i", 2))  # as of :class:`Retraining`
-    # The bootstrap's files, its model, and the text to be parsed: read before the pool's process is forked.
-    _base: tuple[Bootstrapped, TextParser, list[Sentence]] | None = None
+    # The bootstrap's files, its model, the text to be parsed, and links: read before the pool's process is
+    # forked.
+    _base: tuple[Bootstrapped, TextParser, list[Sentence], Links] | None = None
 
     @property
     def drafts(self) -> Path:
@@ -206,7 +207,7 @@ class Relearning:
                 copy_to(source or "", path)
         model = load_text_parser(made.model, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
-        self._base = made, model, list(raw)
+        self._base = made, model, list(raw), made.links(self.call.texts, options)
         return made
 
     def __call__(self, given: Reviewed) -> Retrained:
@@ -240,16 +241,13 @@ class Relearning:
         if self._base is None:
             self.begin()
         assert self._base is not None
-        options, (files, model, text) = self.call.options, self._base
+        options, (files, model, text, links) = self.call.options, self._base
         words = [self.lexicon] if Path(self.lexicon).exists() else []
         lexicon = Lexicon()
         # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
         for path in filter(None, [options.lexicon, *words] if annotated or words else []):
             lexicon = lexicon.corrected(read_lexicon(path).tags)
         raw, rng = [sentence.forms for sentence in text], np.random.default_rng(options.seed)
-        links = Links(
-            files.corpora, list(read_all([*options.tagged, *options.annotated])), options.learn_text
-        )
         learned = learn_answers(model, annotated, lexicon.tags, raw=raw, rng=rng, links=links)
         learned.save(self.output)
         write_lexicon(

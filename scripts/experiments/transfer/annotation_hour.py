@@ -277,11 +277,9 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
     """Return the start of a language, from the stages that ``many_bench`` keeps, or makes."""
     corpora = Corpora(data, work, pairs=0, tested=0)
     raw = str(corpora.raw_text(target))
-    made = bootstrap(
-        [corpora.text(target, source) for source in sources if source != target],
-        workspace=Workspace(work, run=target),
-        options=BootstrapOptions(seed=1, text=(raw,)),
-    )
+    texts = [corpora.text(target, source) for source in sources if source != target]
+    options = BootstrapOptions(seed=1, text=(raw,))
+    made = bootstrap(texts, workspace=Workspace(work, run=target), options=options)
     model = load_text_parser(made.base)
     trees = corpora.all_trees(target)
     half = len(trees) // 2
@@ -297,7 +295,7 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
         model=model,
         text=list(text_to_parse(model, [raw], paragraphs=False, bitext=[])),
         bitext=bitext,
-        links=Links(made.corpora),
+        links=made.links(texts, options),
         linked=linked,
         unknown=share_unknown((form for one in trees for form in one.forms), known),
         pool=pool,

@@ -1,12 +1,17 @@
 """Several sources of one target, whose tagger is the same in whatever order they are given."""
 
+from dataclasses import replace
+
 from qsproj.corpus.alignments import write_alignments
-from qsproj.corpus.conllu import write_conllu
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.models.parser import load_tags
 from qsproj.pipelines.bootstrap import training
+from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, Bootstrapped
+from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.bootstrap.training import PairCache, caching_pairs, tag_target
+from qsproj.pipelines.tagging.options import TagProjectionOptions
 from tests.pipelines.tagging.made_bitext import made_pairs
 
 
@@ -69,3 +74,25 @@ def test_the_pairs_of_large_bitexts_are_not_kept(monkeypatch):
     read = PairCache()
     assert len(list(caching_pairs(files, read))) > 30
     assert not read
+
+
+def test_links_of_a_finished_bootstrap_are_those_that_its_tagger_learned_from(tmp_path):
+    """The source with the largest treebank comes first; without raw text, none is learned from."""
+    trees = list(read_conllu("corpora/en.conllu"))
+    small, large, tagged = (str(tmp_path / name) for name in ("small", "large", "tagged"))
+    for path, count in ((small, 3), (large, 5), (tagged, 2)):
+        write_conllu(trees[:count], path)
+    texts = [
+        SourceText(treebanks=(small,), bitext=("x",), languages=("es", "de")),
+        SourceText(treebanks=(small, large), bitext=("x",), languages=("en", "de")),
+    ]
+    corpora = AlignedFiles("of", "es", "first"), AlignedFiles("of", "en", "second")
+    made = Bootstrapped("model", "base", "trees", corpora)
+    options = BootstrapOptions(annotated=(tagged,), learn_text=True)
+    links = made.links(texts, options)
+    assert links.corpora == [corpora[1], corpora[0]]
+    assert [one.forms for one in links.tagged] == [one.forms for one in trees[:2]]
+    assert links.options == TagProjectionOptions(learn_raw=False)
+    one = replace(made, corpora=corpora[:1]).links(texts[:1], replace(options, text=("raw",)))
+    assert tuple(one.corpora) == corpora[:1]
+    assert one.options == TagProjectionOptions(learn_raw=True)
