@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from qsproj.corpus.conllu import read_conllu, write_conllu
@@ -249,6 +249,7 @@ def test_generated_text_comes_back(sentences, newline, start, newlines_at_end, b
 )
 def test_sentences_in_another_order_can_be_read(sentences, newline, start, end):
     text = start + (2 * newline).join(newline.join(lines) for lines in sentences) + newline + end
+    assume("\0" not in text)  # text with many is refused as UTF-16
     parsed = read(text)
     again = read(written(parsed[::-1]))
     assert [one.forms for one in again] == [one.forms for one in parsed[::-1]]
