@@ -3,7 +3,7 @@
 DIR is the folder of `qsproj bootstrap --work DIR`. The command serves a page with 200 parsed sentences of
 the raw text (--text), or else of the bitext, the most informative first, and with a list of words and
 questions of convention to answer (key w). After each batch, ten sentences or twenty words, the model learns
-from all answers in the background, which takes 15 seconds with a New Testament and at most a minute, and
+from all answers in the background, which takes 15 seconds with a New Testament, longer with more, and then
 parses the other sentences again; "Save model" does so at once. The page shows whether words or sentences are
 expected to gain more, how many words of the last drafts were right, and when to stop.
 

@@ -13,7 +13,6 @@ Model = TypeVar("Model")
 Result = TypeVar("Result")
 # Fewest items that models of others can judge. Learning from one costs .6 to 1.3 LAS (six languages).
 FEWEST = 2
-SIGNIFICANT = 1.64  # threshold of a sign test in standard deviations, one-sided p = .05
 FEW, PARTS = 30, 5  # the most held-out items that are few, and their parts that are left out in turn
 
 
@@ -49,6 +48,11 @@ def best_scale(loss: Callable[[float], float], least: float, most: float, *, tol
     bounds, options = (math.log(least), math.log(most)), {"xatol": tolerance}
     found = minimize_scalar(lambda log: loss(math.exp(log)), bounds=bounds, method="bounded", options=options)
     return math.exp(found.x)
+
+
+def exceeds_chance(gain: float, changed: int) -> bool:
+    """Return whether a sign test finds a gain among the changed items, one-sided p = .05."""
+    return gain > 1.64 * math.sqrt(changed)
 
 
 class HeldOut(NamedTuple):

@@ -29,10 +29,10 @@ from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, 
 from qsproj.models.tree_decoder import TreeDecoder, choose_inference
 from qsproj.training.cross_fitting import (
     FEWEST,
-    SIGNIFICANT,
     HeldOut,
     best_scale,
     cross_fit,
+    exceeds_chance,
     helpful_share,
     in_order,
 )
@@ -416,8 +416,7 @@ def tuned_and_judged(
     share = helpful_share(arcs)
     scored = [(tree, before + share * (after - before)) for tree, before, after in judged]
     found = with_weights(learned, _between(start.scorer, learned.scorer, share))
-    # A sign test with a correction for continuity.
-    contradicts = marks_lost - 1 > SIGNIFICANT * math.sqrt(marks_changed)
+    contradicts = exceeds_chance(marks_lost - 1, marks_changed)  # with a correction for continuity
     found = replace(found, attaches_marks=parser.attaches_marks and not contradicts)
     if start.labeller is None or learned.labeller is None:
         return found, scored

@@ -23,7 +23,7 @@ from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import SetExample, train_tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words
 from qsproj.pipelines.tagging.options import HALF
-from qsproj.training.cross_fitting import SIGNIFICANT
+from qsproj.training.cross_fitting import exceeds_chance
 
 FEWEST = 50  # minimum number of tagged sentences to set some aside for testing
 FEWEST_WORDS = 5  # tagged words needed to learn the features of a tag
@@ -135,7 +135,7 @@ def compare_with_tagged_alone(
     without_links = train_tagger(learned_from.sentences, rng=rng, raw=text.sentences, self_training=0)
     forms, upos = [one.forms for one in aside], np.concatenate([one.upos for one in aside])
     linked, alone = (np.concatenate([*one.tag_block(forms)]) == upos for one in (tagger, without_links))
-    wins = bool(alone.sum() - linked.sum() > SIGNIFICANT * np.sqrt(np.count_nonzero(alone != linked)))
+    wins = exceeds_chance(int(alone.sum()) - int(linked.sum()), int(np.count_nonzero(alone != linked)))
     line = (
         f"{pluralise(len(aside), 'tagged sentence')} set aside: {100.0 * linked.mean():.1f}% of words "
         f"right with links, {100.0 * alone.mean():.1f}% without"
