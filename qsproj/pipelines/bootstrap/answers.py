@@ -81,7 +81,7 @@ class HeldOutTags:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class LinkedCorpora:
     """Bitexts through whose links a tagger learns answers, and ``tagged`` sentences of the bootstrap."""
 
     corpora: Sequence[AlignedFiles]  # that with the largest treebank first
@@ -96,7 +96,7 @@ def learn_answers(
     *,
     raw: Sequence[Sequence[str]],
     rng: np.random.Generator,
-    links: Links | None = None,
+    links: LinkedCorpora | None = None,
 ) -> TextParser:
     """Retrain a bootstrapped model on an annotator's answers; without answers, return the model itself.
 

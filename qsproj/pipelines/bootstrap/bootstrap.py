@@ -23,7 +23,7 @@ from qsproj.models.parser import BLOCK, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.bootstrap import bitext, checks, training
-from qsproj.pipelines.bootstrap.answers import Links
+from qsproj.pipelines.bootstrap.answers import LinkedCorpora
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageReport, StageResult, Workspace
 from qsproj.pipelines.projection.methods import DRAWS, SoftProjectionOptions
@@ -134,13 +134,13 @@ class Bootstrapped:
     suggested: str | None = None  # sentences to annotate next, best first
     suggested_words: str | None = None  # for a lexicon, best first
 
-    def links(self, texts: Sequence[SourceText], options: BootstrapOptions) -> Links:
+    def links(self, texts: Sequence[SourceText], options: BootstrapOptions) -> LinkedCorpora:
         """Return what the tagger of this call learned from, for :func:`.answers.learn_answers`."""
         treebanks = [text.treebanks for text in texts] if len(texts) > 1 else []
         corpora, _ = training.largest_first(self.corpora, treebanks)
         learn_raw = options.learn_text if options.text else False
         tagged = list(read_all([*options.tagged, *options.annotated]))
-        return Links(corpora, tagged, TagProjectionOptions(learn_raw=learn_raw))
+        return LinkedCorpora(corpora, tagged, TagProjectionOptions(learn_raw=learn_raw))
 
     def described_trees(self) -> Iterator[Sentence]:
         """Yield the training trees, with the lemmas and features that ``base`` gives their words."""

@@ -21,7 +21,7 @@ from qsproj.errors import SentenceError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.parser import Parser, TrainingTree, trees_of
 from qsproj.models.text.text_parser import TextParser, load_text_parser
-from qsproj.pipelines.bootstrap.answers import Links, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import LinkedCorpora, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_lexicon
 from qsproj.pipelines.bootstrap.workspace import ANNOTATION, Workspace
@@ -161,6 +161,16 @@ class Retraining:
         self.progress[0] += 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """The bootstrap's files, its model, the text to be parsed, and the bitexts."""
+
+    files: Bootstrapped
+    model: TextParser
+    text: list[Sentence]
+    links: LinkedCorpora
+
+
 @dataclass(slots=True)
 class Relearning:
     """Teach a bootstrapped model sentences and a lexicon: work of a :class:`ComputePool`. Mutable; final."""
@@ -170,9 +180,7 @@ class Relearning:
     output: str  # the path of the model
     lexicon: str  # a file that grows while the page is open
     progress: Any = field(default_factory=lambda: RawArray("i", 2))  # as of :class:`Retraining`
-    # The bootstrap's files, its model, the text to be parsed, and links: read before the pool's process is
-    # forked.
-    _base: tuple[Bootstrapped, TextParser, list[Sentence], Links] | None = None
+    _base: _Base | None = None  # read before the pool's process is forked
 
     @property
     def drafts(self) -> Path:
@@ -184,7 +192,7 @@ class Relearning:
 
     @property
     def words(self) -> int:
-        return sum(map(len, self._base[2])) if self._base is not None else 0
+        return sum(map(len, self._base.text)) if self._base is not None else 0
 
     def begin(self, say: Callable[[str], None] = lambda _: None) -> Bootstrapped:
         """Write drafts, words and model where an earlier session did not; return the bootstrap's files."""
@@ -207,7 +215,7 @@ class Relearning:
                 copy_to(source or "", path)
         model = load_text_parser(made.model, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
-        self._base = made, model, list(raw), made.links(self.call.texts, options)
+        self._base = _Base(made, model, list(raw), made.links(self.call.texts, options))
         return made
 
     def __call__(self, given: Reviewed) -> Retrained:
@@ -241,20 +249,20 @@ class Relearning:
         if self._base is None:
             self.begin()
         assert self._base is not None
-        options, (files, model, text, links) = self.call.options, self._base
+        options, base = self.call.options, self._base
         words = [self.lexicon] if Path(self.lexicon).exists() else []
         lexicon = Lexicon()
         # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
         for path in filter(None, [options.lexicon, *words] if annotated or words else []):
             lexicon = lexicon.corrected(read_lexicon(path).tags)
-        raw, rng = [sentence.forms for sentence in text], np.random.default_rng(options.seed)
-        learned = learn_answers(model, annotated, lexicon.tags, raw=raw, rng=rng, links=links)
+        raw, rng = [sentence.forms for sentence in base.text], np.random.default_rng(options.seed)
+        learned = learn_answers(base.model, annotated, lexicon.tags, raw=raw, rng=rng, links=base.links)
         learned.save(self.output)
         write_lexicon(
             self.suggestions,
             tagger=learned.tagger,
-            text=text if options.text else [],
-            corpora=files.corpora,
+            text=base.text if options.text else [],
+            corpora=base.files.corpora,
             lexicon=options.lexicon,
         )
         return learned

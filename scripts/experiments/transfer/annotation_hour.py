@@ -39,7 +39,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import TextParser, load_text_parser, text_parser
-from qsproj.pipelines.bootstrap.answers import Links, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import LinkedCorpora, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import WORDS as NEXT_WORDS
 from qsproj.pipelines.bootstrap.suggestions import (
@@ -257,7 +257,7 @@ class Start:
     model: TextParser
     text: Sequence[Sentence]
     bitext: Sequence[Sentence]
-    links: Links
+    links: LinkedCorpora
     linked: LinkedTags
     unknown: float  # share of the words of the gold trees that the bitext lacks
     pool: Sequence[Sentence]
@@ -326,7 +326,6 @@ def curve(lab: Lab, target: str, way: str, costs: Costs) -> dict[str, Any]:
         lexicon = lexicon | {form: (str(rng.choice(every)),) for form in wrong}
     share = {WORDS: 1.0, SENTENCES: 0.0, NOTHING: 0.0, CHANCE: start.unknown}.get(way)
     speaker = Speaker(pool, lexicon, costs, share)
-    learn = learned_alone if way == NOTHING else learned_above
     model = None if way == NOTHING else start.model
     found: dict[str, Any] = {}
     if model is not None:
@@ -337,7 +336,8 @@ def curve(lab: Lab, target: str, way: str, costs: Costs) -> dict[str, Any]:
         before, begun = minute, process_time()
         if way == NOTHING and not speaker.corrected:
             continue  # The first sentence takes longer.
-        model = learn(start, speaker)
+        trees = list(speaker.corrected.values())
+        model = learned_alone(trees, start.text) if way == NOTHING else start.learned(trees, speaker.words)
         seconds = process_time() - begun
         scores = scores_by_tags(model.base, [Part(start.scored, model.tagger)], kinds=[UNCERTAIN_TAGS])
         answered = {"words": len(speaker.asked), "sentences": len(speaker.corrected), "seconds": seconds}
@@ -422,15 +422,10 @@ def sentences_to_correct(
     return drafts, order
 
 
-def learned_above(start: Start, speaker: Speaker) -> TextParser:
-    """Return the bootstrapped model after all answers."""
-    return start.learned(list(speaker.corrected.values()), speaker.words)
-
-
-def learned_alone(start: Start, speaker: Speaker) -> TextParser:
-    """Return a model of the corrected sentences alone, and of raw text."""
-    trees, rng = list(speaker.corrected.values()), np.random.default_rng(1)
-    tagger = train_tagger(trees, rng=rng, raw=[one.forms for one in start.text])
+def learned_alone(trees: Sequence[Sentence], text: Sequence[Sentence]) -> TextParser:
+    """Return a model of corrected sentences and raw text alone."""
+    rng = np.random.default_rng(1)
+    tagger = train_tagger(trees, rng=rng, raw=[one.forms for one in text])
     options = TrainingOptions(template_set="words", projective=True, single_root=True)
     return text_parser(tagger, train_arc_parser(trees, rng=rng, options=options)[0], readings=TAG_READINGS)
 

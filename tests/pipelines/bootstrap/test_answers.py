@@ -23,7 +23,7 @@ from qsproj.models.tree_decoder import of_tree
 from qsproj.pipelines.bootstrap import answers
 from qsproj.pipelines.bootstrap.answers import (
     HeldOutTags,
-    Links,
+    LinkedCorpora,
     learn_answers,
     learned_tagger,
     text_to_parse,
@@ -54,7 +54,7 @@ def projected(model):
     return replace(model, tagger=project_tags(corpus, rng=rng, language="de", columns=()).tagger)
 
 
-LINKS = Links([AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")])
+LINKS = LinkedCorpora([AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")])
 
 
 def learned(model, sentences=(), lexicon=None, raw=(), links=None):
