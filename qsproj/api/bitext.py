@@ -140,8 +140,10 @@ def project(
 
 
 def _treebanks(name: str, given: Any) -> list[Treebank]:
-    several = given if _holds_lists(given) else [given] if given else []
-    return [Treebank(name, validation.sentences_of(one, name)) for one in several]
+    if _holds_lists(given):
+        return [Treebank(name, validation.sentences_of(one, name)) for one in given]
+    sentences = validation.sentences_of(given, name, least=0)
+    return [Treebank(name, sentences)] if sentences else []
 
 
 def train_biparser(
@@ -270,7 +272,8 @@ def project_tags(
     """
     if language is not None:
         check_known_language(language)
-    for column in () if columns is None else validation.listed(columns, "columns"):
+    columns = None if columns is None else list(map(str, validation.listed(columns, "columns")))
+    for column in columns or ():
         check_name("column that links carry", column, ("upos", *tags_through_links.PROJECTED_COLUMNS))
     sources, links = validation.listed(source, "source"), validation.listed(alignments, "alignments")
     several = bool(sources) and not isinstance(sources[0], Sentence)

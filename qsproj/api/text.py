@@ -45,7 +45,7 @@ def read_text(
     model : Tagger or TextParser, optional
         A model whose trained tokenizer replaces the rules.
     paragraphs : bool
-        Split running text into sentences; a blank line ends a paragraph.
+        Split running text into sentences. A line break ends a paragraph, unless lines are wrapped.
 
     Examples
     --------

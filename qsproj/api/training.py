@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import cast
 
 from qsproj.api.validation import generator_of, sentences_of, texts_of, whole_number, words_in
@@ -100,12 +101,12 @@ def train_parser(
     chosen, rng = objective_named(objective), generator_of(seed)
     for name, given in (("projective", projective), ("single_root", single_root)):
         check_type(given, bool | None, "True, False or None", name)
-    check_type(l2, float | int | None, "a number of at least 0", "l2")
+    check_type(l2, Real | None, "a number of at least 0", "l2")
     options = TrainingOptions(
         template_set=features,
         objective=objective,
         epochs=chosen.epochs if epochs is None else whole_number(epochs, "epochs", least=1),
-        l2=chosen.l2 if l2 is None else l2,
+        l2=chosen.l2 if l2 is None else float(l2),
         projective=projective,
         single_root=single_root,
     )

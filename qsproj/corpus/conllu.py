@@ -256,9 +256,10 @@ def _head_numbers(texts: list[str]) -> list[int]:
 
 def _current_lines(sentence: Sentence, layout: Layout) -> Iterable[str]:
     lines, found = layout.lines, comment_in(layout.lines, "sent_id")
-    if sentence.sent_id is not None and (found is None or sentence.sent_id != found[1]):
+    if sentence.sent_id != (found and found[1]):
         first, rest = (lines[: found[0]], lines[found[0] + 1 :]) if found else ((), lines)
-        lines = (*first, f"# sent_id = {sentence.sent_id}", *rest)
+        named = () if sentence.sent_id is None else (f"# sent_id = {sentence.sent_id}",)
+        lines = (*first, *named, *rest)
     # In one list, so that ``cells[column::COLUMN_COUNT]`` is a column.
     cells = "\t".join([layout.lines[i] for i in layout.word_lines]).split("\t")
     columns = column_values(sentence)

@@ -20,7 +20,8 @@ class Document(Sequence[Sentence]):
     """A sequence of sentences, numbered from 0 unlike words; slices are documents.
 
     Sentences are taken lazily from an iterable, and kept: ``for sentence in model(text)`` shows the first
-    sentence before the last one is parsed. ``text``: the original text; None: the texts of the sentences.
+    sentence before the last one is parsed. After an error of the iterable, every use of the rest raises it
+    again. ``text``: the original text; None: the texts of the sentences.
 
     Examples
     --------
@@ -30,13 +31,14 @@ class Document(Sequence[Sentence]):
     <Document 'Hush No' 2 sentences>
     """
 
-    __slots__ = ("_found", "_rest", "_text")
+    __slots__ = ("_error", "_found", "_rest", "_text")
 
     def __init__(self, sentences: Iterable[Sentence], *, text: str | None = None) -> None:
         if isinstance(sentences, Sentence | str | bytes) or not isinstance(sentences, Iterable):
             raise WrongTypeError(f"found {described(sentences)} as sentences, expected a list of them")
         self._found: list[Sentence] = []
         self._rest = iter(sentences)
+        self._error: Exception | None = None
         self._text = text
 
     @staticmethod
@@ -110,5 +112,11 @@ class Document(Sequence[Sentence]):
         """Take ``number`` more sentences, None for all; return whether there was one."""
         before = len(self._found)
         if number is None or number > 0:
-            self._found.extend(islice(self._rest, number))
+            if self._error is not None:  # a generator that has failed would look exhausted
+                raise self._error
+            try:
+                self._found.extend(islice(self._rest, number))
+            except Exception as error:
+                self._error = error
+                raise
         return len(self._found) > before

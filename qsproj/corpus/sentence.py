@@ -181,7 +181,7 @@ class Sentence:
 
         Columns and errors are as in :meth:`from_words`; ``deps`` has n lists of pairs (head, relation), and
         in ``feats`` and ``misc`` the value None of a dictionary writes its key without ``=``. ``sent_id``: a
-        new ID. Probabilities of replaced heads, relations or tags are removed from MISC.
+        new ID, empty for none. Probabilities of replaced heads, relations or tags are removed from MISC.
 
         Examples
         --------
@@ -198,7 +198,7 @@ class Sentence:
         if heads is not None:
             values["heads"] = frozen_heads(checked_heads(heads, n))
         if sent_id is not None:
-            values["sent_id"] = _name(sent_id)
+            values["sent_id"] = _name(sent_id) or None
         if deps is not None:
             check_type(deps, Iterable, "a list of edges for each word", "deps")
             nodes = {*map(str, range(n + 1)), *(node.id for node in self.empty_nodes)}

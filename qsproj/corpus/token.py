@@ -99,7 +99,10 @@ class Token:
 
     @property
     def arc_probability(self) -> float | None:
-        """The probability of the arc, ``ArcProb`` in MISC; None without ``parse(..., confidence=True)``."""
+        """The probability of the arc, ``ArcProb`` in MISC; None without ``parse(..., confidence=True)``.
+
+        A DMV attaches punctuation by rule and states no probability of it.
+        """
         return probability_in(self.misc.get(ARC_PROBABILITY) or "")
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """Conversion of sentences to and from a pandas ``DataFrame`` with a row for each word."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -80,6 +80,8 @@ def from_pandas(frame: "DataFrame") -> Document:
         expected = "sentence and word as index or columns, and form"
         raise UsageError(f"found no {missing[0]} in the frame, expected {expected}")
     names = [name for name in (*INDEX, *COLUMNS, *TOKEN_COLUMNS, COMMENTS) if name in table.columns]
+    if twice := [name for name in names if list(table.columns).count(name) > 1]:
+        raise UsageError(f"found several columns {twice[0]} in the frame, expected one")
     columns = [table[name].astype(object).where(table[name].notna(), None).tolist() for name in names]
     rows = [dict(zip(names, values)) for values in zip(*columns)]
     return Document(list(_sentences_in(rows)))
@@ -89,6 +91,8 @@ def _sentences_in(rows: list[dict[str, Any]]) -> Iterator[Sentence]:
     seen = set()
     for number, group in groupby(rows, key=lambda row: row["sentence"]):
         words, where = list(group), f"sentence {number}"
+        if not isinstance(number, Hashable):
+            raise UsageError(f"found {shown(number)} as number of a sentence, expected a whole number")
         if number in seen:
             raise UsageError(f"{where}: found its words in two places, expected one; call frame.sort_index()")
         seen.add(number)
@@ -127,7 +131,7 @@ def _head(value: Any, where: str, word: int) -> str:
     """Return the cell of a head, which pandas may hold as a float."""
     if value is None or value in (NO_HEAD, UNSPECIFIED):
         return UNSPECIFIED
-    with suppress(TypeError, ValueError):
+    with suppress(TypeError, ValueError, OverflowError):
         if float(value) == int(value):
             return str(int(value))
     raise UsageError(f"{where}: found {shown(value)} as head of word {word}, expected a whole number")

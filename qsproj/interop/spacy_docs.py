@@ -176,14 +176,12 @@ def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
         for name in ("lemmas", "upos", "xpos", "feats")
         if getattr(columns, name) != getattr(before, name)
     }
-    if (columns.heads, columns.deprels) != (before.heads, before.deprels):
-        pairs = zip(columns.heads, columns.deprels, strict=True)
-        # A word that is its own head has no head, unless it is a root.
-        heads = [ROOT if own == "ROOT" else head if own and head > ROOT else NO_HEAD for head, own in pairs]
+    arcs, arcs_before = _arcs(columns), _arcs(before)
+    if arcs != arcs_before:
         named = {NO_HEAD: UNSPECIFIED, ROOT: "root"}
-        changed["heads"] = heads
-        cells = zip(heads, updated_cells("deprels"), strict=True)
-        changed["deprels"] = [named.get(head, own) for head, own in cells]
+        rows = zip(arcs, arcs_before, sentence.deprels, updated_cells("deprels"), strict=True)
+        changed["heads"] = [head for head, _ in arcs]
+        changed["deprels"] = [old if arc == kept else named.get(arc[0], new) for arc, kept, old, new in rows]
     try:
         updated = sentence.replace(**changed)
     except UsageError as error:
@@ -193,6 +191,14 @@ def _updated(sentence: Sentence, words: list[Any], where: str) -> Sentence:
         return updated
     items = [{} if chance is None else {ARC_PROBABILITY: f"{chance:.4f}"} for chance in chances]
     return updated.replace(misc=[word.misc | own for word, own in zip(updated, items)])
+
+
+def _arcs(columns: Columns) -> list[tuple[int, str]]:
+    """Return heads and relations of a Doc; a word without relation, or its own head, has no head."""
+    pairs = zip(columns.heads, columns.deprels, strict=True)
+    return [
+        (ROOT if name == "ROOT" else head if name and head > ROOT else NO_HEAD, name) for head, name in pairs
+    ]
 
 
 def _columns_in(words: list[Any], where: str) -> Columns:

@@ -11,6 +11,7 @@ from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import FIELDS, listed, rows_of, sentence_of
 
 _KEYS = ("text", *FIELDS[2:])  # stanza's names of the columns of CoNLL-U after ID
+_CELLS = frozenset(FIELDS[2:-1])  # of words and empty nodes alone
 _PLACES = ("start_char", "end_char")
 
 
@@ -52,7 +53,7 @@ def from_stanza(document: Any) -> Document:
     """Convert dictionaries of stanza, or a ``stanza.Document``, to sentences.
 
     ``SpaceAfter=No`` is derived from ``start_char`` and ``end_char`` where MISC has no spacing of its own.
-    Lost are named entities, sentiment and constituents.
+    Lost are empty nodes, named entities, sentiment and constituents.
 
     Raises UsageError for other types, or when heads do not form a tree.
 
@@ -73,7 +74,7 @@ def from_stanza(document: Any) -> Document:
 def _sentence(tokens: Any, where: str) -> Sentence:
     if isinstance(tokens, str) or not isinstance(tokens, Iterable):
         raise WrongTypeError(f"{where}: found {described(tokens)}, expected a list of dictionaries")
-    found = list(tokens)
+    found = [token for token in tokens if not _is_empty_node(token)]
     rows, covered = list[list[str]](), 0
     for at, token in enumerate(found):
         if not isinstance(token, Mapping) or "id" not in token or "text" not in token:
@@ -92,6 +93,13 @@ def _sentence(tokens: Any, where: str) -> Sentence:
         rows.append(row)
     made = sentence_of([], rows, where=where)
     return sentence_of([f"# text = {made.text}"], rows, where=where)
+
+
+def _is_empty_node(token: Any) -> bool:
+    """Return whether a dictionary with two numbers is an empty node: multiword tokens have no such cells."""
+    if not isinstance(token, Mapping) or len(_parts(token.get("id"))) != 2:
+        return False
+    return not token.keys().isdisjoint(_CELLS)
 
 
 def _parts(given: object) -> tuple[Any, ...]:

@@ -55,8 +55,9 @@ class Annotator:
     ) -> Document | Sentence:
         """Annotate a text, a sentence, or several sentences.
 
-        Models that read text cut it into sentences and words; a blank line ends a paragraph. The sentences of
-        the document are made lazily. Parsers leave sentences of more than 1,000 words as they are.
+        Models that read text cut it into sentences and words; a line break ends a paragraph, unless lines are
+        wrapped. The sentences of the document are made lazily. Parsers leave sentences of more than 1,000
+        words as they are.
 
         Raises UsageError when the model does not read text; later, the errors of the model's other methods.
 

@@ -182,6 +182,33 @@ REFUSED = {
 }
 
 
+def test_iterators_are_as_good_as_lists(english, german):
+    words = [qsproj.Sentence.from_words(one.forms) for one in german]
+    links = list(qsproj.read_alignments("corpora/en-de.pharaoh"))
+    lists = qsproj.project_tags(english, words, links, columns=["feats"])
+    iterators = qsproj.project_tags(
+        iter(english), iter(words), iter(links), columns=iter(["feats"]), also=iter(())
+    )
+    assert [one.tag(words[0]).feats for one in (lists, iterators)] == [lists.tag(words[0]).feats] * 2
+    assert set(lists.tag(words[0]).feats) > {"_"}
+    with pytest.raises(UsageError, match="found 0 sentences in also"):
+        qsproj.project_tags(english, words, links, also=[[]])
+
+
+def test_numbers_of_numpy_are_numbers(english):
+    one, other = (qsproj.train_parser(english[:5], epochs=1, l2=l2) for l2 in (2, np.float32(2)))
+    assert np.array_equal(one.scorer.weights, other.scorer.weights)
+    with pytest.raises(TypeError, match="as l2, expected a number"):
+        qsproj.train_parser(english[:5], l2="2")
+
+
+@pytest.mark.parametrize("single_root", [None, False])
+def test_an_objective_of_whole_trees_asks_for_heads(english, single_root):
+    part = [one.replace(heads=[None, *one.heads.tolist()[2:]]) for one in english[:10]]
+    with pytest.raises(UsageError, match="that the parser can build; complete HEAD"):
+        qsproj.train_parser(part, objective="eg", epochs=1, single_root=single_root)
+
+
 @pytest.mark.parametrize("mistake", REFUSED)
 def test_mistakes_are_told(mistake):
     call, message = REFUSED[mistake]

@@ -241,6 +241,29 @@ def test_a_document_streams_and_keeps_its_sentences():
         document[3]
 
 
+def test_a_document_that_failed_fails_again():
+    def sentences():
+        yield Sentence.from_words(["Hush"])
+        raise DataError("file", 2, "a fault", "none")
+
+    document = Document(sentences())
+    assert document[0].forms == ("Hush",)
+    for use in (len, list, Document.to_conllu, lambda one: one[1], repr):
+        with pytest.raises(DataError, match="a fault"):
+            use(document)
+    assert document[0].forms == ("Hush",)
+
+
+@pytest.mark.parametrize("comments", ["", "# sent_id = old\n# text = a\n"])
+def test_a_sentence_loses_its_id(comments):
+    (one,) = Document.from_conllu(f"{comments}1\ta" + "\t_" * 8 + "\n\n")
+    named, bare = one.replace(sent_id="new"), one.replace(sent_id="new").replace(sent_id="")
+    assert (named.sent_id, bare.sent_id) == ("new", None)
+    assert "# sent_id = new\n" in named.to_conllu()
+    assert "sent_id" not in bare.to_conllu()
+    assert Document.from_conllu(bare.to_conllu())[0].sent_id is None
+
+
 def test_a_document_without_text_is_put_together(rich):
     later = Sentence.from_words(["Ja", "."], misc=["SpaceAfter=No", "SpaceAfter=No"])
     assert Document([rich, later, later, rich]).text == f"{rich.text} Ja.Ja.\n{rich.text}"

@@ -76,6 +76,12 @@ BROKEN = {
     "a head outside": (lambda f: f.assign(head=99), r"sentence 1: found HEAD 99, expected 0 to"),
     "a cycle": (lambda f: f.assign(head=[2, 1, *[0] * (len(f) - 2)]), "the cycle of heads"),
     "half a head": (lambda f: f.assign(head=0.5), r"sentence 1: found 0.5 as head of word 1"),
+    "an infinite head": (lambda f: f.assign(head=float("inf")), "found inf as head of word 1"),
+    "a list as a number": (
+        lambda f: f.reset_index().assign(sentence=[[1]] * len(f)),
+        r"found \[1\] as number of a sentence",
+    ),
+    "a column twice": (lambda f: pandas.concat([f, f], axis=1), "found several columns form"),
     "a head in letters": (lambda f: f.assign(head="x"), r"found 'x' as head of word 1"),
     "a tab": (lambda f: f.assign(lemma="a\tb"), "without tabs and line ends"),
     "an empty cell": (lambda f: f.assign(lemma=""), "found '' in row 1"),

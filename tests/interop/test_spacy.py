@@ -116,6 +116,18 @@ def test_only_the_changed_cells_of_a_doc_change():
     assert bare.feats == ("Number=Plur|NumType=Card", "Number=Plur|NumType=Card", "A=1|B=1")
 
 
+def test_words_without_a_head_keep_relations_and_probabilities():
+    (sentence,) = qsproj.Document.from_conllu(
+        "1\tA\t_\tX\t_\t_\t0\t_\t_\tArcProb=0.9|RelProb=0.8\n2\tb\t_\tX\t_\t_\t_\tobj\t_\t_\n"
+        "3\tc\t_\tX\t_\t_\t1\tdet\t_\tArcProb=0.7\n\n"
+    )
+    doc = qsproj.to_spacy(sentence)
+    assert qsproj.from_spacy(doc).to_conllu() == sentence.to_conllu()
+    doc[2].dep_ = "amod"
+    (changed,) = qsproj.from_spacy(doc)
+    assert (changed.heads.tolist()[1:], changed.deprels) == ([0, -1, 1], ("_", "obj", "amod"))
+
+
 @pytest.mark.parametrize(
     "heads", [[None, None, None], [2, None, 2], [0, 0, 2], [None, 3, 0], [3, None, None]], ids=str
 )

@@ -72,6 +72,18 @@ def test_the_sample_comes_back_but_for_comments(language):
         assert rows == others and one.text == other.text
 
 
+@pytest.mark.parametrize("number", [(0, 1), (2, 1), (1, 2)])
+def test_empty_nodes_are_left_out(number):
+    words = [
+        {"id": 1, "text": "Er", "head": 2, "deprel": "nsubj"},
+        {"id": 2, "text": "liest", "head": 0, "deprel": "root"},
+    ]
+    empty = {"id": number, "text": "e", "upos": "VERB", "deps": "2:conj"}
+    (sentence,) = qsproj.from_stanza([[*words, empty]])
+    assert sentence.forms == ("Er", "liest")
+    assert not sentence.multiword_tokens
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -118,7 +118,7 @@ class Lexicon:
         return [*self.inflections, *(self.more(sentences) if self.more is not None else ())]
 
 
-def read_lexicon(path: PathOrFile, *, tags: bool = True) -> Lexicon:
+def read_lexicon(path: PathOrFile, *, tags: bool = True, may_be_empty: bool = False) -> Lexicon:
     """Read lines of ``word TAB tags``, or of UniMorph: ``lemma TAB form TAB features``.
 
     Tags are separated by spaces, commas or bars. The tags of several lines of a word are combined. Case is
@@ -126,7 +126,7 @@ def read_lexicon(path: PathOrFile, *, tags: bool = True) -> Lexicon:
     UniMorph forms of several words, and cells after the tags in a file of a bootstrap's ``--suggest-words``.
     A QUESTION is only read with one tag, which its words have, whatever other lines say. Raises DataError at
     lines without tab, word, tag or part of speech, at tags that are not universal, and without any line;
-    without ``tags``, where there are tags in place of lemmas.
+    without ``tags``, where there are tags in place of lemmas. ``may_be_empty``: no line is needed.
     """
     name, cells = name_of(path), "word TAB tags" if tags else "lemma TAB form TAB features"
     with open_text(path) as handle:
@@ -139,7 +139,13 @@ def read_lexicon(path: PathOrFile, *, tags: bool = True) -> Lexicon:
             answers |= dict.fromkeys(question.words if len(question.tags) == 1 else (), question.tags)
     rows = [(number, line) for number, line in lines if not line.startswith("# ")]
     if not rows and not answers:
-        raise DataError(name, None, "no line", cells, "check that it is the right file")
+        if may_be_empty:
+            return Lexicon()
+        asked = any(question_in(line, number, name) for number, line in lines)
+        found, remedy = "no line", "check that it is the right file"
+        if asked:
+            found, remedy = "questions alone", "leave one tag in the line of a question to answer it"
+        raise DataError(name, None, found, cells, remedy)
     if rows and looks_like_conllu([rows[0][1]]):
         remedy = "project-tags and bootstrap read tagged sentences by --tagged"
         remedy = remedy if tags else "name it as a TREEBANK"

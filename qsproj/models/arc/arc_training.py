@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from qsproj.conventions import ROOT, Hashes, Rng, Scores, Weights
+from qsproj.conventions import ROOT, Hashes, Rng, Scores, Weights, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError, UsageError, check_name, pluralise
@@ -161,8 +161,10 @@ def prepare(
     rows = [row for row in zip(usable, made, given, strict=True) if row[1]]
     if not rows:
         if usable:
-            # All have several roots, or none is whole: crossing arcs are made projective.
-            remedy = "leave out single_root (--single-root)" if inference.single_root else "complete HEAD"
+            # None is whole, or all have several roots: crossing arcs are made projective.
+            partial = all(not is_whole(sentence.heads) for sentence in usable)
+            complete = partial and objective_named(options.objective).whole
+            remedy = "complete HEAD" if complete else "leave out single_root (--single-root)"
             raise NothingToLearnError(f"no tree in the training data that the parser can build; {remedy}")
         raise NothingToLearnError("no usable sentence in the training data; is the HEAD column empty?")
     kept, examples, counts = map(list, zip(*rows, strict=True))

@@ -62,6 +62,7 @@ def test_lines_of_unimorph_tell_lemmas():
         ("Hund\tNN\n", ":1: found the tag 'NN', expected one of ADJ ADP"),
         ("Hund\thund\n", "or leave the word out; UniMorph is lemma TAB form TAB features"),
         ("\n", "found no line"),
+        ("# mine\n# question: can\tAUX VERB\t1\t2\t3\tmust\tx\n", "found questions alone, .*leave one tag"),
         (
             "# text = Hund\n1\tHund\tHund\tNOUN" + "\t_" * 6 + "\n\n",
             ":2: found CoNLL-U, expected word TAB tags; project-tags and bootstrap read",
