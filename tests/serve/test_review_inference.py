@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,7 +89,8 @@ def test_arcs_that_cross_are_answered_all_the_same(kind):
 
 
 def test_cells_that_do_not_fit_are_refused():
-    for wrong in (fixed([(1, 9)]), FixedCells((-1,), ("_",), ("X",), (False,))):
+    untagged = replace(fixed(), upos=("",) * N)
+    for wrong in (fixed([(1, 9)]), FixedCells((-1,), ("_",), ("X",), (False,)), untagged):
         with pytest.raises(UsageError, match="expected"):
             infer_rest(kept("arc-parser"), SENTENCE, wrong)
 

@@ -61,6 +61,13 @@ def test_decisions_are_a_lexicon(files, tmp_path):
     path.write_bytes("Hund\tNOUN\nschläft\tVERB\n".encode("latin-1"))
     with pytest.raises(DataError, match="not UTF-8"):
         WordList(suggestions=files[1], lexicon=files[2])
+    # A comment stays, and is no fault.
+    path.write_text("# mine\n")
+    commented = WordList(suggestions=files[1], lexicon=files[2])
+    commented.decide("der", ["DET"])
+    commented.decide("der", [])
+    assert (path.read_text(), commented.decided) == ("# mine\n", {})
+    assert WordList(suggestions=files[1], lexicon=files[2]).decided == {}
     # Without a decision there is no lexicon, which would be refused if it were empty.
     alone = WordList(suggestions=files[1], lexicon=str(tmp_path / "other"))
     alone.decide("der", ["DET"])
@@ -165,6 +172,7 @@ def test_an_answer_settles_the_words_of_a_question(asking):
         (name, ["DET", "PRON"], ["mein"]),
         (name, ["DTE"], ["mein"]),
         (name, ["DET"], ["x"]),
+        (name, ["DET"], []),
         ("who", ["DET"], []),
     ):
         with pytest.raises(UsageError):

@@ -90,6 +90,8 @@ def _with_fixed(sentence: Sentence, fixed: FixedCells) -> tuple[Sentence, Constr
     n = len(sentence)
     if any(len(cells) != n for cells in (fixed.heads, fixed.relations, fixed.upos, fixed.tags)):
         raise UsageError(f"found other than {n} cells in a column, expected one for each word")
+    if not all(fixed.upos):
+        raise UsageError("found an empty tag, expected one for each word")
     if not all(NO_HEAD <= head <= n for head in fixed.heads):
         raise UsageError(f"found a head that is not a word, expected {NO_HEAD} to {n}")
     tags = tuple(tag if stays else UNSPECIFIED for tag, stays in zip(fixed.upos, fixed.tags, strict=True))

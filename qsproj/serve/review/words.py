@@ -58,9 +58,9 @@ class WordList:
 
     def _read_decisions(self) -> None:
         self.decided, self.answers = {}, {}
-        if not self._lines():
+        if not Path(self.lexicon).exists():
             return
-        known = read_lexicon(self.lexicon)
+        known = read_lexicon(self.lexicon, may_be_empty=True)
         if known.inflections:
             remedy = "name another file for decisions"
             raise DataError(self.lexicon, 1, "forms with lemmas", "word TAB tags", remedy)
@@ -129,9 +129,11 @@ class WordList:
         asked, chosen = self.questions[name], set(words)
         for word in chosen:
             check_name("word", word, asked.words)
+        if tags and not chosen:
+            raise UsageError(f"found an answer to {name[:40]!r} for none of its words, expected one or more")
         kept = [line for line in self._lines() if not ((one := question_in(line)) and one.name == name)]
         own = replace(asked, tags=tuple(tags), words=tuple(word for word in asked.words if word in chosen))
-        self._write([*kept, *([own.line()] if tags and own.words else [])])
+        self._write([*kept, *([own.line()] if tags else [])])
 
     def contexts(self, session: Session, form: str) -> dict[str, Any]:
         wanted, found = lower_form(form), list[Context]()
