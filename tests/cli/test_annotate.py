@@ -28,7 +28,7 @@ from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_tree
 from qsproj.serve.review.draft import Draft
-from qsproj.serve.review.retraining import Relearning, Reviewed
+from qsproj.serve.review.retraining import Relearning, Reviewed, with_offered
 from tests.cli.test_bootstrap import options
 from tests.serve.client import Client, until
 
@@ -206,6 +206,63 @@ def test_annotate_begins_with_the_model_of_an_annotated_bootstrap(tmp_path):
     gold = list(read_conllu(few))
     before, after = (attachment_scores(gold, [list(one.parse_all(gold))])[0].las for one in (base, made))
     assert after > before
+
+
+def test_other_sentences_replace_those_without_an_answer():
+    def named(name, *forms, misc="_"):
+        return Sentence.from_words(forms, sent_id=name, misc=[misc, *["_"] * (len(forms) - 1)])
+
+    yes = "Reviewed=Yes"
+    drafts = [
+        named("1", "a", misc=yes),
+        named("2", "b"),
+        named("3", "c", misc="Decided=UPOS"),
+        named("4", "d"),
+        named("5a", "e"),
+    ]
+    before = [named(str(at), form) for at, form in enumerate("abcd", start=1)] + [named("5", "e", "f")]
+    # An answered sentence, one that the person has divided, and new ones, one with the name of another.
+    now = [named("9", "a"), named("5", "e", "f"), named("3", "x"), named("7", "y")]
+    found = with_offered(drafts, now, before=before)
+    assert [(one.sent_id, *one.forms) for one in found] == [
+        ("1", "a"), ("2", "x"), ("3", "c"), ("7", "y"), ("5a", "e"),
+    ]  # fmt: skip
+    more = [*now, *(named(f"n{at}", f"z{at}") for at in range(3))]
+    found = with_offered(drafts, more, before=before)
+    assert [one.forms[0] for one in found] == ["a", "x", "c", "y", "z0", "z1", "z2"]
+    assert len({one.sent_id for one in found}) == len(found)
+    assert with_offered([], now, before=[]) == now
+
+
+@pytest.mark.slow
+def test_annotate_offers_the_sentences_of_a_new_text_and_writes_its_own_model(tmp_path):
+    work, text = tmp_path / "work", tmp_path / "text"
+    forms = [" ".join(one.forms) for one in read_conllu("corpora/de.conllu")]
+    text.write_text("\n".join(forms[60:70]) + "\n", encoding="utf-8")
+    arguments = [*options(tmp_path, count=60), "--draws", 1, "--text", text, "--work", work]
+    assert main(["bootstrap", *map(str, arguments)]) == 0
+    foreign = Path("tests/kept_models/text-parser.model")
+    output, said = tmp_path / "out", list[str]()
+    shutil.copy(foreign, output)
+    learning = Relearning(BootstrapCall.load(work, "de"), work, str(output), str(tmp_path / "words.tsv"))
+    learning.begin(said.append)
+    assert output.read_bytes() != foreign.read_bytes()
+    drafts = list(read_conllu(learning.drafts))
+    reviewed = drafts[3].replace(misc=["Reviewed=Yes", *[None] * (len(drafts[3]) - 1)])
+    write_conllu([*drafts[:3], reviewed, *drafts[4:]], learning.drafts)
+    learning.learned([])
+    learned = output.read_bytes()
+    # Started again, with the same text: what was learned stays, though another model was written there.
+    shutil.copy(foreign, output)
+    learning.begin(said.append)
+    assert output.read_bytes() == learned
+    assert not any("other sentences" in line for line in said)
+    text.write_text("\n".join(forms[70:85]) + "\n", encoding="utf-8")
+    learning.begin(said.append)
+    assert sum("other sentences are offered now" in line for line in said) == 1
+    now = list(read_conllu(learning.drafts))
+    assert now[3].to_conllu() == reviewed.to_conllu()
+    assert {" ".join(one.forms) for one in now if one is not now[3]} == set(forms[70:85])
 
 
 @pytest.mark.parametrize(

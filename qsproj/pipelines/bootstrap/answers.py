@@ -7,7 +7,7 @@ Parser and labeller are fine-tuned on the trees. Unknown tags and heads are summ
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
@@ -81,11 +81,12 @@ class HeldOutTags:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedCorpora:
-    """Bitexts through whose links a tagger learns answers, and ``tagged`` sentences of the bootstrap."""
+class TaggerInputs:
+    """What the tagger of a bootstrap learned from, beside raw text."""
 
     corpora: Sequence[AlignedFiles]  # that with the largest treebank first
     tagged: Sequence[Sentence] = ()
+    lexicon: Lexicon = field(default_factory=Lexicon)
     options: TagProjectionOptions | None = None
 
 
@@ -96,34 +97,40 @@ def learn_answers(
     *,
     raw: Sequence[Sequence[str]],
     rng: np.random.Generator,
-    links: LinkedCorpora | None = None,
+    inputs: TaggerInputs | None = None,
+    columns: Sequence[str] = (),
 ) -> TextParser:
     """Retrain a bootstrapped model on an annotator's answers; without answers, return the model itself.
 
     ``sentences``: corrected ones, with ``_`` and -1 where tag or head is unknown. ``lexicon``: possible tags
-    of words. ``raw``: tokenised sentences of the text to be parsed. ``links``: the tagger is the mean of two,
-    of which one learns answers, completed by the other, through links again. Time: seconds for a hundred
-    answers and a thousand raw sentences; with the links of a New Testament, 15.
+    of words. ``raw``: tokenised sentences of the text to be parsed. ``inputs``: the tagger is the mean of
+    two, of which one learns answers, completed by the other, through links again. It then also learns the
+    ``columns`` of the sentences, feats or lemma. Time: seconds for a hundred answers and a thousand raw
+    sentences; with the links of a New Testament, 15.
     """
     if not sentences and not lexicon:
         return model
     of_links, of_trees = spawned(rng, 2)  # separate: links change no tree of which all tags are known
-    tagger, own = learned_tagger(model.tagger, sentences, lexicon, raw=raw, rng=rng)
+    # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
+    words = (Lexicon() if inputs is None else inputs.lexicon).corrected(lexicon)
+    tagger, own = learned_tagger(model.tagger, sentences, words.tags, raw=raw, rng=rng)
     # A tagger without known words is of tagged sentences alone, which were better than links.
-    if links is not None and tagger is not model.tagger and KNOWN in tagger.extractor.class_sets:
+    if inputs is not None and tagger is not model.tagger and KNOWN in tagger.extractor.class_sets:
         answered = (one for one in sentences if set(one.upos) != {UNSPECIFIED})
         through_links = tagger_of_links(
-            join_same_targets(links.corpora),
+            join_same_targets(inputs.corpora),
             like=tagger,
             rng=of_links,
-            tagged=[*links.tagged, *(with_known_tags(tagger, one, lexicon) for one in answered)],
+            tagged=[*inputs.tagged, *(with_known_tags(tagger, one, words.tags) for one in answered)],
             raw=raw,
-            lexicon=Lexicon(lexicon),
-            options=links.options,
+            lexicon=words,
+            columns=columns,
+            options=inputs.options,
         )
-        tagger = mean_tagger([with_tags(tagger, set(), set(through_links.tags)), through_links])
+        mean = mean_tagger([with_tags(tagger, set(), set(through_links.tags)), through_links])
+        tagger = replace(mean, morphology=through_links.morphology)
     trees = {at: one for at, one in enumerate(sentences) if has_tree(one)}
-    tagged = [with_known_tags(tagger, one, lexicon) for one in trees.values()]
+    tagged = [with_known_tags(tagger, one, words.tags) for one in trees.values()]
     parser = model.base
     if not parser.refuses_training:
         # If the parser can build none of the trees, it stays unchanged.

@@ -48,11 +48,9 @@ def tokenization_arguments(
     They are the spelling of raw text, and either files to learn a tokenizer from, or contractions and tokens
     that raw text divides. As these rarely change with a few more tagged sentences, kept stages stay valid.
     """
-    sentences = list(read_all(tagged))
-    learned = learns_tokenizer(sentences, language)
-    contractions = {} if learned else known_contractions(language, sentences)
-    arguments: list[dict[str, Any]]
-    arguments = [{"tagged": tagged if learned else (), "contractions": contractions} for _ in texts]
+    words = words_shown(tagged, language)
+    contractions = words["contractions"]
+    arguments = [words.copy() for _ in texts]
     if not raw or language in UNSPACED_LANGUAGES:
         return arguments
     with ExitStack() as files:
@@ -63,7 +61,7 @@ def tokenization_arguments(
     for own, of_text in zip(arguments, targets, strict=True):
         if spelling.words:
             own["spelling"] = spelling.of(of_text)
-        if learned:
+        if words["tagged"]:
             continue
         found, too_short = attached_words(lines, map(spelling.respell, of_text), cut=cut)
         if attached := {token: found[token] for token in found if token not in contractions}:
@@ -72,6 +70,14 @@ def tokenization_arguments(
             notice(f"{', '.join(map(str, raw))}: {_too_few(too_short)}")
             own["too_short"] = too_short
     return arguments
+
+
+def words_shown(tagged: Sequence[str], language: str) -> dict[str, Any]:
+    """Return files to learn a tokenizer from, or else the contractions that tagged sentences show."""
+    sentences = list(read_all(tagged))
+    if learns_tokenizer(sentences, language):
+        return {"tagged": tagged, "contractions": {}}
+    return {"tagged": (), "contractions": known_contractions(language, sentences)}
 
 
 def _too_few(words: int) -> str:

@@ -13,7 +13,7 @@ from qsproj.alignment.unspaced import SIDES
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import Contractions
 from qsproj.corpus.files import digest_of, write_json
-from qsproj.corpus.formats import read_alignments, read_all
+from qsproj.corpus.formats import read_alignments
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
@@ -23,14 +23,14 @@ from qsproj.models.parser import BLOCK, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.parallel import THIS_PROCESS, Workers, blocks_of
 from qsproj.pipelines.bootstrap import bitext, checks, training
-from qsproj.pipelines.bootstrap.answers import LinkedCorpora
+from qsproj.pipelines.bootstrap.answers import TaggerInputs
 from qsproj.pipelines.bootstrap.texts import LINE, SourceText
 from qsproj.pipelines.bootstrap.workspace import InputPath, Stage, StageReport, StageResult, Workspace
 from qsproj.pipelines.projection.methods import DRAWS, SoftProjectionOptions
-from qsproj.pipelines.tagging.options import TagProjectionOptions
 
 # Options that are lists of files; with the lexicon, all that are files.
 _LISTS = ("also", "tagged", "annotated", "parsed", "text", "alignment")
+_OF_TAGGER = ("tagged", "lexicon", "lemmatizer", "text", "learn_text")  # what the tagger learns from
 _CALL = "bootstrap.{}.json"  # name of the file of a call, by target language
 
 
@@ -93,7 +93,8 @@ class BootstrapCall:
         """Read the call of a language, or the only one. UsageError if none or several; DataError: damaged."""
         found = {path.name.split(".")[1]: path for path in sorted(folder.glob(_CALL.format("*")))}
         if language is None and len(found) > 1:
-            raise UsageError(f"{folder}: holds {', '.join(found)}; name one: --language {next(iter(found))}")
+            remedy = f"choose one: --language {next(iter(found))}"
+            raise UsageError(f"{folder}: found bootstraps of {', '.join(found)}; {remedy}")
         path = next(iter(found.values()), None) if language is None else found.get(language)
         if path is None:
             found_none = "found no bootstrap" + ("" if language is None else f" of {language}")
@@ -127,20 +128,18 @@ class Bootstrapped:
     """Results of a bootstrap, as files of its workspace; None: not requested."""
 
     model: str
-    base: str  # the model before its parser learned annotated trees, if these are given; else the same
+    base: str  # the model before it learned annotated trees, if these are given; else the same
     trees: str  # target sentences of the bitext with the trees that the parser was trained on
     corpora: tuple[AlignedFiles, ...]  # of each bitext: parsed source, tagged target, links
     examples: str | None = None  # target sentences parsed by the model, with the probability of each arc
     suggested: str | None = None  # sentences to annotate next, best first
     suggested_words: str | None = None  # for a lexicon, best first
 
-    def links(self, texts: Sequence[SourceText], options: BootstrapOptions) -> LinkedCorpora:
+    def tagger_inputs(self, texts: Sequence[SourceText], options: BootstrapOptions) -> TaggerInputs:
         """Return what the tagger of this call learned from, for :func:`.answers.learn_answers`."""
         treebanks = [text.treebanks for text in texts] if len(texts) > 1 else []
-        corpora, _ = training.largest_first(self.corpora, treebanks)
-        learn_raw = options.learn_text if options.text else False
-        tagged = list(read_all([*options.tagged, *options.annotated]))
-        return LinkedCorpora(corpora, tagged, TagProjectionOptions(learn_raw=learn_raw))
+        how = {name: getattr(options, name) for name in _OF_TAGGER}
+        return training.tagger_inputs(self.corpora, treebanks, language=texts[0].languages[1], **how)
 
     def described_trees(self) -> Iterator[Sentence]:
         """Yield the training trees, with the lemmas and features that ``base`` gives their words."""
@@ -240,6 +239,9 @@ class _Stages:
         self._aside = {"workers": workers}
         self._tagged, language = (*options.tagged, *options.annotated), texts[0].languages[1]
         self._treebanks = [tuple(map(InputPath, text.treebanks)) for text in texts]
+        # One source is rarely a relative, and training on its trees takes time.
+        self._voting = self._treebanks if len(texts) > 1 else ()
+        self._language = language
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
         self._untagged = list[AlignedFiles]()
         raw, attached = () if options.alignment else options.text, dict[str, tuple[str, ...]]()
@@ -275,15 +277,17 @@ class _Stages:
             self.sources.append(source)
             self.sides.append((words, links, trees))
             self._untagged.append(AlignedFiles(trees.file, words.files[1], links.file))
+        # Annotated trees are learned last, so that earlier stages are kept, unless they show other words.
+        shown, of_tagged = (bitext.words_shown(one, language) for one in (self._tagged, options.tagged))
+        words_of: Any = {"words_of": self._tagged} if shown != of_tagged else {}
         self.tagger = declare(
             training.tag_target,
             corpora=self._untagged,
-            tagged=self._tagged,
-            # One source is rarely a relative, and training on its trees takes time.
-            treebanks=self._treebanks if len(texts) > 1 else (),
+            treebanks=self._voting,
             language=language,
             attached=attached,
-            **self._chosen("also", "lexicon", "lemmatizer", "text", "paragraphs", "learn_text", "seed"),
+            **self._chosen("also", "paragraphs", "seed", *_OF_TAGGER),
+            **words_of,
         )
 
     def _chosen(self, *names: str) -> dict[str, Any]:
@@ -314,8 +318,9 @@ class _Stages:
         model = declare(training.assemble, made=made, **how)
         stages, base = [*tagged, prior, parser, model], model.file
         if options.annotated:
-            how = {"model": base, "corpora": corpora, "made": made, **self._chosen("annotated", "seed")}
-            stages.append(model := declare(training.learn_trees, **how))
+            how = {"model": base, "made": made, "treebanks": self._voting, "language": self._language}
+            chosen = self._chosen("annotated", "paragraphs", "seed", *_OF_TAGGER)
+            stages.append(model := declare(training.learn_trees, corpora=corpora, **how, **chosen))
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
             last = declare(
@@ -369,6 +374,7 @@ _SECONDS: Mapping[str, Callable[[checks.Sizes], float]] = {
     "tagged": lambda size: 6.5e-6 * size.target,
     "prior": lambda size: 6e-5 * size.treebank,
     "parser": lambda size: 1.6e-3 * min(size.pairs, LEARNED_PAIRS) + 3.4e-4 * size.pairs,
+    "learned": lambda size: 7e-5 * size.target,
 }
 
 

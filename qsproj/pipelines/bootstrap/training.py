@@ -1,10 +1,10 @@
 """Train the models of a bootstrap: tagger and parser of the sources, of the target, and the final model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from qsproj.corpus.formats import read_all
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import join_same_targets
-from qsproj.corpus.sentence import SentencePair, has_tree
+from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES
-from qsproj.errors import NothingToLearnError, pluralise
+from qsproj.errors import pluralise
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
@@ -26,7 +26,7 @@ from qsproj.models.tagging.tagger import UPOS_COLUMN
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import load_text_parser, text_parser
 from qsproj.parallel import Workers
-from qsproj.pipelines.bootstrap.answers import text_to_parse
+from qsproj.pipelines.bootstrap.answers import TaggerInputs, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bitext import MeanConfidence, track_rest
 from qsproj.pipelines.bootstrap.suggestions import CANDIDATES, suggested_sentences, thinned, write_lexicon
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
@@ -36,7 +36,7 @@ from qsproj.pipelines.projection.soft_projection import annotated_report, projec
 from qsproj.pipelines.streams import parse_stream, tag_stream
 from qsproj.pipelines.tagging.conventions import REFLEXIVE, Annotation, ReannotatedPairs
 from qsproj.pipelines.tagging.options import TagProjectionOptions
-from qsproj.pipelines.tagging.tags_through_links import project_tags
+from qsproj.pipelines.tagging.tags_through_links import PROJECTED_COLUMNS, project_tags
 from qsproj.pipelines.tagging.target_words import (
     raw_sentences,
     segmented_sentences,
@@ -100,15 +100,18 @@ def tag_target(
     language: str,
     attached: Contractions,
     seed: int,
+    words_of: Sequence[str] = (),
 ) -> StageReport:
     """Train a tagger of the target through links; warn if too many words of raw text are not in the bitext.
 
     ``treebanks``: those of each source, if there are several; the source with the largest one comes first.
-    ``attached``: tokens of the bitext that are divided like raw text.
+    ``attached``: tokens of the bitext that are divided like raw text. ``words_of``: sentences that show words
+    of the target, if not those ``tagged``.
     """
     corpora, of_sources = largest_first(corpora, treebanks)
     sentences = list(read_all(tagged))
-    shown = segmented_sentences(sentences, read_conllu(corpora[0].target), language=language)
+    divided = list(read_all(words_of)) if words_of else sentences
+    shown = segmented_sentences(divided, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
     projected = project_tags(
         join_same_targets(corpora),
@@ -120,7 +123,7 @@ def tag_target(
         language=language,
         options=TagProjectionOptions(learn_raw=learn_text),
     )
-    tagger = with_target_words(projected.tagger, sentences, shown=shown, language=language, seed=seed)
+    tagger = with_target_words(projected.tagger, divided, shown=shown, language=language, seed=seed)
     replace(tagger, contractions={**tagger.contractions, **attached}).save(paths[0])
     figures = {"unshared": dict(projected.tagger.unshared or {}), "contradicted": projected.contradicted}
     warning = (OUT_OF_DOMAIN,) if projected.unknown > FAR_APART else ()
@@ -231,27 +234,56 @@ def assemble(
     return StageReport(line=f"{paths[0].stat().st_size / 1e6:.0f} MB", figures={})
 
 
-@stage("learned", version=12)
+def tagger_inputs(
+    corpora: Sequence[AlignedFiles],
+    treebanks: Sequence[Sequence[str]],
+    *,
+    tagged: Sequence[str],
+    lexicon: str | None,
+    lemmatizer: str | None,
+    text: Sequence[str],
+    learn_text: bool | None,
+    language: str,
+) -> TaggerInputs:
+    """Return what :func:`tag_target` learned from; without raw ``text``, taggers learn from none."""
+    corpora, _ = largest_first(corpora, treebanks)
+    options = TagProjectionOptions(learn_raw=learn_text if text else False)
+    return TaggerInputs(corpora, list(read_all(tagged)), lexicon_of(lexicon, lemmatizer, language), options)
+
+
+@stage("learned", version=14)
 def learn_trees(
     paths: Sequence[Path],
     *,
     model: str,
     corpora: Sequence[AlignedFiles],
+    treebanks: Sequence[Sequence[str]],
     annotated: Sequence[str],
+    text: Sequence[str],
+    paragraphs: bool,
     seed: int,
     made: Provenance,
+    **how: Any,
 ) -> StageReport:
-    """Fine-tune the parser of a model on annotated trees; its tagger was trained on their tags before.
-
-    Fine-tuning the tagger, too, would make it overconfident: it would be calibrated on its training data.
-    """
-    base = load_text_parser(model, remedy="bootstrap again")
-    trees = list(filter(has_tree, read_all(annotated)))
-    # If the parser can build none of the trees, it stays unchanged.
-    with suppress(NothingToLearnError):
-        base = replace(base, base=base.base.fine_tuned(trees, rng=np.random.default_rng(seed)))
-    base.save(paths[0], made=made)
+    """Teach annotated sentences to the model, as qsproj annotate does; ``how``: see :func:`tagger_inputs`."""
+    base, sentences = load_text_parser(model, remedy="bootstrap again"), list(read_all(annotated))
+    learned = learn_answers(
+        base,
+        sentences,
+        {},
+        raw=[one.forms for one in text_to_parse(base, text, paragraphs=paragraphs, bitext=corpora)],
+        rng=np.random.default_rng(seed),
+        inputs=tagger_inputs(corpora, treebanks, text=text, **how),
+        columns=columns_of(sentences),
+    )
+    learned.save(paths[0], made=made)
+    trees = list(filter(has_tree, sentences))
     return StageReport(line="; ".join(annotated_report(trees, chain.from_iterable(corpora))), figures={})
+
+
+def columns_of(annotated: Sequence[Sentence]) -> list[str]:
+    """Return which of PROJECTED_COLUMNS annotated sentences teach."""
+    return [column for column in columns_shown(annotated) if column in PROJECTED_COLUMNS]
 
 
 @stage("examples", version=10, files=(".conllu", ".suggested.conllu", ".words.tsv"))

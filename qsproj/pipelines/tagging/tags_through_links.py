@@ -22,7 +22,8 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import listed_first, pluralise
-from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
+from qsproj.models.morphology.morphology import Morphology
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger, TagWords
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words, type_dictionary
 from qsproj.pipelines.tagging.conventions import registered_auxiliaries
@@ -93,9 +94,7 @@ def project_tags(
     relatives = [replace(one, sentences=list(tagged_alone(one.name, one.sentences))) for one in relatives]
     given = _gather(corpus, few, raw, lexicon, rng=rng, language=language, columns=columns, options=options)
     text, chosen = given.text, given.chosen
-    learn = partial(
-        learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns, rng=rng, options=options
-    )
+    learn = partial(given.features, columns=columns, rng=rng, options=options)
     learned_from, aside = few.split()
     linked = [one.from_links(learned_from) for one in given.learners]
     alone, judged = compare_with_tagged_alone(mean_tagger(linked), text, learned_from, aside, rng=rng)
@@ -110,8 +109,7 @@ def project_tags(
     if aside:
         linked = [one.from_links(few) for one in given.learners]
     tagger, drawn, on_raw, of_relatives = _self_trained(given, linked, relatives, rng=rng, options=options)
-    forms = [text.sentences[number] for number in chosen]
-    tag_words = dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
+    tag_words = given.tags_by(tagger)
     contradicted = function_words.contradictions(text, tag_words, chosen, options)
     of_held_out = [disagreement(tagger, one.reading.text, given.held_out) for one in given.learners]
     of_training = _lines(given, drawn, contradicted, of_held_out[0])
@@ -136,22 +134,24 @@ def tagger_of_links(
     tagged: Sequence[Sentence] = (),
     raw: Iterable[Sequence[str]] = (),
     lexicon: Lexicon | None = None,
+    columns: Sequence[str] = (),
     options: TagProjectionOptions | None = None,
 ) -> Tagger:
     """Train a tagger as :func:`project_tags` does, with features and at least the tags of one of its taggers.
 
-    So both can be averaged. Relatives do not vote, links are used however many sentences are ``tagged``, and
-    of several sources, no tagger is of the first alone: these take time.
+    So both can be averaged. Without ``columns`` (feats, lemma), those of that tagger stay. Relatives do not
+    vote, links are used however many sentences are ``tagged``, and of several sources, no tagger is of the
+    first alone: these take time.
     """
-    options, few = options or TagProjectionOptions(), FewTagged.of(tagged)
+    options, lexicon, few = options or TagProjectionOptions(), lexicon or Lexicon(), FewTagged.of(tagged)
     given = _gather(
         corpus,
         few,
         raw,
-        lexicon or Lexicon(),
+        lexicon,
         rng=rng,
         language=like.language,
-        columns=(),
+        columns=columns,
         options=options,
         extractor=type_dictionary.link_features_of(like),
         more_tags=like.tags,
@@ -160,7 +160,11 @@ def tagger_of_links(
     linked = [one.from_links(few) for one in given.learners]
     tagger, *_ = _self_trained(given, linked, [], rng=rng, options=options)
     potentials = {name: getattr(tagger, name) for name in ("index", "weights", "transitions")}
-    return replace(like, tags=tagger.tags, **potentials)
+    found = replace(like, tags=tagger.tags, **potentials)
+    if columns:
+        morphology, _ = given.features(given.tags_by(tagger), columns=columns, rng=rng, options=options)
+        found = replace(found, morphology=morphology)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +181,26 @@ class _Given:
     held_out: Sequence[int]
     learners: Sequence[SelfTraining]  # of the votes of all sources; of several, also of those of the first
     prior: Floats  # of the tags of unknown words
+
+    def tags_by(self, tagger: Tagger) -> TagWords:
+        """Return the tags of the training sentences, by their words."""
+        forms = [self.text.sentences[number] for number in self.chosen]
+        return dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
+
+    def features(
+        self, tag_words: TagWords, *, columns: Sequence[str], rng: Rng, options: TagProjectionOptions
+    ) -> tuple[Morphology | None, list[str]]:
+        """Learn features and lemmas; see :func:`learn_features`."""
+        return learn_features(
+            self.text,
+            self.chosen,
+            tag_words,
+            few=self.few,
+            lexicon=self.lexicon,
+            columns=columns,
+            rng=rng,
+            options=options,
+        )
 
     def adapted(self, tagger: Tagger, more: Iterable[str]) -> Tagger:
         """Adapt a tagger to words that are unknown to the bitext, to answers and to ``more``."""

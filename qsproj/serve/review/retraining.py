@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from multiprocessing.sharedctypes import RawArray
 from pathlib import Path
 from typing import Any
@@ -11,22 +12,25 @@ from typing import Any
 import numpy as np
 
 from qsproj import __version__
+from qsproj.corpus.alignments import LINKS
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.files import copy_to
-from qsproj.corpus.formats import read_sentences
-from qsproj.corpus.language.lexicon import Lexicon, read_lexicon
+from qsproj.corpus.formats import read_all, read_sentences
+from qsproj.corpus.language.lexicon import read_lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
 from qsproj.errors import SentenceError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.models.parser import Parser, TrainingTree, trees_of
 from qsproj.models.text.text_parser import TextParser, load_text_parser
-from qsproj.pipelines.bootstrap.answers import LinkedCorpora, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import TaggerInputs, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, Bootstrapped, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_lexicon
+from qsproj.pipelines.bootstrap.training import columns_of
 from qsproj.pipelines.bootstrap.workspace import ANNOTATION, Workspace
 from qsproj.pipelines.projection.hard_projection import through_links
-from qsproj.serve.review.correction import DECIDED, Belief, belief_of, certain
+from qsproj.serve.review.correction import DECIDED, REVIEWED, Belief, belief_of, certain
 from qsproj.serve.review.draft import NamedBytes
 from qsproj.serve.review.inference import completed
 from qsproj.training.cross_fitting import cross_fit, in_order
@@ -163,12 +167,13 @@ class Retraining:
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """The bootstrap's files, its model, the text to be parsed, and the bitexts."""
+    """A bootstrap's files, its model before it learned annotated sentences, these, and the text to parse."""
 
     files: Bootstrapped
     model: TextParser
+    inputs: TaggerInputs
+    annotated: list[Sentence]
     text: list[Sentence]
-    links: LinkedCorpora
 
 
 @dataclass(slots=True)
@@ -187,6 +192,11 @@ class Relearning:
         return self.folder / f"annotate.{self.call.language}.conllu"
 
     @property
+    def model(self) -> str:
+        """The path of the last trained model, of which ``output`` is a copy."""
+        return str(self.drafts.with_suffix(".model"))
+
+    @property
     def suggestions(self) -> str:
         return str(self.drafts.with_suffix(".words.tsv"))
 
@@ -195,7 +205,10 @@ class Relearning:
         return sum(map(len, self._base.text)) if self._base is not None else 0
 
     def begin(self, say: Callable[[str], None] = lambda _: None) -> Bootstrapped:
-        """Write drafts, words and model where an earlier session did not; return the bootstrap's files."""
+        """Write drafts, words and model where an earlier session did not; return the bootstrap's files.
+
+        If the bootstrap offers other sentences now, they replace those without an answer.
+        """
         options = self.call.options
         made = bootstrap(
             self.call.texts,
@@ -204,18 +217,24 @@ class Relearning:
             suggested_sentences=OFFERED,
             say=say,
         )
-        is_new = not self.drafts.exists()
-        targets = {
-            str(self.drafts): made.suggested,
-            self.suggestions: made.suggested_words,
-            self.output: made.model,
-        }
-        for path, source in targets.items():
+        offered, before = Path(made.suggested or ""), self.drafts.with_suffix(".offered.conllu")
+        is_known = before.exists() and before.read_bytes() == offered.read_bytes()
+        is_new = not (is_known and self.drafts.exists())
+        if is_new:
+            if self.drafts.exists():
+                say(f"{self.drafts}: other sentences are offered now; they replace those without an answer")
+            files = (self.drafts, offered, before)
+            drafts, now, old = (list(read_conllu(one)) if one.exists() else [] for one in files)
+            write_conllu(with_offered(drafts, now, before=old), self.drafts)
+            copy_to(offered, before)
+        for path, source in ((self.suggestions, made.suggested_words), (self.model, made.model)):
             if is_new or not Path(path).exists():
                 copy_to(source or "", path)
-        model = load_text_parser(made.model, remedy="bootstrap again")
+        copy_to(self.model, self.output)
+        model = load_text_parser(made.base, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
-        self._base = _Base(made, model, list(raw), made.links(self.call.texts, options))
+        inputs, annotated = made.tagger_inputs(self.call.texts, options), list(read_all(options.annotated))
+        self._base = _Base(made, model, inputs, annotated, list(raw))
         return made
 
     def __call__(self, given: Reviewed) -> Retrained:
@@ -238,8 +257,8 @@ class Relearning:
             with suppress(SentenceError):
                 parsed[index] = completed(learned, known)
         places = {id(sentence): index for index, sentence in parsed.items()}
-        count = max(len(parsed), 1)
-        ranked = suggested_sentences(list(parsed.values()), learned.tagger, annotated, count=count)
+        most = max(len(parsed), 1)
+        ranked = suggested_sentences(list(parsed.values()), learned.tagger, annotated, count=most)
         order = [places[id(sentence)] for sentence in ranked]
         self.progress[0] = 2
         summary = {"reviewed": len(given.reviewed), "left": len(given.left)}
@@ -250,14 +269,17 @@ class Relearning:
             self.begin()
         assert self._base is not None
         options, base = self.call.options, self._base
-        words = [self.lexicon] if Path(self.lexicon).exists() else []
-        lexicon = Lexicon()
-        # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
-        for path in filter(None, [options.lexicon, *words] if annotated or words else []):
-            lexicon = lexicon.corrected(read_lexicon(path).tags)
-        raw, rng = [sentence.forms for sentence in base.text], np.random.default_rng(options.seed)
-        learned = learn_answers(base.model, annotated, lexicon.tags, raw=raw, rng=rng, links=base.links)
-        learned.save(self.output)
+        learned = learn_answers(
+            base.model,
+            [*base.annotated, *annotated],
+            read_lexicon(self.lexicon, may_be_empty=True).tags if Path(self.lexicon).exists() else {},
+            raw=[sentence.forms for sentence in base.text],
+            rng=np.random.default_rng(options.seed),
+            inputs=base.inputs,
+            columns=columns_of(base.annotated),
+        )
+        learned.save(self.model)
+        copy_to(self.model, self.output)
         write_lexicon(
             self.suggestions,
             tagger=learned.tagger,
@@ -266,6 +288,31 @@ class Relearning:
             lexicon=options.lexicon,
         )
         return learned
+
+
+def with_offered(
+    drafts: Sequence[Sentence], offered: Sequence[Sentence], *, before: Sequence[Sentence]
+) -> list[Sentence]:
+    """Replace drafts without an answer, in order, by the sentences that are offered now.
+
+    The others keep their places, to which the history refers. ``before``: sentences that were offered; those
+    that the person has divided, joined or removed are not offered again. A name that another sentence has
+    becomes a number.
+    """
+    marks = (REVIEWED, DECIDED, LINKS)
+    kept = [any(any(misc_values(one, mark)) for mark in marks) for one in drafts]
+    changed = {one.forms for one in before} - {one.forms for one in drafts}
+    known = changed | {one.forms for one, is_kept in zip(drafts, kept) if is_kept}
+    new = [one for one in offered if one.forms not in known]
+    places = [at for at, is_kept in enumerate(kept) if not is_kept][: len(new)]
+    names = {one.sent_id for one in drafts} - {drafts[at].sent_id for at in places}
+    free = (name for name in map(str, count(1)) if name not in names)
+    found, rest = list(drafts), iter(new)
+    for at, one in zip(chain(places, count(len(drafts))), rest):
+        one = replace(one, sent_id=next(free)) if one.sent_id in names else one
+        names.add(one.sent_id)
+        found[at : at + 1] = [one]
+    return found
 
 
 def project_links_by_hand(pair: SentencePair) -> Sentence:

@@ -39,7 +39,7 @@ from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import TextParser, load_text_parser, text_parser
-from qsproj.pipelines.bootstrap.answers import LinkedCorpora, learn_answers, text_to_parse
+from qsproj.pipelines.bootstrap.answers import TaggerInputs, learn_answers, text_to_parse
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapOptions, bootstrap
 from qsproj.pipelines.bootstrap.suggestions import WORDS as NEXT_WORDS
 from qsproj.pipelines.bootstrap.suggestions import (
@@ -257,7 +257,7 @@ class Start:
     model: TextParser
     text: Sequence[Sentence]
     bitext: Sequence[Sentence]
-    links: LinkedCorpora
+    inputs: TaggerInputs
     linked: LinkedTags
     unknown: float  # share of the words of the gold trees that the bitext lacks
     pool: Sequence[Sentence]
@@ -269,7 +269,7 @@ class Start:
     def learned(self, trees: Sequence[Sentence], words: WordTags) -> TextParser:
         """Return the bootstrapped model after answers, as the page learns them."""
         raw, rng = [one.forms for one in self.text], np.random.default_rng(1)
-        return learn_answers(self.model, trees, words, raw=raw, rng=rng, links=self.links)
+        return learn_answers(self.model, trees, words, raw=raw, rng=rng, inputs=self.inputs)
 
 
 @lru_cache(maxsize=len(FIVE[:2]))
@@ -295,7 +295,7 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
         model=model,
         text=list(text_to_parse(model, [raw], paragraphs=False, bitext=[])),
         bitext=bitext,
-        links=made.links(texts, options),
+        inputs=made.tagger_inputs(texts, options),
         linked=linked,
         unknown=share_unknown((form for one in trees for form in one.forms), known),
         pool=pool,

@@ -23,7 +23,7 @@ from qsproj.models.tree_decoder import of_tree
 from qsproj.pipelines.bootstrap import answers
 from qsproj.pipelines.bootstrap.answers import (
     HeldOutTags,
-    LinkedCorpora,
+    TaggerInputs,
     learn_answers,
     learned_tagger,
     text_to_parse,
@@ -31,7 +31,7 @@ from qsproj.pipelines.bootstrap.answers import (
     with_known_tags,
     with_tags,
 )
-from qsproj.pipelines.bootstrap.training import learn_trees
+from qsproj.pipelines.bootstrap.training import learn_trees, tagger_inputs
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 
 
@@ -50,16 +50,16 @@ def gold():
 @pytest.fixture(scope="module")
 def projected(model):
     """A model whose tagger was trained through links."""
-    corpus, rng = join_same_targets(LINKS.corpora), np.random.default_rng(1)
+    corpus, rng = join_same_targets(INPUTS.corpora), np.random.default_rng(1)
     return replace(model, tagger=project_tags(corpus, rng=rng, language="de", columns=()).tagger)
 
 
-LINKS = LinkedCorpora([AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")])
+INPUTS = TaggerInputs([AlignedFiles("corpora/en.conllu", "corpora/de.conllu", "corpora/en-de.pharaoh")])
 
 
-def learned(model, sentences=(), lexicon=None, raw=(), links=None):
+def learned(model, sentences=(), lexicon=None, raw=(), inputs=None):
     rng = np.random.default_rng(1)
-    return learn_answers(model, sentences, lexicon or {}, raw=raw, rng=rng, links=links)
+    return learn_answers(model, sentences, lexicon or {}, raw=raw, rng=rng, inputs=inputs)
 
 
 def right(model, gold):
@@ -109,22 +109,22 @@ def test_links_change_the_tagger_of_answers_and_no_tree(projected, gold):
     raw = [one.forms for one in gold]
     partly = with_columns(gold[3], upos=["X", *["_"] * (len(gold[3]) - 1)])
     answers = [*gold[:3], partly]
-    plain, better = learned(projected, answers, raw=raw), learned(projected, answers, raw=raw, links=LINKS)
+    plain, better = learned(projected, answers, raw=raw), learned(projected, answers, raw=raw, inputs=INPUTS)
     assert np.array_equal(plain.base.scorer.weights, better.base.scorer.weights)
     assert np.array_equal(
-        better.tagger.weights, learned(projected, answers, raw=raw, links=LINKS).tagger.weights
+        better.tagger.weights, learned(projected, answers, raw=raw, inputs=INPUTS).tagger.weights
     )
     assert set(plain.tagger.tags) <= set(better.tagger.tags)
     assert right(better, gold[20:])[0] >= right(plain, gold[20:])[0]
     # Heads alone teach no tag, through links neither.
     trees = [with_columns(one, upos=["_"] * len(one)) for one in gold[:3]]
-    assert learned(projected, trees, raw=raw, links=LINKS).tagger is projected.tagger
+    assert learned(projected, trees, raw=raw, inputs=INPUTS).tagger is projected.tagger
 
 
 def test_a_tagger_of_tagged_sentences_alone_stays_without_links(model, gold):
     """They were worse where the bootstrap compared them."""
     raw = [one.forms for one in gold]
-    plain, other = (learned(model, gold[:3], raw=raw, links=links) for links in (None, LINKS))
+    plain, other = (learned(model, gold[:3], raw=raw, inputs=inputs) for inputs in (None, INPUTS))
     assert np.array_equal(plain.tagger.weights, other.tagger.weights)
 
 
@@ -136,12 +136,12 @@ def test_answers_of_parts_of_sentences_are_learned_through_links_too(projected, 
     ]
     raw = [one.forms for one in gold]
 
-    def as_said(links):
-        tagger = learned(projected, said, raw=raw, links=links).tagger
+    def as_said(inputs):
+        tagger = learned(projected, said, raw=raw, inputs=inputs).tagger
         rows = [zip(one.upos, tagger.tag_words(one.forms)) for one in gold[30:]]
         return sum(tag == "DET" and own == "X" for row in rows for tag, own in row)
 
-    assert as_said(LINKS) >= as_said(None) > 0
+    assert as_said(INPUTS) >= as_said(None) > 0
 
 
 def test_tagged_sentences_of_the_bootstrap_are_learned_through_links_again(projected, gold):
@@ -153,11 +153,11 @@ def test_tagged_sentences_of_the_bootstrap_are_learned_through_links_again(proje
     ]
     lexicon = {"und": ("CCONJ",)}
 
-    def interjections(links):
-        tagger = learned(projected, lexicon=lexicon, raw=raw, links=links).tagger
+    def interjections(inputs):
+        tagger = learned(projected, lexicon=lexicon, raw=raw, inputs=inputs).tagger
         return sum(tagger.tag_words(one.forms).count("INTJ") for one in gold)
 
-    assert interjections(replace(LINKS, tagged=tagged)) > interjections(LINKS)
+    assert interjections(replace(INPUTS, tagged=tagged)) > interjections(INPUTS)
 
 
 def test_a_foreign_word_is_no_rule_for_a_sentence(model):
@@ -216,20 +216,36 @@ def test_a_single_sentence_cannot_be_judged_and_teaches_nothing(model, gold):
         (20, "fine-tuned on 20 annotated sentences; 20 annotated sentences are in the training bitext: "),
     ],
 )
-def test_annotated_trees_teach_the_parser_of_a_bootstrap(model, gold, tmp_path, count, expected):
-    """Not its tagger, which learned their tags before: judged by them, it would be too sure."""
-    files = {name: str(tmp_path / name) for name in ("base", "trees.conllu", "links")}
-    model.save(files["base"])
+def test_annotated_trees_teach_a_bootstrap_as_answers_do(projected, gold, tmp_path, count, expected):
+    files = {name: str(tmp_path / name) for name in ("base", "trees.conllu", "lexicon")}
+    projected.save(files["base"])
     write_conllu(gold[:count], files["trees.conllu"])
-    Path(files["links"]).write_text("\n" * count, encoding="utf-8")
-    corpora = [AlignedFiles(files["trees.conllu"], files["trees.conllu"], files["links"])]
-    how = {"annotated": (files["trees.conllu"],), "seed": 1, "made": {}}
-    report = learn_trees([tmp_path / "learned"], model=files["base"], corpora=corpora, **how)
+    Path(files["lexicon"]).write_text("doch\tADV\n", encoding="utf-8")
+    lexicon = files["lexicon"] if count > 1 else None
+    given = {"text": (), "learn_text": None, "tagged": (), "lexicon": lexicon, "lemmatizer": None}
+    how = {
+        "annotated": (files["trees.conllu"],),
+        "paragraphs": False,
+        "seed": 1,
+        "made": {},
+        "language": "de",
+    }
+    report = learn_trees(
+        [tmp_path / "learned"], model=files["base"], corpora=INPUTS.corpora, treebanks=(), **given, **how
+    )
     assert report.line.startswith(expected)
-    better = load_model(tmp_path / "learned")
-    np.testing.assert_array_equal(better.tagger.weights, load_model(files["base"]).tagger.weights)
-    scores = [one.base.scores(gold[0]) for one in (model, better)]
+    better, base = load_model(tmp_path / "learned"), load_model(files["base"])
+    inputs = tagger_inputs(INPUTS.corpora, (), language="de", **given)
+    raw = [one.forms for one in read_conllu("corpora/de.conllu")]
+    rng = np.random.default_rng(1)
+    same = learn_answers(base, gold[:count], {}, raw=raw, rng=rng, inputs=inputs, columns=["feats", "lemma"])
+    np.testing.assert_array_equal(better.tagger.weights, same.tagger.weights)
+    assert np.array_equal(better.tagger.weights, base.tagger.weights) == (count == 1)
+    scores = [one.base.scores(gold[0]) for one in (base, better)]
     assert np.allclose(*scores, atol=0.1) == (count == 1)
+    # Features and lemmas are learned, too.
+    assert base.tagger.morphology is None
+    assert (better.tagger.morphology is None) == (count == 1)
 
 
 def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model, gold):

@@ -88,11 +88,11 @@ def test_links_of_a_finished_bootstrap_are_those_that_its_tagger_learned_from(tm
     ]
     corpora = AlignedFiles("of", "es", "first"), AlignedFiles("of", "en", "second")
     made = Bootstrapped("model", "base", "trees", corpora)
-    options = BootstrapOptions(annotated=(tagged,), learn_text=True)
-    links = made.links(texts, options)
-    assert links.corpora == [corpora[1], corpora[0]]
-    assert [one.forms for one in links.tagged] == [one.forms for one in trees[:2]]
-    assert links.options == TagProjectionOptions(learn_raw=False)
-    one = replace(made, corpora=corpora[:1]).links(texts[:1], replace(options, text=("raw",)))
+    options = BootstrapOptions(tagged=(tagged,), learn_text=True)
+    inputs = made.tagger_inputs(texts, options)
+    assert inputs.corpora == [corpora[1], corpora[0]]
+    assert [one.forms for one in inputs.tagged] == [one.forms for one in trees[:2]]
+    assert inputs.options == TagProjectionOptions(learn_raw=False)
+    one = replace(made, corpora=corpora[:1]).tagger_inputs(texts[:1], replace(options, text=("raw",)))
     assert tuple(one.corpora) == corpora[:1]
     assert one.options == TagProjectionOptions(learn_raw=True)
