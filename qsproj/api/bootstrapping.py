@@ -104,7 +104,8 @@ def bootstrap(
     lexicon : path or open file, optional
         Words and their possible tags, or lines of UniMorph.
     annotated : as ``treebank``
-        Target sentences with gold trees, if available; ``tagged``: sentences with UPOS alone.
+        Target sentences with gold trees, learned last, as ``qsproj annotate`` does; ``tagged``: sentences
+        with UPOS alone, from which the tagger learns at once.
     draws : int, optional
         Passes over the trees of the prior, each translated anew; None: 6.
     jobs : int
