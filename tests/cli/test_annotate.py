@@ -191,8 +191,11 @@ def test_annotate_begins_with_the_model_of_an_annotated_bootstrap(tmp_path):
     few, lexicon, work = tmp_path / "few.conllu", tmp_path / "lexicon.tsv", tmp_path / "work"
     write_conllu(islice(read_conllu("corpora/de.conllu"), 60, 70), few)
     lexicon.write_text("doch\tADV\n", encoding="utf-8")
-    arguments = [*options(tmp_path, count=60), "--draws", 1, "--annotated", few, "--lexicon", lexicon]
-    assert main(["bootstrap", *map(str, arguments), "--work", str(work)]) == 0
+    arguments = [*options(tmp_path, count=60), "--draws", 1, "--lexicon", lexicon, "--work", work]
+    for more in ((), ("--annotated", few)):
+        assert main(["bootstrap", *map(str, (*arguments, *more))]) == 0
+    # Annotated trees leave the stages of the tagger and of the parser.
+    assert [len(list(work.glob(f"{stage}-*.json"))) for stage in ("tagger", "prior", "parser")] == [1, 1, 1]
     made = load_parser(tmp_path / "model")
     learning = Relearning(
         BootstrapCall.load(work, "de"), work, str(tmp_path / "again"), str(tmp_path / "none.tsv")
