@@ -40,12 +40,11 @@ EXAMPLES = """examples:
 
 
 def run(options: argparse.Namespace) -> None:
-    from qsproj.models.converter.converter import AdaptedParser, ConverterOptions
+    from qsproj.models.converter.converter import AdaptedParser
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.adapt import pair_styles, train_adaptation
 
     projective = True if options.projective else False if options.nonprojective else None
-    settings = ConverterOptions(epochs=options.epochs, projective=projective)
     parser = load_parser(options.parser) if options.parser else None
     if options.source:
         names = (name_of(options.source), name_of(options.target))
@@ -57,7 +56,8 @@ def run(options: argparse.Namespace) -> None:
             pairs = [(parser.parse(tree), tree) for tree in track(trees, "parsing", unit="sentence")]
     else:
         raise UsageError("without --parser, give --source: the same sentences in the old style")
-    converter, report = train_adaptation(pairs, rng=rng_of(options), options=settings)
+    rng, epochs = rng_of(options), options.epochs
+    converter, report = train_adaptation(pairs, rng=rng, epochs=epochs, projective=projective)
     model = converter if parser is None else AdaptedParser(parser, converter)
     model.save(options.output, made=provenance_of(options))
     notice(report.summary(converter.inference))

@@ -25,7 +25,7 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import line_of
 from qsproj.corpus.messages import first_difference
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, check_name
+from qsproj.errors import DataError
 
 # Names of the bins of lengths in words, and the upper limits of all but the last.
 _LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41+")
@@ -173,10 +173,8 @@ def attachment_scores(
     Time is linear in the number of words; memory is 44 bytes a sentence and system. ``punctuation``: whether
     words whose gold UPOS is PUNCT are scored. ``by``: one of `GROUPINGS`, to break the scores down by.
     ``names``: names of the gold file and of each system's, for messages. Raises WordsDifferError, DataError
-    as :func:`side_by_side`; UsageError for an unknown ``by``.
+    as :func:`side_by_side`.
     """
-    if by is not None:
-        check_name("grouping", by, GROUPINGS)
     names = names or ("gold", *(f"system {number}" for number in range(1, len(systems) + 1)))
     records = [array("i") for _ in systems]
     groups = [{name: Counter[str]() for name in (*_GROUP_FIELDS, _PREDICTED)} for _ in systems]

@@ -14,7 +14,6 @@ from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthE
 from qsproj.models.converter.converter import (
     Conversion,
     Converter,
-    ConverterOptions,
     ConverterReport,
     converted_sentence,
     train_converter,
@@ -60,15 +59,20 @@ def pair_styles(
 
 
 def train_adaptation(
-    pairs: Sequence[tuple[Sentence, Sentence]], *, rng: Rng, options: ConverterOptions | None = None
+    pairs: Sequence[tuple[Sentence, Sentence]],
+    *,
+    rng: Rng,
+    epochs: int | None = None,
+    projective: bool | None = None,
 ) -> tuple[Converter, ConverterReport]:
     source_trees = [source for source, _ in pairs]
     if not any(has_tree(source) for source in source_trees):
         raise NothingToLearnError("no source sentence has a head; parse the source first (qsproj parse)")
     if all((one.heads == other.heads).all() and one.deprels == other.deprels for one, other in pairs):
         notice("the trees of both styles are the same, so that the converter changes none")
-    found = train_converter(source_trees, [target for _, target in pairs], rng=rng, options=options)
-    if all(set(target.deprels) <= {UNSPECIFIED} for _, target in pairs):
+    targets = [target for _, target in pairs]
+    found = train_converter(source_trees, targets, rng=rng, epochs=epochs, projective=projective)
+    if all(set(target.deprels) <= {UNSPECIFIED} for target in targets):
         notice("no target word has a relation, so none is learned: the converter keeps those of the source")
     # Only if the source style is UD's.
     seen = Counter(bare_relation(relation) for tree in source_trees for relation in tree.deprels)

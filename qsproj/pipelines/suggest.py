@@ -151,12 +151,9 @@ def rank(
     ``annotated``: training data of the parser. ``count``, ``words``: maximum number of sentences, and of
     words in total; sentences too long for the rest are skipped. ``costs``: a higher fixed cost prefers long
     sentences. ``kinds``: :func:`tag_kinds` or :func:`source_kinds`; None: ranked by uncertainty alone. Raises
-    UsageError for a limit out of range. *Source*: Settles and Craven 2008 (information density, here by
-    words); the greedy order and its lazy search, as values only decrease: Minoux 1978.
+    UsageError when all sentences are too long. *Source*: Settles and Craven 2008 (information density, here
+    by words); the greedy order and its lazy search, as values only decrease: Minoux 1978.
     """
-    for name, limit in (("count", count), ("words", words)):
-        if limit is not None and limit < 1:
-            raise UsageError(f"found {name}={limit}, expected at least 1")
     shortest = min((len(candidate.sentence) for candidate in candidates), default=0)
     if words is not None and shortest > words:
         found = f"found {words:,} as the maximum number of words"

@@ -103,11 +103,7 @@ def check_count(name: str, number: int, least: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFamily:
-    """Kernels of a family of trees, and inference; ``single_root``: the root has just one dependent.
-
-    Methods take arc scores float64[n+1, n+1], [head, dependent], natural log; -inf forbids an arc, column 0
-    and the diagonal are not read. Raise NoTreeError where no tree is left, ValueError for other scores.
-    """
+    """Kernels of a family of trees, and inference; ``single_root``: the root has just one dependent."""
 
     # (scores, single_root) -> heads int32[n+1], score: the best tree; -inf when there is none
     find_best: Callable[[Scores, bool], tuple[Heads, float]]

@@ -11,7 +11,7 @@ from udtools import udeval
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError
 from qsproj.evaluation.attachment import attachment_scores
 from tests.oracles.attachment import count_attachments
 
@@ -159,11 +159,6 @@ def test_groups_counted_by_hand(by, expected):
     groups = {name: (g.tokens, g.predicted, g.uas) for name, g in score(GOLD, system, by=by).groups.items()}
     assert groups.pop("obl", (0, 1))[:2] == (0, 1)
     assert list(groups.items()) == list(expected.items())
-
-
-def test_an_unknown_grouping_lists_the_known():
-    with pytest.raises(UsageError, match="unknown grouping 'colour'; known: length, tag, relation"):
-        score(GOLD, GOLD, by="colour")
 
 
 @pytest.mark.parametrize(

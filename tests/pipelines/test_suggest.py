@@ -109,18 +109,6 @@ def test_without_tags_there_is_one_order_still():
     assert order(candidates) == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"count": 0}, "found count=0, expected at least 1"),
-        ({"words": -3}, "found words=-3, expected at least 1"),
-    ],
-)
-def test_limits_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        next(rank([candidate("A", [0.5])], **options))
-
-
 @pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf")])
 def test_a_sentence_costs_no_less_than_its_words(cost):
     with pytest.raises(UsageError, match=f"the cost of a sentence is {cost}, expected a number, 0 or more"):

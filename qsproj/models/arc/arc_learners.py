@@ -16,7 +16,7 @@ from qsproj.errors import UsageError
 from qsproj.features.atoms import EncodedSentence
 from qsproj.kernels.features.arc_features import ArcFeatures, gather_arcs, list_arcs
 from qsproj.models.arc.arc_scorer import ArcExample, ArcLearner, ArcScorer, ArcWeights, LossExample
-from qsproj.models.arc.training_options import TrainingOptions, names_of, objective_named
+from qsproj.models.arc.training_options import TrainingOptions, objective_named
 from qsproj.models.parser import Parser
 from qsproj.models.tree_decoder import TreeDecoder, arcs_in, has_several_roots, reachable
 from qsproj.progress import notice
@@ -146,10 +146,7 @@ def weighed_example(example: Example, weight: float, options: TrainingOptions) -
 def entropy_examples(
     sentences: Sequence[Sentence], scorer: ArcScorer, inference: TreeDecoder, options: TrainingOptions
 ) -> list[ArcExample]:
-    """Encode sentences of at most MAX_WORDS, with the entropy of trees; UsageError for a loss not in nats."""
-    if sentences and "unlabelled" not in objective_named(options.objective).reads:
-        beside = ", ".join(names_of(lambda one: "unlabelled" in one.reads))
-        raise UsageError(f"unlabelled sentences require the objective {beside}, not {options.objective}")
+    """Encode sentences of at most MAX_WORDS, with the entropy of their trees, for a loss in nats."""
     entropy = objectives.Weighed(options.entropy, objectives.Entropy(inference.infer, inference.expect))
     return [ArcExample(scorer.encode(one), entropy) for one in sentences if len(one) <= MAX_WORDS]
 

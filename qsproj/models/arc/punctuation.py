@@ -135,8 +135,7 @@ def with_marks_attached(
     The probability of such an arc is the mean of the parser's own and of the share of sampled trees in which
     the guidelines attach the mark so: the best tree alone would pass all its errors on to the marks. Closing
     marks gain the arcs of opening ones. ``scores`` float64[n+1, n+1], natural log, divided by ``temperature``
-    for probabilities. On 14 development files, with parsers projected from English, this gains .3 UAS on the
-    mean with the tagger's tags and .8 with gold tags.
+    for probabilities.
     """
     if PUNCT not in tags:
         return scores

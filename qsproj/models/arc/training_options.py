@@ -148,19 +148,15 @@ class TrainingOptions:
     the training data has any of these, else ``words``. ``objective``: a name in :data:`OBJECTIVES`;
     ``margin`` and ``risk`` learn partial trees by likelihood. ``epochs``: or steps of ``lbfgs`` and ``cg``;
     fewer with early stopping on a dev set. ``rate``: step size of AdaGrad. ``cutoff``: 0, all features of
-    all candidate arcs, is more accurate (0.4 UAS on dev files), with larger files. ``support``: a key of
-    :data:`~qsproj.models.arc.arc_scorer.SUPPORTS`. ``projective``, ``single_root``: None: from the trees.
+    all candidate arcs, is more accurate (0.4 UAS on dev files), with larger files. ``support``: what it
+    counts, of :data:`~qsproj.models.arc.arc_scorer.SUPPORTS`. ``projective``, ``single_root``: None: from
+    the trees.
     """
 
     template_set: str | None = None
     objective: str = option_field("margin", help="training objective, see below (default: margin)")
     best: int = option_field(5, least=1, metavar="K", help="of mira-kbest: best trees used as rivals")
-    limit: float = option_field(
-        0.01,
-        least=1e-6,
-        metavar="C",
-        help="of the mira objectives: limit of the change of weights by one margin",
-    )
+    limit: float = option_field(0.01, least=1e-6)  # of mira: limit of the change of weights by one margin
     cost: float = option_field(0.01, least=1e-6, metavar="C", help="of eg: cost of a missed margin")
     clusters: int = option_field(
         2, least=1, help="of hidden: number of clusters of arcs, up to 64, 80 MB of memory each"
@@ -170,19 +166,15 @@ class TrainingOptions:
         help="sgd (default), or lbfgs, cg: batch optimisers, 60 steps unless --epochs is given",
         known=("optimizer", ("sgd", "lbfgs", "cg")),
     )
-    entropy: float = option_field(0.1, least=0.0, most=1e6, help="weight of a sentence of --unlabelled")
-    l1: float = option_field(0.0, least=0.0, most=1e6, help="strength of the L1 penalty: makes small models")
+    entropy: float = option_field(0.1, least=0.0, most=1e6)  # weight of an unlabelled sentence
+    l1: float = option_field(0.0, least=0.0, most=1e6)  # strength of the L1 penalty: makes small models
     epochs: int = option_field(10, least=1, help="passes over the data")
     rate: float = 0.1
     l2: float = option_field(15.0, least=0.0, most=1e6, help="strength of the L2 penalty")
     cutoff: int = option_field(
         0, least=0, help="keep features with N occurrences or more; 1 or more makes small models"
     )
-    support: str = option_field(
-        "trees",
-        help="occurrences for --cutoff: trees, gold arcs (default); links, all candidate arcs; short, those "
-        "of up to 5 words; sentences, those with a candidate arc",
-    )
+    support: str = "trees"
     projective: bool | None = None
     single_root: bool | None = None
 

@@ -40,6 +40,10 @@ SOURCE_PREFIX = "source_"
 # By default, as many epochs as give this number of steps, within bounds.
 STEPS = 1500
 FEWEST_EPOCHS, MOST_EPOCHS = 5, 30
+RATE, L2 = 0.2, 0.1
+# Probability that a step keeps a template (dropout), so that general templates do not rely on specific ones,
+# which rarely recur.
+KEPT_TEMPLATES = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,22 +217,6 @@ class AdaptedParser(Parser):
         return AdaptedParser(cast(Parser, source), Converter.from_archive(header["converter"], arrays))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConverterOptions:
-    """Training of a converter; options that are None are derived from the data.
-
-    ``kept_templates``: probability that a step keeps a template (dropout), so that general templates do not
-    rely on specific ones, which rarely recur.
-    """
-
-    epochs: int | None = None
-    rate: float = 0.2
-    l2: float = 0.1
-    kept_templates: float = 0.5
-    projective: bool | None = None
-    single_root: bool | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class ConverterReport:
     """A report of training."""
@@ -247,27 +235,28 @@ def train_converter(
     targets: Sequence[Sentence],
     *,
     rng: Rng,
-    options: ConverterOptions | None = None,
+    epochs: int | None = None,
+    projective: bool | None = None,
 ) -> tuple[Converter, ConverterReport]:
     """Train a converter; without any trees, return the one that returns its source.
 
     ``sources``, ``targets``: the same words in both styles. Missing parts of target trees are summed out
-    (thesis 3.2.5). Raises UsageError when there are targets, but none with a head.
+    (thesis 3.2.5). ``epochs``, ``projective``: None: from the data. Raises UsageError when there are targets,
+    but none with a head.
     """
-    options = options or ConverterOptions()
     if not targets:
         return Converter.untrained(), ConverterReport(0, 0)
     usable = [i for i, target in enumerate(targets) if has_tree(target)]
     if not usable:
         raise NothingToLearnError("no target sentence has a head; is the HEAD column empty?")
     sources, targets = [sources[i] for i in usable], [targets[i] for i in usable]
-    epochs = options.epochs or min(max(STEPS // len(usable), FEWEST_EPOCHS), MOST_EPOCHS)
+    epochs = epochs or min(max(STEPS // len(usable), FEWEST_EPOCHS), MOST_EPOCHS)
     heads = [target.heads for target in targets]
-    inference = choose_inference(heads, projective=options.projective, single_root=options.single_root)
+    inference = choose_inference(heads, projective=projective, single_root=None)
     plain = list(map(encode_source, map(check_sentence, sources)))
     turns = train_turns(plain, heads, rng=rng, epochs=epochs)
     encoded = list(map(turns.turned, plain))
-    trainer = _arc_trainer(options, rng)
+    trainer = _arc_trainer(rng)
     pairs = zip(encoded, heads, strict=True)
     judged = ((one, tree_objective(tree, inference_for(inference, one))) for one, tree in pairs)
     examples: list[_Example] = [(one, objective) for one, objective in judged if objective]
@@ -282,19 +271,19 @@ def train_converter(
 _Example = tuple[SourceNodes, Objective]
 
 
-def _arc_trainer(options: ConverterOptions, rng: Rng) -> Steps[_Example, Weights]:
+def _arc_trainer(rng: Rng) -> Steps[_Example, Weights]:
     operations, seeds, shift = compile_templates(ARC_TEMPLATES, hash_bits=HASH_BITS)
     weights = np.zeros(1 << HASH_BITS, dtype=np.float32)
     # Capacity for the features of all arcs of all trees, which are one step.
-    descent = AdaGrad(weights, rate=options.rate, l2=options.l2, capacity=2 << HASH_BITS)
+    descent = AdaGrad(weights, rate=RATE, l2=L2, capacity=2 << HASH_BITS)
 
     def step(example: _Example) -> float:
         source, objective = example
         # The first template always stays, as it stands for arcs of long paths.
-        kept = rng.random(len(ARC_TEMPLATES)) < options.kept_templates
+        kept = rng.random(len(ARC_TEMPLATES)) < KEPT_TEMPLATES
         kept[0] = True
         templates = kernels.Templates(np.ascontiguousarray(operations[kept]), seeds[kept], shift)
-        scale = 1.0 / options.kept_templates
+        scale = 1.0 / KEPT_TEMPLATES
         scores = prior_scores(source, Converter.prior)
         kernels.add_scores(source, templates, weights, scale, scores)
         loss, slopes = objective.value_and_gradient(scores)

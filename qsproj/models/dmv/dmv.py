@@ -30,7 +30,6 @@ from qsproj.trees.second_order import SecondOrderScores
 # A model of tags alone makes the full stop a head, since it is in almost every sentence (thesis 4.6.3.2,
 # footnote 2). Its attachment is a convention, better followed by a rule: it is stripped and reattached.
 PUNCTUATION_TAG = "PUNCT"
-PUNCTUATION_MODES = ("keep", "strip")
 Tags = NDArray[np.int16]  # numbers of tags in an inventory
 Summed = TypeVar("Summed", bound=tuple[Floats, ...])
 STRENGTH = 80.0  # pseudo-count of the prior model's decisions with each sibling
@@ -45,7 +44,6 @@ Case = Scores | float
 
 def kept_words(upos: Sequence[str], *, punctuation: str) -> NDArray[np.int64]:
     """Return the words (1-based) that a model reads; ``strip``: without punctuation, unless that is all."""
-    check_name("treatment of punctuation", punctuation, PUNCTUATION_MODES)
     everything = np.arange(1, len(upos) + 1)
     if punctuation == "keep":
         return everything

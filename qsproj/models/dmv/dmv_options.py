@@ -6,6 +6,7 @@ from qsproj.models.spec import CheckedOptions, option_field
 
 STARTS = ("harmonic", "uniform", "trees")
 QG_STARTS = ("trees", "uniform")
+PUNCTUATION = ("treatment of punctuation", ("keep", "strip"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class DmvOptions(CheckedOptions):
     tolerance: float = 1e-5  # relative gain below which EM has converged
     smoothing: float = option_field(0.1, least=0.0)  # added to every count (a symmetric Dirichlet prior)
     max_words: int = option_field(15, least=1)  # punctuation counts unless stripped
-    punctuation: str = "strip"  # ``keep`` or ``strip``
+    punctuation: str = option_field("strip", known=PUNCTUATION)
     sibling_pairs: int = option_field(0, least=0)
 
 
@@ -35,19 +36,11 @@ class QgOptions(CheckedOptions):
     # ``trees``, the relative frequencies in whole projected target trees, equal in every sense; or
     # ``uniform`` (thesis 4.6.3.4).
     start: str = option_field("trees", known=("start", QG_STARTS))
-    parent_child: float = 0.9  # initial probability of this configuration
+    # initial probability of this configuration
+    parent_child: float = option_field(0.9, least=0.0, most=1.0, within=True)
     max_words: int = option_field(40, least=1)
-    min_linked: float = option_field(
-        0.8,
-        least=0.0,
-        most=1.0,
-        help="minimum share of linked target words of a training pair, links counted by weight; align with "
-        "--threshold 0.15 --weights",
-    )
-    punctuation: str = "strip"  # of the target, ``keep`` or ``strip``
-    sibling_pairs: int = option_field(
-        2500,
-        least=0,
-        help="condition dependents on their most recent sibling in parsing new text, learned from the trees "
-        "of the first N training pairs; 0: do not",
-    )
+    # minimum share of linked target words of a training pair, links counted by weight
+    min_linked: float = option_field(0.8, least=0.0, most=1.0)
+    punctuation: str = option_field("strip", known=PUNCTUATION)  # of the target
+    # training pairs whose trees teach the parser of new text how dependents follow their siblings; 0: none
+    sibling_pairs: int = option_field(2500, least=0)

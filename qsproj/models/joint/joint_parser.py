@@ -75,8 +75,8 @@ class JointParser(Wrapper[TreeParser]):
         """Return this model with the parsers of two other languages.
 
         Joint weights depend on tags and links, almost never on words. The target's scores count in full, as
-        the learned scale is that of the other target parser. (Dev file of LinES, weights of ParTUT: 80.9
-        against 80.5 with its scale.) Relations are those of the new target parser; tags must be given.
+        the learned scale is that of the other target parser. Relations are those of the new target parser;
+        tags must be given.
         """
         weights = replace(self.weights, target_scale=1.0)
         return replace(self, source=source, target=target, weights=weights, labeller=None, tagger=None)

@@ -6,7 +6,8 @@ links are children of the target tree: the second factor alone is a parser of te
 *Source*: thesis 5.3.2, figure 5.5 and eq. 5.1.
 """
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -61,15 +62,13 @@ class SourceTreeLikelihood:
     seen: SourceEvidence
     target_trees: TreeDecoder
     propagation: Propagation
+    statuses: Counter[Status] = field(default_factory=Counter)  # of all runs of belief propagation so far
 
     def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        return self.explain(scores)[:2]
-
-    def explain(self, scores: Scores) -> tuple[float, Scores, tuple[Status, Status]]:
-        """Return minus the log-beliefs of the seen source arcs in nats, the gradient, and statuses.
+        """Return minus the log-beliefs of the seen source arcs in nats, and the gradient; counts statuses.
 
         The gradient float64[n+1, n+1] is of minus the log-probability of the evidence: exact where the graph
-        is acyclic, zero after a contradiction. The first status is of the run without evidence.
+        is acyclic, zero after a contradiction.
         """
         marginals = self.target_trees.infer(scores)[1]
         free = self._beliefs(marginals)
@@ -77,14 +76,15 @@ class SourceTreeLikelihood:
         agreeing = (free.source * self.seen.chances)[:, 1:].sum(axis=0)
         loss = float(-np.log(np.maximum(agreeing, 1e-12)).sum())
         statuses = (free.status, observed.status)
+        self.statuses.update(statuses)
         if Status.CONTRADICTION in statuses:
-            return loss, np.zeros_like(scores), statuses
+            return loss, np.zeros_like(scores)
         slopes = free.target - observed.target
         arcs, values = self.structure.target.arcs != NO_VARIABLE, np.zeros_like(scores)
         chances = marginals[arcs]
         moving = np.abs(_messages(chances)) < MAX_LOG_ODDS
         values[arcs] = np.where(moving, slopes[arcs], 0.0) / np.where(moving, chances * (1.0 - chances), 1.0)
-        return loss, self.target_trees.expect(scores, values)[1], statuses
+        return loss, self.target_trees.expect(scores, values)[1]
 
     def _beliefs(self, marginals: Scores, seen: SourceEvidence | None = None) -> JointBeliefs:
         arcs = self.structure.target.arcs != NO_VARIABLE

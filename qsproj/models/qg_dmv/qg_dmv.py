@@ -143,9 +143,6 @@ def step_of(parameters: QgParameters, monolingual: dmv.DmvCounts) -> QgStep:
 
 def biased_parameters(start: dmv.DmvParameters, source_tags: int, *, parent_child: float) -> QgParameters:
     """Return parameters equal in every sense, with a preference for parent-child (thesis 4.6.2, 4.6.3.4)."""
-    if not 0.0 < parent_child < 1.0:
-        found = f"the prior of parent-child is {parent_child}"
-        raise UsageError(f"{found}, expected a probability between 0 and 1")
     kinds = len(CONFIGURATION_NAMES)
     configuration = np.full(kinds, (1.0 - parent_child) / (kinds - 1))
     configuration[PARENT_CHILD] = parent_child

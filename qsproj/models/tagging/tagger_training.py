@@ -76,11 +76,9 @@ def train_tagger(
     """Train a tagger on sentences with UPOS on every word.
 
     ``raw``: tokenised sentences of the language; ``rng`` picks ``self_training`` to tag. ``dev``: keep the
-    epoch that tags these best. ``language``: kept in the model. UsageError without a sentence or a UPOS.
+    epoch that tags these best. ``language``: kept in the model. UsageError for a word without UPOS.
     """
     _check_tagged([*treebank, *dev])
-    if not treebank:
-        raise UsageError("no sentence to train the tagger on")
     contractions = learn_contractions(treebank)
     raw_words = [
         tuple(chain.from_iterable(words_of_tokens(tokens, contractions))) for tokens in raw if len(tokens)

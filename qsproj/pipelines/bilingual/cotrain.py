@@ -17,7 +17,7 @@ from qsproj.bp.run import Status
 from qsproj.conventions import MAX_WORDS, Rng, Scores, is_whole
 from qsproj.corpus.files import temporary_folder
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, UsageError, check_name, listed_reasons, pluralise
+from qsproj.errors import NothingToLearnError, UsageError, listed_reasons, pluralise
 from qsproj.models.arc.arc_learners import tree_examples
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_scorer import ArcExample, ArcScorer
@@ -29,13 +29,13 @@ from qsproj.models.joint.joint_parser import JointParser
 from qsproj.models.joint.joint_structure import NO_VARIABLE
 from qsproj.models.joint.joint_training import convergence, usable_pairs
 from qsproj.models.joint.joint_trees import first_order, given_source_heads
+from qsproj.models.spec import CheckedOptions, option_field
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bilingual import biparse
 from qsproj.progress import track
 from qsproj.training.objectives import CrossEntropy
 
 NOTHING = "found neither a whole tree nor a pair with candidate links to learn from"
-SOURCE_FORESTS = ("best", "agreement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,6 @@ def cotrain(
     the ``rounds`` replaces for the next. ``training``: objective (of the trees), epochs, rate and L2.
     """
     training = training or TrainingOptions()
-    if rounds < 1:
-        raise UsageError(f"found {rounds} rounds of co-training, expected 1 or more")
     monolingual = first_order(bilingual.target)
     usable, annotated, skipped = _prepare(bilingual, monolingual, trees, pairs, training)
     biparse.warn_without_itg(bilingual.options.families, usable)
@@ -144,7 +142,7 @@ def _prepare(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyChannelOptions:
+class NoisyChannelOptions(CheckedOptions):
     """Options of a monolingual parser that learns through a noisy channel."""
 
     # epochs, rate and L2, which pulls the weights to those of the parser trained on trees alone
@@ -153,13 +151,10 @@ class NoisyChannelOptions:
     # most of the source tree; with 0 the target tree must explain it
     source_scale: float = 0.0
     # source trees of the channel: ``best``; ``agreement``, all, by their probabilities (M of thesis 5.3.2)
-    source_forest: str = "best"
+    source_forest: str = option_field("best", known=("source forest", ("best", "agreement")))
     # subset of the bilingual parser's; MONO alone is about as accurate, and faster (docs/results/thesis.md)
     families: tuple[str, ...] = ("MONO",)
     propagation: Propagation = field(default_factory=lambda: Propagation(tolerance=1e-2))
-
-    def __post_init__(self) -> None:
-        check_name("source forest", self.source_forest, SOURCE_FORESTS)
 
 
 def train_noisy_channel(
@@ -187,25 +182,12 @@ def train_noisy_channel(
     statuses: Counter[Status] = Counter()
     explaining = []
     for pair in track(usable, "preparing", unit="pair"):
-        counted = _CountedLikelihood(source_tree_likelihood(bilingual, pair, options=options), statuses)
-        explaining.append(ArcExample(base.scorer.encode(pair.target), counted))
+        likelihood = replace(source_tree_likelihood(bilingual, pair, options=options), statuses=statuses)
+        explaining.append(ArcExample(base.scorer.encode(pair.target), likelihood))
     if not annotated and not explaining:
         raise NothingToLearnError(NOTHING)
     parser = train_residual(base, [*annotated, *explaining], rng=rng, options=options.training)
     return parser, CotrainingReport(len(annotated), len(explaining), dict(skipped), statuses)
-
-
-@dataclass(frozen=True, slots=True)
-class _CountedLikelihood:
-    """The likelihood of a source tree; adds statuses of belief propagation to ``statuses``. Mutates it."""
-
-    likelihood: noisy_channel.SourceTreeLikelihood
-    statuses: Counter[Status]
-
-    def value_and_gradient(self, scores: Scores) -> tuple[float, Scores]:
-        loss, slopes, statuses = self.likelihood.explain(scores)
-        self.statuses.update(statuses)
-        return loss, slopes
 
 
 def source_tree_likelihood(

@@ -11,13 +11,13 @@ import numpy as np
 from qsproj.conventions import MAX_WORDS, NO_HEAD, Rng, is_whole
 from qsproj.corpus.editing import with_predicted_heads, without_tree
 from qsproj.corpus.sentence import Sentence, SentencePair
-from qsproj.errors import UsageError, check_name, listed_reasons, pluralise
+from qsproj.errors import UsageError, listed_reasons, pluralise
 from qsproj.features.arc_templates import IN_TREE
 from qsproj.models.arc.labeller import train_labeller
 from qsproj.models.checkpoint import LOCAL_RUN, EMRun
 from qsproj.models.constraints import strip_heads
 from qsproj.models.dmv.dmv import TREES, Dmv, kept_words
-from qsproj.models.dmv.dmv_options import QG_STARTS, DmvOptions, QgOptions
+from qsproj.models.dmv.dmv_options import DmvOptions, QgOptions
 from qsproj.models.dmv.dmv_training import DmvReport, train_dmv
 from qsproj.models.qg_dmv.qg_dmv import QgDmv, linked_share, train_qg_dmv
 from qsproj.parallel import map_in_order
@@ -113,7 +113,6 @@ def project_qg(
     The returned trees maximise the expected number of correct heads given the source tree and the links, or
     given the target's tags alone if the source tree is incomplete. Errors as :func:`project_hard_em`.
     """
-    check_name("start", training.start, QG_STARTS)
     kept, whole = list[SentencePair](), list[Sentence]()
     most = MOST_WHOLE_TREES if training.start == "trees" else 0
 

@@ -13,7 +13,7 @@ from qsproj.conventions import NO_HEAD, ROOT, Heads, Numbers, Rng
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import with_predicted_heads
 from qsproj.corpus.sentence import Alignment, Sentence, SentencePair
-from qsproj.errors import NothingToLearnError, check_name, pluralise
+from qsproj.errors import NothingToLearnError, pluralise
 from qsproj.evaluation.attachment import percentage
 from qsproj.models.arc.arc_parser import ArcParser
 from qsproj.models.arc.arc_training import train_arc_parser
@@ -123,7 +123,6 @@ COMPLETIONS: dict[str, Callable[[SentencePair], tuple[Heads, tuple[str, ...]]]] 
 
 def project_tree(pair: SentencePair, choice: ProjectedArcs = USUAL_ARCS) -> tuple[Sentence, ProjectionCounts]:
     """Return the target with projected heads and relations, and counts against its gold heads, if any."""
-    check_name("completion", choice.completion, COMPLETIONS)
     heads, relations = COMPLETIONS[choice.completion](_with_heavy_links(pair, choice.min_weight))
     projected, gold = heads[1:] != NO_HEAD, pair.target.heads[1:]
     known, whole = gold != NO_HEAD, int(projected.all())

@@ -67,11 +67,9 @@ def join_priors(voters: Sequence[ArcParser], *, projective: bool) -> ArcParser:
     """Join parsers of tags, or of words of the target, by the mean of their weights over temperature.
 
     Their mean scores are a product of experts. Relations come from the first parser that knows any. Weights
-    learned on top of the prior compensate for word features in its hash buckets. Raises UsageError for no
-    parser, or different numbers of buckets.
+    learned on top of the prior compensate for word features in its hash buckets. Raises UsageError for
+    different numbers of buckets.
     """
-    if not voters:
-        raise UsageError("soft projection needs a prior")
     if len({len(voter.scorer.weights) for voter in voters}) > 1:
         raise UsageError("the priors hash to different numbers of buckets; train them with the same qsproj")
     weights = np.zeros(len(voters[0].scorer.weights), dtype=np.float32)
@@ -104,7 +102,7 @@ def train_on_draws(
     """Train a parser in ``draws`` passes, each over a new sample of the source trees, translated anew.
 
     The labeller is trained on trees with all function words, also untranslated ones: without these, Wolof
-    loses 2 LAS. Averaging three parsers of one draw each takes twice the time.
+    loses 2 LAS.
     """
     _note_several_roots([tree for _, trees in sources for tree in trees], "source trees")
     sizes = [max(len(trees) // 2, min(len(trees), FEW_TREES)) for _, trees in sources]

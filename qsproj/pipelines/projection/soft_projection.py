@@ -35,15 +35,11 @@ from qsproj.training.cross_fitting import FEWEST
 from qsproj.training.objectives import EvidenceLikelihood
 
 # Temperature of a parser that is equally confident on training and new sentences. With gold tags 1.9 to 2.4
-# are best on dev files from four New Testaments. Temperatures fitted to the likelihood of projected arcs were
-# high where the bitext is hard rather than where the parser is overconfident.
+# are best on dev files from four New Testaments.
 USUAL_TEMPERATURE = 2.1
 FACTORS = (1.0, 1.25, 1.5)  # factors of the temperature to interpolate between
-# Number of averaged runs with other orders of the pairs. One of 3 epochs had a calibration error of 8.4 on
-# dev files of Armenian, three of 2 had 4.9, three of 1 had 2.8 and .4 LAS less; two of 2 are as good.
+# Number of averaged runs with other orders of the pairs: one is overconfident, three are no better.
 REPEATS = 2
-# The calibration error of ArcProb was 24 and 13 points with 1 and 3 pairs, where only the prior decided, and
-# 1.3 with 458.
 FEW_PAIRS = 100
 FEW_PAIRS_WARNING = (
     f"learned from fewer than {FEW_PAIRS} pairs: the parser is little more than its prior, of another "

@@ -52,8 +52,7 @@ def link_evidence(text: LinkedText, weights: Floats | Mask, sentences: Sequence[
     certainty = np.minimum(votes.sum(axis=1, keepdims=True), 1.0)
     with np.errstate(divide="ignore"):
         logs = np.log(weights[text.types[places]] * ((1.0 - certainty) + certainty * likelihood))
-    evidence: LogEvidence = (logs - logs.max(axis=1, keepdims=True)).astype(np.float32)
-    return evidence
+    return (logs - logs.max(axis=1, keepdims=True)).astype(np.float32)
 
 
 def share_unknown(forms: Iterable[str], vocabulary: Iterable[str]) -> float:
@@ -165,10 +164,8 @@ class SelfTraining:
     ) -> Tagger:
         """Self-train once on the bitext, or in several rounds also on sentences ``drawn`` from raw text.
 
-        In each round the last tagger labels the raw text. UPOS on dev files with three rounds, not one:
-        Armenian +.8, Ukrainian +.7, Wolof +.2; with one pass, not two, in all but the last: Wolof +.7,
-        Armenian +.6, Italian +.4, Ukrainian 0. ``adapted``: adapts a tagger to unknown words, given more
-        known words; frequent words of raw text may be of any class.
+        In each round the last tagger labels the raw text. ``adapted``: adapts a tagger to unknown words,
+        given more known words; frequent words of raw text may be of any class.
         """
         text, options = self.reading.text, self.options
 

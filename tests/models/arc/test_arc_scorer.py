@@ -8,7 +8,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from qsproj.errors import UsageError
 from qsproj.features.arc_templates import TEMPLATE_SETS, arc_features, compile_templates
 from qsproj.features.atoms import encode
 from qsproj.kernels.features.arc_features import list_arcs
@@ -78,9 +77,3 @@ def test_criteria_differ_and_parsers_are_trained_by_them():
         parser, _ = train_arc_parser(SENTENCES, rng=np.random.default_rng(1), options=options)
         sizes[criterion] = np.count_nonzero(parser.scorer.weights)
     assert sizes["trees"] < sizes["sentences"] < sizes["links"] > sizes["short"] > sizes["trees"]
-
-
-def test_unknown_criteria_are_told():
-    options = TrainingOptions(support="luck")
-    with pytest.raises(UsageError, match="unknown support 'luck'; known: trees, links, short, sentences"):
-        train_arc_parser(SENTENCES, rng=np.random.default_rng(1), options=options)

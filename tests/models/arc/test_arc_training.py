@@ -152,22 +152,6 @@ def test_unlabelled_sentences_get_surer_and_an_l1_penalty_leaves_few_weights():
     assert 0 < np.count_nonzero(few) < 0.5 * np.count_nonzero(weights)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (
-            TrainingOptions(objective="mira"),
-            "unlabelled sentences require the objective margin, likelihood",
-        ),
-        (TrainingOptions(optimizer="cg", l1=1.0), "--l1 belongs to --optimizer sgd"),
-    ],
-)
-def test_penalties_that_do_not_fit_are_refused(options, said):
-    trees = [make_sentence("a b", "X X", [2, 0])]
-    with pytest.raises(UsageError, match=said):
-        train_arc_parser(trees, rng=np.random.default_rng(1), options=options, unlabelled=trees)
-
-
 def test_dev_trees_are_scored_in_every_epoch():
     trees = [make_sentence("a b", "X Y", [2, 0]), make_sentence("a b c", "X Y X", [2, 0, 2])]
     options = TrainingOptions(epochs=3)
@@ -196,22 +180,6 @@ def test_what_has_no_gradient_cannot_count_more_or_less(objective):
     options = TrainingOptions(objective=objective, template_set="words")
     with pytest.raises(UsageError, match=f"need an objective with a gradient, not {objective}"):
         train_arc_parser(sentences, rng=np.random.default_rng(1), options=options, weights=[2.0])
-
-
-@pytest.mark.parametrize("train", [train_arc_parser, train_labelled_parser])
-@pytest.mark.parametrize(
-    ("weights", "said"),
-    [
-        ([1.0], "found 1 weight for 2 sentences, expected one for each"),
-        ([1.0, 1.0, 1.0], "found 3 weights for 2 sentences"),
-        ([1.0, -1.0], "found -1.0 as the weight of sentence 2, expected 0 or more"),
-        ([math.nan, 1.0], "found nan as the weight of sentence 1"),
-    ],
-)
-def test_weights_that_do_not_fit_the_sentences_are_told(train, weights, said):
-    trees = [make_sentence("a b", "X Y", [2, 0], relations="det root")] * 2
-    with pytest.raises(UsageError, match=said):
-        train(trees, rng=np.random.default_rng(1), weights=weights)
 
 
 @pytest.mark.parametrize("train", [train_arc_parser, train_labelled_parser])

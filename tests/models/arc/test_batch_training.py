@@ -83,16 +83,7 @@ def test_parsers_are_trained_by_it(sentences):
     assert all(parser.parse(one).heads.tolist() == one.heads.tolist() for one in sentences)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (TrainingOptions(optimizer="luck"), "unknown optimizer 'luck'; known: sgd, lbfgs, cg"),
-        (
-            TrainingOptions(optimizer="cg", objective="mira"),
-            "--optimizer cg requires an objective that does not change",
-        ),
-    ],
-)
-def test_optimisers_that_do_not_fit_are_refused(sentences, options, said):
-    with pytest.raises(UsageError, match=said):
+def test_optimisers_that_do_not_fit_are_refused(sentences):
+    options = TrainingOptions(optimizer="cg", objective="mira")
+    with pytest.raises(UsageError, match="--optimizer cg requires an objective that does not change"):
         train_arc_parser(sentences, rng=np.random.default_rng(1), options=options)

@@ -18,7 +18,6 @@ from qsproj.models.arc.training_options import TrainingOptions
 from qsproj.models.converter.converter import (
     AdaptedParser,
     Converter,
-    ConverterOptions,
     train_converter,
 )
 from qsproj.models.converter.converter_parts import (
@@ -126,8 +125,7 @@ def test_a_sentence_that_is_too_long_is_refused(converter):
 
 def test_the_seed_decides(sources, targets, tmp_path):
     def trained(name, seed):
-        options = ConverterOptions(epochs=2)
-        train_converter(sources[:5], targets[:5], rng=np.random.default_rng(seed), options=options)[0].save(
+        train_converter(sources[:5], targets[:5], rng=np.random.default_rng(seed), epochs=2)[0].save(
             tmp_path / name
         )
         return (tmp_path / name).read_bytes()

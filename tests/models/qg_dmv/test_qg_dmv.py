@@ -285,7 +285,7 @@ def test_what_cannot_be_learned_from_is_left_out_and_counted():
     assert report.skipped == {"a linked share of target words below 0.8": 3}
     with pytest.raises(UsageError, match="more than 1"):
         train_qg_dmv([parallel(True)], options=QgOptions(max_words=1))
-    with pytest.raises(UsageError, match=r"parent-child is 1\.5"):
+    with pytest.raises(UsageError, match=r"parent_child is 1\.5"):
         train_qg_dmv([parallel(True)], options=QgOptions(parent_child=1.5))
 
 

@@ -10,6 +10,7 @@ import pytest
 from qsproj.errors import UsageError
 from qsproj.features.qg_configurations import CONFIGURATION_NAMES, PARENT_CHILD
 from qsproj.models.dmv.dmv import DmvParameters, added, log_dirichlet, uniform_parameters
+from qsproj.models.dmv.dmv_options import QgOptions
 from qsproj.models.qg_dmv.qg_dmv import QgCounts, biased_parameters
 
 TAGS, SENSES, KINDS = 3, 4, len(CONFIGURATION_NAMES)
@@ -34,8 +35,8 @@ def test_nothing_is_preferred_but_parent_child():
 
 @pytest.mark.parametrize("share", [-0.1, 0.0, 1.0, 1.5])
 def test_a_preference_is_a_probability(share):
-    with pytest.raises(UsageError, match=f"the prior of parent-child is {share}"):
-        biased_parameters(uniform_parameters(TAGS), SENSES, parent_child=share)
+    with pytest.raises(UsageError, match=f"parent_child is {share}, expected a probability between"):
+        QgOptions(parent_child=share)
 
 
 def test_a_start_is_the_same_for_every_sense():

@@ -115,5 +115,3 @@ def test_what_cannot_be_learned_from_is_counted(pairs, bilingual):
 def test_nothing_to_learn_from_is_an_error(pairs, bilingual):
     with pytest.raises(UsageError, match="neither a whole tree nor a pair"):
         co_trained(bilingual, [], [])
-    with pytest.raises(UsageError, match="0 rounds"):
-        co_trained(bilingual, pairs, trees_of(pairs), rounds=0)

@@ -339,8 +339,6 @@ def test_a_prior_that_reads_what_the_target_has_not_is_refused(sample, tmp_path)
     assert load_prior(str(tmp_path / "words"), reads_words=True).scorer.template_set == "words"
     with pytest.raises(DataError, match="reads morphology"):
         load_prior(str(tmp_path / "rich"), reads_words=True)
-    with pytest.raises(UsageError, match="needs a prior"):
-        join_priors([], projective=True)
     with pytest.raises(UsageError, match="parse the source first"):
         translated_prior(
             [[pair(2, [(1, 1)], source=make_sentence("a b", "X X"))]], rng=np.random.default_rng(1)
