@@ -92,7 +92,7 @@ def train_dmv(
 ) -> tuple[dmv.Dmv, DmvReport]:
     """Train on tagged sentences, by default ignoring their heads.
 
-    Raises UsageError for an unknown name or no usable sentence; DataError for another run's checkpoint.
+    Raises UsageError without a usable sentence; DataError for another run's checkpoint.
     """
     options = options or DmvOptions()
     parts, inventory, skipped = _packed_parts(sentences, options)

@@ -115,10 +115,8 @@ def _learned(
     in_tree = untrained(f"{templates}{IN_TREE}", names, ignored=ignored)
     start = LabelledParser(replace(prepared.start, ignored=ignored), in_tree, inference, relations)
 
-    def right_on_dev(parser: LabelledParser) -> float:
-        return right_heads(dev, (parser.heads(parser.beliefs(sentence)) for sentence in dev))
-
-    trainer, score = labelled_trainer(start, support, options=options), right_on_dev if dev else None
+    trainer = labelled_trainer(start, support, options=options)
+    score = (lambda one: right_heads(dev, (one.heads(one.beliefs(tree)) for tree in dev))) if dev else None
     what = "training arcs and relations"
     parser, records = learn(trainer, examples, epochs=options.epochs, rng=rng, score=score, description=what)
     labeller = train_labeller(sentences, rng=rng, template_set=in_tree.template_set, start=in_tree)

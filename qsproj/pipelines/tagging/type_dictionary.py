@@ -117,7 +117,7 @@ def type_shares(text: LinkedText, allowed: Mask) -> Floats:
     """Return the shares of tags in the votes of each type, float64[V, T]; rows without votes are 0.
 
     Tags not in ``allowed`` bool[V, T] get 0. Rare forms are smoothed with those that are the same in lower
-    case, and those of the same stem: Armenian, Wolof and Ukrainian gain .9, .3 and .3 UPOS on dev files.
+    case, and those of the same stem.
     """
     counts = summed(text.votes, text.types, len(allowed)) * allowed
     alike = np.zeros_like(counts)
