@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, starmap
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import listed_first, pluralise
-from qsproj.models.morphology.morphology import Morphology
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger, TagWords
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words, type_dictionary
@@ -94,7 +94,9 @@ def project_tags(
     relatives = [replace(one, sentences=list(tagged_alone(one.name, one.sentences))) for one in relatives]
     given = _gather(corpus, few, raw, lexicon, rng=rng, language=language, columns=columns, options=options)
     text, chosen = given.text, given.chosen
-    learn = partial(given.features, columns=columns, rng=rng, options=options)
+    learn = partial(
+        learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns, rng=rng, options=options
+    )
     learned_from, aside = few.split()
     linked = [one.from_links(learned_from) for one in given.learners]
     alone, judged = compare_with_tagged_alone(mean_tagger(linked), text, learned_from, aside, rng=rng)
@@ -162,7 +164,8 @@ def tagger_of_links(
     potentials = {name: getattr(tagger, name) for name in ("index", "weights", "transitions")}
     found = replace(like, tags=tagger.tags, **potentials)
     if columns:
-        morphology, _ = given.features(given.tags_by(tagger), columns=columns, rng=rng, options=options)
+        how: Any = {"few": few, "lexicon": lexicon, "columns": columns, "rng": rng, "options": options}
+        morphology, _ = learn_features(given.text, given.chosen, given.tags_by(tagger), **how)
         found = replace(found, morphology=morphology)
     return found
 
@@ -186,21 +189,6 @@ class _Given:
         """Return the tags of the training sentences, by their words."""
         forms = [self.text.sentences[number] for number in self.chosen]
         return dict(zip(forms, tagger.tag_block(forms), strict=True)).__getitem__
-
-    def features(
-        self, tag_words: TagWords, *, columns: Sequence[str], rng: Rng, options: TagProjectionOptions
-    ) -> tuple[Morphology | None, list[str]]:
-        """Learn features and lemmas; see :func:`learn_features`."""
-        return learn_features(
-            self.text,
-            self.chosen,
-            tag_words,
-            few=self.few,
-            lexicon=self.lexicon,
-            columns=columns,
-            rng=rng,
-            options=options,
-        )
 
     def adapted(self, tagger: Tagger, more: Iterable[str]) -> Tagger:
         """Adapt a tagger to words that are unknown to the bitext, to answers and to ``more``."""
