@@ -112,6 +112,19 @@ def test_words_are_decided_by_single_keys(browser, serving, files):
         tab.keyboard.press("Enter")
         tab.locator("#decided", has_text="2 of 3 words decided").wait_for()
         assert Path(files[2]).read_text() == "der\tPRON DET\nim\tADP\n"
+        # An answer that the model does not consider is marked.
+        assert tab.locator("#lexicon td.decided").all_inner_texts() == ["PRON DET", "ADP", ""]
+        tab.keyboard.press("v")
+        tab.locator("#decided", has_text="3 of 3").wait_for()
+        assert tab.locator("#lexicon td.decided").last.inner_text() == "VERB"
+        tab.keyboard.press("Backspace")
+        tab.keyboard.press("t")
+        marked = tab.locator("#lexicon td.decided", has_text="PART ≠")
+        marked.wait_for()
+        assert "a slip" in marked.get_attribute("title")
+        tab.keyboard.press("Backspace")
+        tab.locator("#decided", has_text="2 of 3").wait_for()
+        assert tab.locator("#lexicon td.decided").last.inner_text() == ""
         tab.keyboard.press(" ")
         tab.locator("tr.contexts li").first.wait_for()
         assert tab.locator("tr.contexts li bdi b").first.inner_text() == "Hund"

@@ -12,6 +12,14 @@ const KEYS = {
 
 const counted = (words) => `${words.length} ${words.length === 1 ? "word" : "words"}`;
 
+/** Show the tags of a row in a cell, and mark an answer that has none of the tags that the model considers. */
+function showDecided(cell, { decided, tags }) {
+  const unlike = decided.length > 0 && !decided.some((tag) => tags.includes(tag));
+  cell.title = unlike ? "The model considers none of these tags: a slip of the keys?" : "";
+  cell.textContent = decided.join(" ") + (unlike ? " ≠" : "");
+  return cell;
+}
+
 /** The dialog of questions and words; calls `hooks` to open a sentence, and after each decision and tag in a context. */
 export class Words {
   constructor(hooks) {
@@ -56,7 +64,7 @@ export class Words {
     const lines = button(one.words ? counted(one.left) : "Contexts");
     row.tabIndex = lines.tabIndex = -1;
     row.dataset.at = at;
-    row.append(element("td", "word", one.words ? `${one.form}?` : one.form), element("td", "decided", one.decided.join(" ")),
+    row.append(element("td", "word", one.words ? `${one.form}?` : one.form), showDecided(element("td", "decided"), one),
       element("td", "tag", one.tags.join(" ")), element("td", "number", one.wrong ?? ""), element("td", "", lines),
       element("td", "example", more));
     return row;
@@ -114,7 +122,7 @@ export class Words {
     Object.assign(row, changed);
     const shown = this.#rowAt(this.rows.indexOf(row));
     if (!shown) return; // of an earlier list
-    shown.querySelector(".decided").textContent = row.decided.join(" ");
+    showDecided(shown.querySelector(".decided"), row);
     if (!row.words) return;
     shown.querySelector("bdi").firstChild.textContent = row.left.join(" ");
     shown.querySelector("button").textContent = counted(row.left);
