@@ -12,7 +12,9 @@ finish a sentence: Decided=UPOS,HEAD,DEPREL marks the cells that you corrected o
 from these, and keeps them when it parses the sentence again. It learns from corrected links to a translation,
 too. --lexicon (default: DIR/annotate.LANGUAGE.lexicon.tsv) holds the tags of words, which replace those of
 the bootstrap's lexicon. Answers are kept when the command is stopped, except for corrections of the
-sentence that is open in the browser; the same command resumes.
+sentence that is open in the browser; the same command resumes. If another bootstrap in DIR offers other
+sentences, they take the place of those without an answer. DIR/annotate.LANGUAGE.model is the model of the
+page; -o is written when there is no such file, and after each training.
 """
 
 import argparse
@@ -60,8 +62,8 @@ def run(options: argparse.Namespace) -> None:
     call = BootstrapCall.load(folder, options.language)
     lexicon = options.lexicon or str(folder / f"annotate.{call.language}.lexicon.tsv")
     decisions = Output(lexicon, replaces=[call.options.lexicon or ""])
-    check_files(call.files, [Output(options.output, model_option="-o"), decisions])
     learning = Relearning(call, folder, options.output, lexicon)
+    check_files([*call.files, *learning.files], [Output(options.output, model_option="-o"), decisions])
     lock = folder / f"annotate.{call.language}.lock"
     with reporting_failure(lock, "written"):
         held = lock.open("ab")
@@ -84,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
         session.rank(range(len(session.draft.sentences)))
         batch, model = options.train_after, options.output
         loop = Loop(session=session, words=words, tokens=learning.words, batch=batch, model=model)
-        inference = ComputePool(Inference(load_parser(options.output)), processes=1)
+        inference = ComputePool(Inference(load_parser(learning.model)), processes=1)
         training = ComputePool(learning, processes=1)
         review = Review(session=session, training=training, inference=inference, words=words, loop=loop)
         serve_review(review, listening, host=options.host, seconds=options.seconds, command="annotate")

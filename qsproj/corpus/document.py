@@ -11,7 +11,7 @@ from qsproj.corpus.editing import begins_paragraph
 from qsproj.corpus.messages import described, shown
 from qsproj.corpus.sentence import Sentence, drawn
 from qsproj.corpus.token import Token, space_after, surface_tokens
-from qsproj.errors import WrongTypeError, pluralise
+from qsproj.errors import UsageError, WrongTypeError, pluralise
 
 SHOWN_SENTENCES = 10  # the most that are drawn in a notebook
 
@@ -118,5 +118,8 @@ class Document(Sequence[Sentence]):
                 self._found.extend(islice(self._rest, number))
             except Exception as error:
                 self._error = error
+                raise
+            except BaseException:
+                self._error = UsageError("the sentences were interrupted; make the document again")
                 raise
         return len(self._found) > before

@@ -11,7 +11,7 @@ from qsproj.errors import UsageError, WrongTypeError
 from qsproj.interop.exchange import FIELDS, listed, rows_of, sentence_of
 
 _KEYS = ("text", *FIELDS[2:])  # stanza's names of the columns of CoNLL-U after ID
-_CELLS = frozenset(FIELDS[2:-1])  # of words and empty nodes alone
+_CELLS = ("upos", "head", "deprel", "deps")  # of words and empty nodes, not of multiword tokens
 _PLACES = ("start_char", "end_char")
 
 
@@ -96,10 +96,11 @@ def _sentence(tokens: Any, where: str) -> Sentence:
 
 
 def _is_empty_node(token: Any) -> bool:
-    """Return whether a dictionary with two numbers is an empty node: multiword tokens have no such cells."""
-    if not isinstance(token, Mapping) or len(_parts(token.get("id"))) != 2:
+    """Return whether a dictionary of stanza, which has two numbers as ``id``, is no multiword token."""
+    number = _parts(token.get("id")) if isinstance(token, Mapping) else ()
+    if len(number) != 2 or not all(isinstance(part, int) for part in number):
         return False
-    return not token.keys().isdisjoint(_CELLS)
+    return number[0] >= number[1] or any(token.get(name) is not None for name in _CELLS)
 
 
 def _parts(given: object) -> tuple[Any, ...]:

@@ -18,14 +18,16 @@ import pytest
 import qsproj
 from qsproj.cli.main import main
 from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import with_columns
+from qsproj.corpus.editing import with_columns, with_comment
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.constraints import known_part
 from qsproj.models.parser import load_parser
+from qsproj.pipelines.bootstrap.answers import learn_answers
 from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
 from qsproj.pipelines.bootstrap.texts import SourceText
+from qsproj.serve.review import retraining
 from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_tree
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.retraining import Relearning, Reviewed, with_offered
@@ -187,14 +189,14 @@ def test_corrected_links_teach_the_model(work, tmp_path):
 
 
 @pytest.mark.slow
-def test_annotate_begins_with_the_model_of_an_annotated_bootstrap(tmp_path):
+def test_annotate_begins_with_the_model_of_an_annotated_bootstrap(tmp_path, monkeypatch):
     few, lexicon, work = tmp_path / "few.conllu", tmp_path / "lexicon.tsv", tmp_path / "work"
     write_conllu(islice(read_conllu("corpora/de.conllu"), 60, 70), few)
     lexicon.write_text("doch\tADV\n", encoding="utf-8")
     arguments = [*options(tmp_path, count=60), "--draws", 1, "--lexicon", lexicon, "--work", work]
     for more in ((), ("--annotated", few)):
         assert main(["bootstrap", *map(str, (*arguments, *more))]) == 0
-    # Annotated trees leave the stages of the tagger and of the parser.
+    # Annotated sentences leave the stages of the tagger and of the parser.
     assert [len(list(work.glob(f"{stage}-*.json"))) for stage in ("tagger", "prior", "parser")] == [1, 1, 1]
     made = load_parser(tmp_path / "model")
     learning = Relearning(
@@ -207,6 +209,18 @@ def test_annotate_begins_with_the_model_of_an_annotated_bootstrap(tmp_path):
     assert np.array_equal(again.base.scorer.weights, made.base.scorer.weights)
     assert not np.array_equal(base.base.scorer.weights, made.base.scorer.weights)
     gold = list(read_conllu(few))
+    # An answer takes the place of an annotated sentence; its features are those of the draft, and teach none.
+    learned = list[Sentence]()
+
+    def learn(model, sentences, *more, **how):
+        learned[:] = sentences
+        return learn_answers(model, sentences, *more, **how)
+
+    monkeypatch.setattr(retraining, "learn_answers", learn)
+    learning.learned(gold[:2])
+    assert [one.forms for one in learned] == [one.forms for one in (*gold[2:], *gold[:2])]
+    assert {cell for one in learned[-2:] for cell in (*one.feats, *one.lemmas)} == {"_"}
+    assert set(learned[0].feats) != {"_"}
     before, after = (attachment_scores(gold, [list(one.parse_all(gold))])[0].las for one in (base, made))
     assert after > before
 
@@ -232,9 +246,13 @@ def test_other_sentences_replace_those_without_an_answer():
     ]  # fmt: skip
     more = [*now, *(named(f"n{at}", f"z{at}") for at in range(3))]
     found = with_offered(drafts, more, before=before)
-    assert [one.forms[0] for one in found] == ["a", "x", "c", "y", "z0", "z1", "z2"]
+    assert [one.forms[0] for one in found] == ["a", "x", "c", "y", "e", "z0", "z1", "z2"]
     assert len({one.sent_id for one in found}) == len(found)
     assert with_offered([], now, before=[]) == now
+    # A comment of the person, and drafts of a session that did not record what was offered, stay.
+    noted = with_comment(drafts[1], "note", "who?")
+    assert with_offered([noted], [now[2]], before=before) == [noted, now[2]]
+    assert with_offered(drafts, before[:4], before=[]) == drafts
 
 
 @pytest.mark.slow
@@ -249,16 +267,18 @@ def test_annotate_offers_the_sentences_of_a_new_text_and_writes_its_own_model(tm
     shutil.copy(foreign, output)
     learning = Relearning(BootstrapCall.load(work, "de"), work, str(output), str(tmp_path / "words.tsv"))
     learning.begin(said.append)
-    assert output.read_bytes() != foreign.read_bytes()
+    # A model that is there stays until something is learned.
+    assert output.read_bytes() == foreign.read_bytes()
+    assert Path(learning.model).read_bytes() == Path(learning.begin().model).read_bytes()
     drafts = list(read_conllu(learning.drafts))
     reviewed = drafts[3].replace(misc=["Reviewed=Yes", *[None] * (len(drafts[3]) - 1)])
     write_conllu([*drafts[:3], reviewed, *drafts[4:]], learning.drafts)
     learning.learned([])
     learned = output.read_bytes()
-    # Started again, with the same text: what was learned stays, though another model was written there.
+    # Started again, with the same text: what was learned stays.
     shutil.copy(foreign, output)
     learning.begin(said.append)
-    assert output.read_bytes() == learned
+    assert Path(learning.model).read_bytes() == learned
     assert not any("other sentences" in line for line in said)
     text.write_text("\n".join(forms[70:85]) + "\n", encoding="utf-8")
     learning.begin(said.append)
@@ -266,6 +286,14 @@ def test_annotate_offers_the_sentences_of_a_new_text_and_writes_its_own_model(tm
     now = list(read_conllu(learning.drafts))
     assert now[3].to_conllu() == reviewed.to_conllu()
     assert {" ".join(one.forms) for one in now if one is not now[3]} == set(forms[70:85])
+    assert Path(learning.model).read_bytes() != learned
+    # Stopped before it was recorded what is offered, it is done again; drafts that were removed come back.
+    learning.offered.unlink()
+    learning.begin()
+    assert [one.to_conllu() for one in read_conllu(learning.drafts)] == [one.to_conllu() for one in now]
+    learning.drafts.unlink()
+    learning.begin()
+    assert {" ".join(one.forms) for one in read_conllu(learning.drafts)} == set(forms[70:85])
 
 
 @pytest.mark.parametrize(
@@ -283,6 +311,21 @@ def test_a_folder_without_a_bootstrap_is_refused(tmp_path, run_cli, name, conten
     outcome = run_cli("annotate", "--work", tmp_path, "-o", tmp_path / "model", *arguments)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert message in outcome.err
+
+
+@pytest.mark.parametrize("name", ["conllu", "conllu.history", "offered.conllu", "words.tsv"])
+def test_files_of_a_session_are_not_overwritten(work, run_cli, name):
+    path = work / f"annotate.de.{name}"
+    before = path.read_bytes() if path.exists() else b"here"
+    path.write_bytes(before)
+    for option in ("--output", "--lexicon"):
+        more = () if option == "--output" else ("-o", work.parent / "model")
+        outcome = run_cli("annotate", "--work", work, option, path, *more)
+        assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+        assert "as a file to read and as one to write" in outcome.err
+    assert path.read_bytes() == before
+    if before == b"here":
+        path.unlink()
 
 
 def test_without_the_extra_it_is_told_what_to_install(tmp_path):

@@ -254,6 +254,19 @@ def test_a_document_that_failed_fails_again():
     assert document[0].forms == ("Hush",)
 
 
+def test_a_document_that_was_interrupted_is_not_cut_short():
+    def sentences():
+        yield Sentence.from_words(["Hush"])
+        raise KeyboardInterrupt
+
+    document = Document(sentences())
+    with pytest.raises(KeyboardInterrupt):
+        len(document)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="interrupted"):
+            len(document)
+
+
 @pytest.mark.parametrize("comments", ["", "# sent_id = old\n# text = a\n"])
 def test_a_sentence_loses_its_id(comments):
     (one,) = Document.from_conllu(f"{comments}1\ta" + "\t_" * 8 + "\n\n")

@@ -84,6 +84,18 @@ def test_empty_nodes_are_left_out(number):
     assert not sentence.multiword_tokens
 
 
+def test_multiword_tokens_with_features_stay():
+    cells = "\t_" * 3
+    (sentence,) = qsproj.Document.from_conllu(
+        f"1-2\tzum{cells}\tTypo=Yes{cells}\tSpaceAfter=No\n1\tzu\t_\tADP\t_\t_\t3\tcase\t_\t_\n"
+        "2\tdem\t_\tDET\t_\t_\t3\tdet\t_\t_\n3\tHaus\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+    )
+    (given,) = qsproj.to_stanza(sentence)
+    (back,) = qsproj.from_stanza([[one | {"lemma": one.get("lemma")} for one in given]])
+    assert [one.form for one in back.multiword_tokens] == ["zum"]
+    assert back.text == sentence.text == "zumHaus"
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

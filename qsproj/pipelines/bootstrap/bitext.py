@@ -48,7 +48,7 @@ def tokenization_arguments(
     They are the spelling of raw text, and either files to learn a tokenizer from, or contractions and tokens
     that raw text divides. As these rarely change with a few more tagged sentences, kept stages stay valid.
     """
-    words = words_shown(tagged, language)
+    words = tokens_shown(tagged, language)
     contractions = words["contractions"]
     arguments = [words.copy() for _ in texts]
     if not raw or language in UNSPACED_LANGUAGES:
@@ -72,7 +72,7 @@ def tokenization_arguments(
     return arguments
 
 
-def words_shown(tagged: Sequence[str], language: str) -> dict[str, Any]:
+def tokens_shown(tagged: Sequence[str], language: str) -> dict[str, Any]:
     """Return files to learn a tokenizer from, or else the contractions that tagged sentences show."""
     sentences = list(read_all(tagged))
     if learns_tokenizer(sentences, language):

@@ -128,7 +128,7 @@ class Bootstrapped:
     """Results of a bootstrap, as files of its workspace; None: not requested."""
 
     model: str
-    base: str  # the model before it learned annotated trees, if these are given; else the same
+    base: str  # the model before it learned annotated sentences, if these are given; else the same
     trees: str  # target sentences of the bitext with the trees that the parser was trained on
     corpora: tuple[AlignedFiles, ...]  # of each bitext: parsed source, tagged target, links
     examples: str | None = None  # target sentences parsed by the model, with the probability of each arc
@@ -142,8 +142,8 @@ class Bootstrapped:
         return training.tagger_inputs(self.corpora, treebanks, language=texts[0].languages[1], **how)
 
     def described_trees(self) -> Iterator[Sentence]:
-        """Yield the training trees, with the lemmas and features that ``base`` gives their words."""
-        describe = partial(load_tags(self.base).with_morphology, anew=True)
+        """Yield the training trees, with the lemmas and features that the model gives their words."""
+        describe = partial(load_tags(self.model).with_morphology, anew=True)
         return chain.from_iterable(map(describe, blocks_of(read_conllu(self.trees), BLOCK)))
 
 
@@ -277,9 +277,9 @@ class _Stages:
             self.sources.append(source)
             self.sides.append((words, links, trees))
             self._untagged.append(AlignedFiles(trees.file, words.files[1], links.file))
-        # Annotated trees are learned last, so that earlier stages are kept, unless they show other words.
-        shown, of_tagged = (bitext.words_shown(one, language) for one in (self._tagged, options.tagged))
-        words_of: Any = {"words_of": self._tagged} if shown != of_tagged else {}
+        # Annotated sentences are learned last, which keeps earlier stages, unless they show other tokens.
+        shown, of_tagged = (bitext.tokens_shown(one, language) for one in (self._tagged, options.tagged))
+        examples: Any = {"token_examples": self._tagged} if shown != of_tagged else {}
         self.tagger = declare(
             training.tag_target,
             corpora=self._untagged,
@@ -287,7 +287,7 @@ class _Stages:
             language=language,
             attached=attached,
             **self._chosen("also", "paragraphs", "seed", *_OF_TAGGER),
-            **words_of,
+            **examples,
         )
 
     def _chosen(self, *names: str) -> dict[str, Any]:
@@ -320,7 +320,7 @@ class _Stages:
         if options.annotated:
             how = {"model": base, "made": made, "treebanks": self._voting, "language": self._language}
             chosen = self._chosen("annotated", "paragraphs", "seed", *_OF_TAGGER)
-            stages.append(model := declare(training.learn_trees, corpora=corpora, **how, **chosen))
+            stages.append(model := declare(training.learn_annotated, corpora=corpora, **how, **chosen))
         examples: tuple[str, ...] = ()
         if suggested_sentences is not None:
             last = declare(
@@ -347,7 +347,7 @@ TITLES = {
     "prior": "parser of the source treebank, its words translated",
     "parser": "target parser, trained on projected trees",
     "model": "one model for raw text",
-    "learned": "annotated trees learned",
+    "learned": "annotated sentences learned",
     "examples": "sample of parsed target text",
 }
 

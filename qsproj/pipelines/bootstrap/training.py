@@ -43,6 +43,7 @@ from qsproj.pipelines.tagging.target_words import (
     target_tokenizer,
     with_target_words,
 )
+from qsproj.pipelines.tagging.type_dictionary import KNOWN
 from qsproj.pipelines.treebanks import Treebank, read_treebanks
 
 # Options of the source models. With 4 epochs of the tagger, UPOS of Wolof was 1.4 points lower (one seed).
@@ -100,18 +101,18 @@ def tag_target(
     language: str,
     attached: Contractions,
     seed: int,
-    words_of: Sequence[str] = (),
+    token_examples: Sequence[str] = (),
 ) -> StageReport:
     """Train a tagger of the target through links; warn if too many words of raw text are not in the bitext.
 
     ``treebanks``: those of each source, if there are several; the source with the largest one comes first.
-    ``attached``: tokens of the bitext that are divided like raw text. ``words_of``: sentences that show words
-    of the target, if not those ``tagged``.
+    ``attached``: tokens of the bitext that are divided like raw text. ``token_examples``: sentences to learn
+    tokens and contractions from, if not those ``tagged``.
     """
     corpora, of_sources = largest_first(corpora, treebanks)
     sentences = list(read_all(tagged))
-    divided = list(read_all(words_of)) if words_of else sentences
-    shown = segmented_sentences(divided, read_conllu(corpora[0].target), language=language)
+    examples = list(read_all(token_examples)) if token_examples else sentences
+    shown = segmented_sentences(examples, read_conllu(corpora[0].target), language=language)
     raw = raw_sentences(text, paragraphs=paragraphs, tagged=shown, language=language, seed=seed)
     projected = project_tags(
         join_same_targets(corpora),
@@ -123,7 +124,7 @@ def tag_target(
         language=language,
         options=TagProjectionOptions(learn_raw=learn_text),
     )
-    tagger = with_target_words(projected.tagger, divided, shown=shown, language=language, seed=seed)
+    tagger = with_target_words(projected.tagger, examples, shown=shown, language=language, seed=seed)
     replace(tagger, contractions={**tagger.contractions, **attached}).save(paths[0])
     figures = {"unshared": dict(projected.tagger.unshared or {}), "contradicted": projected.contradicted}
     warning = (OUT_OF_DOMAIN,) if projected.unknown > FAR_APART else ()
@@ -252,7 +253,7 @@ def tagger_inputs(
 
 
 @stage("learned", version=14)
-def learn_trees(
+def learn_annotated(
     paths: Sequence[Path],
     *,
     model: str,
@@ -278,12 +279,15 @@ def learn_trees(
     )
     learned.save(paths[0], made=made)
     trees = list(filter(has_tree, sentences))
-    return StageReport(line="; ".join(annotated_report(trees, chain.from_iterable(corpora))), figures={})
+    lines = annotated_report(trees, chain.from_iterable(corpora))
+    if columns_of(sentences) and KNOWN not in base.tagger.extractor.class_sets:
+        lines += ("their features and lemmas are not learned: the tagger is of --tagged sentences alone",)
+    return StageReport(line="; ".join(lines), figures={})
 
 
-def columns_of(annotated: Sequence[Sentence]) -> list[str]:
-    """Return which of PROJECTED_COLUMNS annotated sentences teach."""
-    return [column for column in columns_shown(annotated) if column in PROJECTED_COLUMNS]
+def columns_of(annotated: Sequence[Sentence]) -> Sequence[str]:
+    """Return the columns to be learned again, with annotated sentences that show one of them; else none."""
+    return PROJECTED_COLUMNS if set(columns_shown(annotated)) & set(PROJECTED_COLUMNS) else ()
 
 
 @stage("examples", version=10, files=(".conllu", ".suggested.conllu", ".words.tsv"))

@@ -250,7 +250,7 @@ def learn_features(
     links = text.marked
     if links is not None and all(set(mark.values) <= {NONE, UNKNOWN} for mark in links.names):
         links = None
-    tagged = few.sentences if "feats" in columns and "feats" in columns_shown(few.sentences) else ()
+    tagged = [one for one in few.sentences if "feats" in columns and {*one.feats} != {UNSPECIFIED}]
     with_lemmas = "lemma" in columns and bool(few.inflections or lexicon.has_lemmas)
     if not (links or tagged or with_lemmas):
         return None, []

@@ -166,7 +166,7 @@ def tagger_of_links(
     if columns:
         how: Any = {"few": few, "lexicon": lexicon, "columns": columns, "rng": rng, "options": options}
         morphology, _ = learn_features(given.text, given.chosen, given.tags_by(tagger), **how)
-        found = replace(found, morphology=morphology)
+        found = replace(found, morphology=morphology or like.morphology)
     return found
 
 

@@ -192,6 +192,11 @@ class Relearning:
         return self.folder / f"annotate.{self.call.language}.conllu"
 
     @property
+    def offered(self) -> Path:
+        """The path of the sentences that the bootstrap offered when the drafts were written."""
+        return self.drafts.with_suffix(".offered.conllu")
+
+    @property
     def model(self) -> str:
         """The path of the last trained model, of which ``output`` is a copy."""
         return str(self.drafts.with_suffix(".model"))
@@ -201,13 +206,20 @@ class Relearning:
         return str(self.drafts.with_suffix(".words.tsv"))
 
     @property
+    def files(self) -> list[str]:
+        """The paths of the session's files, beside model and lexicon."""
+        history = f"{self.drafts}.history"
+        return [str(self.drafts), history, str(self.offered), self.suggestions]
+
+    @property
     def words(self) -> int:
         return sum(map(len, self._base.text)) if self._base is not None else 0
 
     def begin(self, say: Callable[[str], None] = lambda _: None) -> Bootstrapped:
         """Write drafts, words and model where an earlier session did not; return the bootstrap's files.
 
-        If the bootstrap offers other sentences now, they replace those without an answer.
+        If the bootstrap offers other sentences now, they replace those without an answer. An existing
+        ``output`` is replaced by the first training only.
         """
         options = self.call.options
         made = bootstrap(
@@ -217,20 +229,24 @@ class Relearning:
             suggested_sentences=OFFERED,
             say=say,
         )
-        offered, before = Path(made.suggested or ""), self.drafts.with_suffix(".offered.conllu")
-        is_known = before.exists() and before.read_bytes() == offered.read_bytes()
+        now, before = Path(made.suggested or ""), self.offered
+        is_known = before.exists() and before.read_bytes() == now.read_bytes()
         is_new = not (is_known and self.drafts.exists())
-        if is_new:
-            if self.drafts.exists():
-                say(f"{self.drafts}: other sentences are offered now; they replace those without an answer")
-            files = (self.drafts, offered, before)
-            drafts, now, old = (list(read_conllu(one)) if one.exists() else [] for one in files)
-            write_conllu(with_offered(drafts, now, before=old), self.drafts)
-            copy_to(offered, before)
         for path, source in ((self.suggestions, made.suggested_words), (self.model, made.model)):
             if is_new or not Path(path).exists():
                 copy_to(source or "", path)
-        copy_to(self.model, self.output)
+        if is_new:
+            drafts, old = list[Sentence](), list[Sentence]()
+            if self.drafts.exists():
+                drafts = list(read_conllu(self.drafts))
+                old = list(read_conllu(before)) if before.exists() else []
+            found = with_offered(drafts, list(read_conllu(now)), before=old)
+            if drafts and [one.forms for one in found] != [one.forms for one in drafts]:
+                say(f"{self.drafts}: other sentences are offered now, in place of those without an answer")
+            write_conllu(found, self.drafts)
+            copy_to(now, before)  # last: without it, all of this is done again
+        if not Path(self.output).exists():
+            copy_to(self.model, self.output)
         model = load_text_parser(made.base, remedy="bootstrap again")
         raw = text_to_parse(model, options.text, paragraphs=options.paragraphs, bitext=made.corpora)
         inputs, annotated = made.tagger_inputs(self.call.texts, options), list(read_all(options.annotated))
@@ -269,9 +285,13 @@ class Relearning:
             self.begin()
         assert self._base is not None
         options, base = self.call.options, self._base
+        known = {one.forms for one in annotated}
+        # Features and lemmas of drafts are the model's own.
+        blank = [(UNSPECIFIED,) * len(one) for one in annotated]
+        own = [with_columns(one, feats=cells, lemmas=cells) for one, cells in zip(annotated, blank)]
         learned = learn_answers(
             base.model,
-            [*base.annotated, *annotated],
+            [*(one for one in base.annotated if one.forms not in known), *own],
             read_lexicon(self.lexicon, may_be_empty=True).tags if Path(self.lexicon).exists() else {},
             raw=[sentence.forms for sentence in base.text],
             rng=np.random.default_rng(options.seed),
@@ -293,26 +313,34 @@ class Relearning:
 def with_offered(
     drafts: Sequence[Sentence], offered: Sequence[Sentence], *, before: Sequence[Sentence]
 ) -> list[Sentence]:
-    """Replace drafts without an answer, in order, by the sentences that are offered now.
+    """Replace drafts that nobody has touched, in order, by the sentences that are offered now.
 
-    The others keep their places, to which the history refers. ``before``: sentences that were offered; those
-    that the person has divided, joined or removed are not offered again. A name that another sentence has
-    becomes a number.
+    ``before``: the sentences that were offered, of which the model has changed tags and trees alone. Touched
+    drafts keep their places, to which the history refers. A sentence that is no draft any more, since it was
+    divided or joined, is not offered again. A name that another sentence has becomes a number.
     """
-    marks = (REVIEWED, DECIDED, LINKS)
-    kept = [any(any(misc_values(one, mark)) for mark in marks) for one in drafts]
-    changed = {one.forms for one in before} - {one.forms for one in drafts}
-    known = changed | {one.forms for one, is_kept in zip(drafts, kept) if is_kept}
-    new = [one for one in offered if one.forms not in known]
+    known = {one.forms: _comments(one) for one in before}
+    kept = [
+        known.get(one.forms) != _comments(one)
+        or any(any(misc_values(one, mark)) for mark in (REVIEWED, DECIDED, LINKS))
+        for one in drafts
+    ]
+    left_out = known.keys() - {one.forms for one in drafts}
+    left_out |= {one.forms for one, is_kept in zip(drafts, kept) if is_kept}
+    new = [one for one in offered if one.forms not in left_out]
     places = [at for at, is_kept in enumerate(kept) if not is_kept][: len(new)]
     names = {one.sent_id for one in drafts} - {drafts[at].sent_id for at in places}
     free = (name for name in map(str, count(1)) if name not in names)
-    found, rest = list(drafts), iter(new)
-    for at, one in zip(chain(places, count(len(drafts))), rest):
+    found = list(drafts)
+    for at, one in zip(chain(places, count(len(drafts))), new):
         one = replace(one, sent_id=next(free)) if one.sent_id in names else one
         names.add(one.sent_id)
         found[at : at + 1] = [one]
     return found
+
+
+def _comments(sentence: Sentence) -> list[str]:
+    return [one for one in sentence.comments if "sent_id" not in one]
 
 
 def project_links_by_hand(pair: SentencePair) -> Sentence:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,7 +30,8 @@ from qsproj.pipelines.bootstrap.answers import (
     with_known_tags,
     with_tags,
 )
-from qsproj.pipelines.bootstrap.training import learn_trees, tagger_inputs
+from qsproj.pipelines.bootstrap.training import learn_annotated
+from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 
 
@@ -209,43 +209,65 @@ def test_a_single_sentence_cannot_be_judged_and_teaches_nothing(model, gold):
     assert two.base is not model.base
 
 
-@pytest.mark.parametrize(
-    ("count", "expected"),
-    [
-        (1, "a single annotated tree teaches nothing (give at least 2)"),
-        (20, "fine-tuned on 20 annotated sentences; 20 annotated sentences are in the training bitext: "),
-    ],
-)
-def test_annotated_trees_teach_a_bootstrap_as_answers_do(projected, gold, tmp_path, count, expected):
-    files = {name: str(tmp_path / name) for name in ("base", "trees.conllu", "lexicon")}
-    projected.save(files["base"])
-    write_conllu(gold[:count], files["trees.conllu"])
-    Path(files["lexicon"]).write_text("doch\tADV\n", encoding="utf-8")
-    lexicon = files["lexicon"] if count > 1 else None
-    given = {"text": (), "learn_text": None, "tagged": (), "lexicon": lexicon, "lemmatizer": None}
-    how = {
-        "annotated": (files["trees.conllu"],),
-        "paragraphs": False,
-        "seed": 1,
-        "made": {},
-        "language": "de",
-    }
-    report = learn_trees(
-        [tmp_path / "learned"], model=files["base"], corpora=INPUTS.corpora, treebanks=(), **given, **how
+def stage_learned(model, sentences, tmp_path, lexicon=None):
+    """The report of the last stage of a bootstrap, the model that it made, and the one that it began with."""
+    files = {name: tmp_path / name for name in ("base", "annotated.conllu", "lexicon", "learned")}
+    model.save(files["base"])
+    write_conllu(sentences, files["annotated.conllu"])
+    files["lexicon"].write_text(lexicon or "", encoding="utf-8")
+    given = {"text": (), "learn_text": None, "tagged": (), "lemmatizer": None, "language": "de"}
+    report = learn_annotated(
+        [files["learned"]],
+        model=str(files["base"]),
+        corpora=INPUTS.corpora,
+        treebanks=(),
+        annotated=(str(files["annotated.conllu"]),),
+        lexicon=lexicon and str(files["lexicon"]),
+        paragraphs=False,
+        seed=1,
+        made={},
+        **given,
     )
+    return report, load_model(files["learned"]), load_model(files["base"])
+
+
+def test_a_single_annotated_tree_teaches_a_bootstrap_nothing(projected, gold, tmp_path):
+    report, better, base = stage_learned(projected, gold[:1], tmp_path)
+    assert report.line.startswith("a single annotated tree teaches nothing (give at least 2)")
+    assert np.array_equal(better.tagger.weights, base.tagger.weights)
+    assert np.array_equal(better.base.scorer.weights, base.base.scorer.weights)
+
+
+def test_annotated_sentences_teach_a_bootstrap_as_answers_do(projected, gold, tmp_path):
+    expected = "fine-tuned on 20 annotated sentences; 20 annotated sentences are in the training bitext: "
+    report, better, base = stage_learned(projected, gold[:20], tmp_path)
     assert report.line.startswith(expected)
-    better, base = load_model(tmp_path / "learned"), load_model(files["base"])
-    inputs = tagger_inputs(INPUTS.corpora, (), language="de", **given)
-    raw = [one.forms for one in read_conllu("corpora/de.conllu")]
-    rng = np.random.default_rng(1)
-    same = learn_answers(base, gold[:count], {}, raw=raw, rng=rng, inputs=inputs, columns=["feats", "lemma"])
-    np.testing.assert_array_equal(better.tagger.weights, same.tagger.weights)
-    assert np.array_equal(better.tagger.weights, base.tagger.weights) == (count == 1)
-    scores = [one.base.scores(gold[0]) for one in (base, better)]
-    assert np.allclose(*scores, atol=0.1) == (count == 1)
-    # Features and lemmas are learned, too.
+    before, after = (right(model, gold[20:]) for model in (base, better))
+    assert after[0] > before[0] and after[1] > before[1]
+    # Those of the page are made in the same way.
+    raw, rng = [one.forms for one in read_conllu("corpora/de.conllu")], np.random.default_rng(1)
+    inputs = replace(INPUTS, options=TagProjectionOptions(learn_raw=False))
+    same = learn_answers(base, gold[:20], {}, raw=raw, rng=rng, inputs=inputs)
+    assert np.array_equal(same.tagger.weights, better.tagger.weights)
     assert base.tagger.morphology is None
-    assert (better.tagger.morphology is None) == (count == 1)
+    (words,) = better.tagger.with_morphology([gold[0]], anew=True)
+    assert sum(a == b for a, b in zip(words.feats, gold[0].feats)) > 0.5 * len(words)
+    assert set(words.lemmas) != {"_"}
+
+
+def test_annotated_features_leave_the_lemmas_of_a_lexicon(projected, gold, tmp_path):
+    bare = [with_columns(one, lemmas=["_"] * len(one)) for one in gold[:20]]
+    lexicon = "schlafen\tschläft\tV;PRS;3;SG\n"
+    _, better, _ = stage_learned(projected, bare, tmp_path, lexicon)
+    sentence = Sentence.from_words(["Er", "schläft", "."], upos=["PRON", "VERB", "PUNCT"])
+    (found,) = better.tagger.with_morphology([sentence], anew=True)
+    assert found.lemmas[1] == "schlafen"
+    assert set(found.feats) != {"_"}
+
+
+def test_a_tagger_of_tagged_sentences_alone_learns_no_features(model, gold, tmp_path):
+    report, *_ = stage_learned(model, gold[:3], tmp_path)
+    assert "not learned: the tagger is of --tagged sentences alone" in report.line
 
 
 def test_a_tagger_is_as_sure_after_answers_as_held_out_sentences_are_right(model, gold):

@@ -295,7 +295,7 @@ def test_a_short_line_keeps_what_is_said_of_the_data_of_a_person():
     of_stages = [StageResult(name=name, files=(), report=report) for name in ("words-1", "learned")]
     assert [in_short(one).partition(" (0")[0] for one in of_stages] == [
         "both sides tokenised (1): learned from 2 sentences",
-        "annotated trees learned: learned from 2 sentences; they are in another style",
+        "annotated sentences learned: learned from 2 sentences; they are in another style",
     ]
 
 
