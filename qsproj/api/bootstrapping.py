@@ -102,7 +102,7 @@ def bootstrap(
     text : path, open file, or list of these
         Raw text of the target, one sentence a line, or with ``paragraphs`` running text.
     lexicon : path or open file, optional
-        Words and their possible tags, or lines of UniMorph.
+        Words and their possible tags, or lines of UniMorph, for lemmas.
     annotated : as ``treebank``
         Target sentences with gold trees, learned last, as ``qsproj annotate`` does; ``tagged``: sentences
         with UPOS alone, from which the tagger learns at once.

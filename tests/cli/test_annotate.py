@@ -30,7 +30,7 @@ from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.serve.review import retraining
 from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_tree
 from qsproj.serve.review.draft import Draft
-from qsproj.serve.review.retraining import Relearning, Reviewed, with_offered
+from qsproj.serve.review.retraining import Relearning, Reviewed, still_offered, with_offered
 from tests.cli.test_bootstrap import options
 from tests.serve.client import Client, until
 
@@ -253,6 +253,15 @@ def test_other_sentences_replace_those_without_an_answer():
     noted = with_comment(drafts[1], "note", "who?")
     assert with_offered([noted], [now[2]], before=before) == [noted, now[2]]
     assert with_offered(drafts, before[:4], before=[]) == drafts
+    # Left-over drafts can be replaced later; replaced sentences can be offered again, divided ones cannot.
+    few = with_offered(drafts, now[:3], before=before)
+    assert [one.forms[0] for one in few] == ["a", "x", "c", "d", "e"]
+    rest = still_offered(before, drafts, few, now[:3])
+    assert [one.forms for one in rest] == [("c",), ("d",)]
+    again = with_offered(
+        few, [named("8", "b"), named("9", "y"), named("5", "e", "f")], before=[*now[:3], *rest]
+    )
+    assert [one.forms[0] for one in again] == ["a", "b", "c", "y", "e"]
 
 
 @pytest.mark.slow

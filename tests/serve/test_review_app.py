@@ -417,6 +417,9 @@ def test_an_odd_root_is_confirmed_once_more(page, path):
         refused = page.confirm(told, relations=relations, sure=False)
         assert (refused.status, refused.json["reason"]) == (409, "doubt")
         assert text in refused.json["text"]
+    untagged = {"upos": ["_", *told["upos"][1:]]}
+    refused = page.confirm(told, sure=False, columns=untagged)
+    assert (refused.status, refused.json["text"]) == (409, "word 1 has no tag")
     assert path.read_bytes() == before
     assert page.confirm(told, sure=False).status == 200
     told = page.ask("sentences/1").json

@@ -66,8 +66,10 @@ def check_tree(tree: Tree, words: int, *, known: tuple[str, ...] = ()) -> None:
             check_relation(relation, f" of word {word}")
 
 
-def doubt_about(tree: Tree, others: Iterable[Sentence]) -> str | None:
-    """Return a warning about a relation of the root that is unusual in other trees, or None."""
+def doubt_about(tree: Tree, upos: Sequence[str], others: Iterable[Sentence]) -> str | None:
+    """Return a warning about a word without a tag among others, or about an unusual relation of the root."""
+    if UNSPECIFIED in upos and set(upos) != {UNSPECIFIED}:
+        return f"word {upos.index(UNSPECIFIED) + 1} has no tag"
     pairs = chain.from_iterable(zip(one.heads.tolist()[1:], one.deprels, strict=True) for one in others)
     roots = Counter(relation for head, relation in pairs if head == ROOT)
     del roots[UNSPECIFIED]

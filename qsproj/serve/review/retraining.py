@@ -229,22 +229,24 @@ class Relearning:
             suggested_sentences=OFFERED,
             say=say,
         )
-        now, before = Path(made.suggested or ""), self.offered
-        is_known = before.exists() and before.read_bytes() == now.read_bytes()
+        now = Path(made.suggested or "")
+        is_known = self.offered.exists() and self.offered.read_bytes().startswith(now.read_bytes())
         is_new = not (is_known and self.drafts.exists())
         for path, source in ((self.suggestions, made.suggested_words), (self.model, made.model)):
             if is_new or not Path(path).exists():
                 copy_to(source or "", path)
         if is_new:
-            drafts, old = list[Sentence](), list[Sentence]()
+            drafts, before = list[Sentence](), list[Sentence]()
             if self.drafts.exists():
                 drafts = list(read_conllu(self.drafts))
-                old = list(read_conllu(before)) if before.exists() else []
-            found = with_offered(drafts, list(read_conllu(now)), before=old)
+                before = list(read_conllu(self.offered)) if self.offered.exists() else []
+            offered = list(read_conllu(now))
+            found = with_offered(drafts, offered, before=before)
             if drafts and [one.forms for one in found] != [one.forms for one in drafts]:
                 say(f"{self.drafts}: other sentences are offered now, in place of those without an answer")
             write_conllu(found, self.drafts)
-            copy_to(now, before)  # last: without it, all of this is done again
+            # Last: without it, all of this is done again.
+            write_conllu([*offered, *still_offered(before, drafts, found, offered)], self.offered)
         if not Path(self.output).exists():
             copy_to(self.model, self.output)
         model = load_text_parser(made.base, remedy="bootstrap again")
@@ -298,7 +300,8 @@ class Relearning:
             inputs=base.inputs,
             columns=columns_of(base.annotated),
         )
-        learned.save(self.model)
+        made = {"command": "annotate", "version": __version__, "sentences": len(own), "seed": options.seed}
+        learned.save(self.model, made=made)
         copy_to(self.model, self.output)
         write_lexicon(
             self.suggestions,
@@ -316,8 +319,8 @@ def with_offered(
     """Replace drafts that nobody has touched, in order, by the sentences that are offered now.
 
     ``before``: the sentences that were offered, of which the model has changed tags and trees alone. Touched
-    drafts keep their places, to which the history refers. A sentence that is no draft any more, since it was
-    divided or joined, is not offered again. A name that another sentence has becomes a number.
+    drafts keep their places, to which the history refers, and so do left-over ones. A sentence that was
+    divided or joined is not offered again. A name that another sentence has becomes a number.
     """
     known = {one.forms: _comments(one) for one in before}
     kept = [
@@ -337,6 +340,18 @@ def with_offered(
         names.add(one.sent_id)
         found[at : at + 1] = [one]
     return found
+
+
+def still_offered(
+    before: Sequence[Sentence],
+    drafts: Sequence[Sentence],
+    found: Sequence[Sentence],
+    offered: Sequence[Sentence],
+) -> list[Sentence]:
+    """Return the earlier sentences that are still drafts, or were divided or joined: not those replaced."""
+    replaced = {one.forms for one in drafts} - {one.forms for one in found}
+    known = replaced | {one.forms for one in offered}
+    return [one for one in before if one.forms not in known]
 
 
 def _comments(sentence: Sentence) -> list[str]:

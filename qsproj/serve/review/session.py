@@ -157,8 +157,9 @@ class Session:
     def confirm(
         self, index: int, tree: Tree, *, version: str, sure: bool = True, columns: Columns | None = None
     ) -> None:
-        """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an unusual tree unless ``sure``."""
-        if not sure and (doubt := correction.doubt_about(tree, self.draft.sentences)):
+        """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an unusual one unless ``sure``."""
+        upos = (columns or {}).get("upos", self.belief(index).upos)
+        if not sure and (doubt := correction.doubt_about(tree, upos, self.draft.sentences)):
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
         self._check_links(index, columns or {})
