@@ -54,9 +54,7 @@ OPTIONS = (
     Option("--tagged FILE ...", "target sentences with UPOS, CoNLL-U"),
     Option("--annotated FILE ...", "target sentences with UPOS and trees, at least two"),
     Option("--parsed-source FILE ...", "gold trees of the source side of the bitext"),
-    Option(
-        "--lexicon FILE", "words and tags, WORD TAB TAGS; or for lemmas UniMorph, LEMMA TAB FORM TAB FEATURES"
-    ),
+    Option("--lexicon FILE", "WORD TAB TAGS, or for lemmas UniMorph: LEMMA TAB FORM TAB FEATURES"),
     Option("--lemmatizer NAME", "simplemma: lemmas of some fifty languages"),
     Heading("further outputs"),
     Option("--trees FILE", "the target trees used for training", writes=""),
