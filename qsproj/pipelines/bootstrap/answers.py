@@ -82,7 +82,7 @@ class HeldOutTags:
 
 @dataclass(frozen=True, slots=True)
 class TaggerInputs:
-    """What the tagger of a bootstrap learned from, beside raw text."""
+    """Training data of the tagger of a bootstrap, except raw text."""
 
     corpora: Sequence[AlignedFiles]  # that with the largest treebank first
     tagged: Sequence[Sentence] = ()

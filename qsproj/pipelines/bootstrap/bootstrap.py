@@ -278,8 +278,8 @@ class _Stages:
             self.sides.append((words, links, trees))
             self._untagged.append(AlignedFiles(trees.file, words.files[1], links.file))
         # Annotated sentences are learned last, which keeps earlier stages, unless they show other tokens.
-        shown, of_tagged = (bitext.tokens_shown(one, language) for one in (self._tagged, options.tagged))
-        examples: Any = {"token_examples": self._tagged} if shown != of_tagged else {}
+        of_tagged = bitext.tokens_shown(options.tagged, language)
+        examples: Any = {} if of_tagged.items() <= by_text[0].items() else {"token_examples": self._tagged}
         self.tagger = declare(
             training.tag_target,
             corpora=self._untagged,

@@ -246,7 +246,7 @@ def tagger_inputs(
     learn_text: bool | None,
     language: str,
 ) -> TaggerInputs:
-    """Return what :func:`tag_target` learned from; without raw ``text``, taggers learn from none."""
+    """Return the training data of :func:`tag_target`; without ``text``, taggers learn from no raw text."""
     corpora, _ = largest_first(corpora, treebanks)
     options = TagProjectionOptions(learn_raw=learn_text if text else False)
     return TaggerInputs(corpora, list(read_all(tagged)), lexicon_of(lexicon, lemmatizer, language), options)
@@ -268,6 +268,7 @@ def learn_annotated(
 ) -> StageReport:
     """Teach annotated sentences to the model, as qsproj annotate does; ``how``: see :func:`tagger_inputs`."""
     base, sentences = load_text_parser(model, remedy="bootstrap again"), list(read_all(annotated))
+    columns = columns_of(sentences)
     learned = learn_answers(
         base,
         sentences,
@@ -275,12 +276,12 @@ def learn_annotated(
         raw=[one.forms for one in text_to_parse(base, text, paragraphs=paragraphs, bitext=corpora)],
         rng=np.random.default_rng(seed),
         inputs=tagger_inputs(corpora, treebanks, text=text, **how),
-        columns=columns_of(sentences),
+        columns=columns,
     )
     learned.save(paths[0], made=made)
     trees = list(filter(has_tree, sentences))
     lines = annotated_report(trees, chain.from_iterable(corpora))
-    if columns_of(sentences) and KNOWN not in base.tagger.extractor.class_sets:
+    if columns and KNOWN not in base.tagger.extractor.class_sets:
         lines += ("their features and lemmas are not learned: the tagger is of --tagged sentences alone",)
     return StageReport(line="; ".join(lines), figures={})
 

@@ -236,17 +236,7 @@ class Relearning:
             if is_new or not Path(path).exists():
                 copy_to(source or "", path)
         if is_new:
-            drafts, before = list[Sentence](), list[Sentence]()
-            if self.drafts.exists():
-                drafts = list(read_conllu(self.drafts))
-                before = list(read_conllu(self.offered)) if self.offered.exists() else []
-            offered = list(read_conllu(now))
-            found = with_offered(drafts, offered, before=before)
-            if drafts and [one.forms for one in found] != [one.forms for one in drafts]:
-                say(f"{self.drafts}: other sentences are offered now, in place of those without an answer")
-            write_conllu(found, self.drafts)
-            # Last: without it, all of this is done again.
-            write_conllu([*offered, *still_offered(before, drafts, found, offered)], self.offered)
+            self._offer(list(read_conllu(now)), say)
         if not Path(self.output).exists():
             copy_to(self.model, self.output)
         model = load_text_parser(made.base, remedy="bootstrap again")
@@ -254,6 +244,18 @@ class Relearning:
         inputs, annotated = made.tagger_inputs(self.call.texts, options), list(read_all(options.annotated))
         self._base = _Base(made, model, inputs, annotated, list(raw))
         return made
+
+    def _offer(self, offered: Sequence[Sentence], say: Callable[[str], None]) -> None:
+        """Write the drafts, and record what is offered last: without the record, this is done again."""
+        drafts, before = list[Sentence](), list[Sentence]()
+        if self.drafts.exists():
+            drafts = list(read_conllu(self.drafts))
+            before = list(read_conllu(self.offered)) if self.offered.exists() else []
+        found = with_offered(drafts, offered, before=before)
+        if drafts and [one.forms for one in found] != [one.forms for one in drafts]:
+            say(f"{self.drafts}: other sentences are offered now, in place of those without an answer")
+        write_conllu(found, self.drafts)
+        write_conllu([*offered, *still_offered(before, drafts, found, offered)], self.offered)
 
     def __call__(self, given: Reviewed) -> Retrained:
         """Learn from the reviewed sentences, parse the rest, and list words anew; the page comes first."""
