@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from qsproj.cli.main import main
-from qsproj.corpus.conllu import read_conllu, write_conllu
-from qsproj.corpus.editing import comment_value
+from qsproj.corpus.conllu import conllu_output, read_conllu, write_conllu
+from qsproj.corpus.editing import comment_value, with_columns, with_tree
 from qsproj.corpus.language.lexicon import SUGGESTIONS_HEADER, read_lexicon
+from qsproj.corpus.text import without_spaces
 from qsproj.evaluation.attachment import attachment_scores
 from qsproj.models.parser import load_parser
 from qsproj.models.storage import load_archive
@@ -574,19 +575,27 @@ def test_text_of_a_script_without_spaces_that_has_spaces(made, tmp_path, run_cli
     """The words are those of the bitext; the model cuts text that is written as usual."""
     words = options(tmp_path)
     target = tmp_path / "de.txt"
-    lines = [in_kana(" ".join(one.forms)) for one in read_conllu(CORPORA / "de.conllu")]
+    trees = list(read_conllu(CORPORA / "de.conllu"))
+    lines = [in_kana(" ".join(one.forms)) for one in trees]
     target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (text := tmp_path / "raw.txt").write_text(lines[0].replace(" ", "") + "\n", encoding="utf-8")
     words = ["ja" if word == "de" else word for word in words]
-    outcome = run_cli("bootstrap", "--verbose", *words, "--work", made[0] / "work", "--text", text)
-    assert outcome.code == 0, outcome.err
+    few = tmp_path / "few.conllu"
+    with conllu_output(few) as write:
+        for tree, line in zip(trees[:4], lines, strict=False):
+            cut = without_spaces(line.split(), sent_id=tree.sent_id)
+            write(with_columns(with_tree(cut, tree.heads, tree.deprels), upos=tree.upos))
     expected = [tuple(line.split()) for line in lines]
-    parsed = run_cli(
-        "parse", "-m", tmp_path / "model", stdin="".join(f"{''.join(one)}\n" for one in expected)
-    )
-    found = [one.forms for one in read_conllu_text(parsed.out, tmp_path)]
-    right = sum(one == other for one, other in zip(found, expected, strict=True))
-    assert right > 0.7 * len(expected)
+    # Few trees alone would cut the bitext and the text wrongly.
+    for more in ((), ("--annotated", few)):
+        outcome = run_cli("bootstrap", "--verbose", *words, "--work", made[0] / "work", "--text", text, *more)
+        assert outcome.code == 0, outcome.err
+        parsed = run_cli(
+            "parse", "-m", tmp_path / "model", stdin="".join(f"{''.join(one)}\n" for one in expected)
+        )
+        found = [one.forms for one in read_conllu_text(parsed.out, tmp_path)]
+        right = sum(one == other for one, other in zip(found, expected, strict=True))
+        assert right > 0.7 * len(expected)
 
 
 def test_sides_that_do_not_translate_each_other_are_told(tmp_path, run_cli):

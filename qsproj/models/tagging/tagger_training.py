@@ -253,11 +253,12 @@ def train_segmentation_reranker(
     It learns from segmentations of parts of a treebank by tokenisers of the others; None without errors.
     """
     examples = [one for one in treebank if UNSPECIFIED not in one.upos]
+    untagged = [one for one in treebank if UNSPECIFIED in one.upos]
     shown = [(one, text) for one in examples if (text := tokenized_text(one, language)) is not None]
     if len(shown) < FOLDS:
         return None
     for fold in range(FOLDS):
-        rest = [one for at, (one, _) in enumerate(shown) if at % FOLDS != fold]
+        rest = [*(one for at, (one, _) in enumerate(shown) if at % FOLDS != fold), *untagged]
         tokenizer = train_tokenizer(rest, rng=rng, language=language)
         for one, text in shown[fold::FOLDS]:
             for way, _ in tokenizer.segmentations(text.text, SEGMENTATIONS)[:LEARNED]:

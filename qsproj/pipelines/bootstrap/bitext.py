@@ -41,17 +41,26 @@ LEAST_RATIO = 1.15
 
 
 def tokenization_arguments(
-    tagged: Sequence[str], language: str, *, raw: Sequence[str], texts: Sequence[SourceText]
+    tagged: Sequence[str],
+    sentences: Sequence[Sentence],
+    language: str,
+    *,
+    raw: Sequence[str],
+    texts: Sequence[SourceText],
 ) -> list[dict[str, Any]]:
     """Return arguments of :func:`tokenize_bitext` for each text: how its target side is tokenised.
 
     They are the spelling of raw text, and either files to learn a tokenizer from, or contractions and tokens
     that raw text divides. As these rarely change with a few more tagged sentences, kept stages stay valid.
+    ``sentences``: those of the files ``tagged``.
     """
-    words = tokens_shown(tagged, language)
+    if language in UNSPACED_LANGUAGES:
+        starts = [[target for _, target in islice(text.pairs(), LOOKED_AT)] for text in texts]
+        return [tokens_shown(tagged, sentences, language, has_spaces=are_parted(start)) for start in starts]
+    words = tokens_shown(tagged, sentences, language)
     contractions = words["contractions"]
     arguments = [words.copy() for _ in texts]
-    if not raw or language in UNSPACED_LANGUAGES:
+    if not raw:
         return arguments
     with ExitStack() as files:
         lines = list(chain.from_iterable(files.enter_context(open_text(path)) for path in raw))
@@ -72,10 +81,14 @@ def tokenization_arguments(
     return arguments
 
 
-def tokens_shown(tagged: Sequence[str], language: str) -> dict[str, Any]:
-    """Return files to learn a tokenizer from, or else the contractions that tagged sentences show."""
-    sentences = list(read_all(tagged))
-    if learns_tokenizer(sentences, language):
+def tokens_shown(
+    tagged: Sequence[str], sentences: Sequence[Sentence], language: str, *, has_spaces: bool = False
+) -> dict[str, Any]:
+    """Return files to learn a tokenizer from, or else the contractions that their sentences show.
+
+    ``has_spaces``: the text of an unspaced script has spaces, which few sentences cannot improve.
+    """
+    if learns_tokenizer(sentences, language, has_spaces=has_spaces):
         return {"tagged": tagged, "contractions": {}}
     return {"tagged": (), "contractions": known_contractions(language, sentences)}
 

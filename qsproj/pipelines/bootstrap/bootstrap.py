@@ -13,7 +13,7 @@ from qsproj.alignment.unspaced import SIDES
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import Contractions
 from qsproj.corpus.files import digest_of, write_json
-from qsproj.corpus.formats import read_alignments
+from qsproj.corpus.formats import read_alignments, read_all
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
@@ -245,7 +245,9 @@ class _Stages:
         self.sources, self.sides = list[Stage](), list[tuple[Stage, Stage, Stage]]()
         self._untagged = list[AlignedFiles]()
         raw, attached = () if options.alignment else options.text, dict[str, tuple[str, ...]]()
-        by_text = bitext.tokenization_arguments(self._tagged, language, raw=raw, texts=texts)
+        tagged = list(read_all(options.tagged))
+        shown = [*tagged, *read_all(options.annotated)]
+        by_text = bitext.tokenization_arguments(self._tagged, shown, language, raw=raw, texts=texts)
         # Names of the stages of one bitext among several.
         self._labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
         for number, (text, tokenization, label) in enumerate(zip(texts, by_text, self._labels, strict=True)):
@@ -278,8 +280,9 @@ class _Stages:
             self.sides.append((words, links, trees))
             self._untagged.append(AlignedFiles(trees.file, words.files[1], links.file))
         # Annotated sentences are learned last, which keeps earlier stages, unless they show other tokens.
-        of_tagged = bitext.tokens_shown(options.tagged, language)
-        examples: Any = {} if of_tagged.items() <= by_text[0].items() else {"token_examples": self._tagged}
+        of_tagged = bitext.tokens_shown(options.tagged, tagged, language)
+        of_both = bitext.tokens_shown(self._tagged, shown, language)
+        examples: Any = {} if of_tagged == of_both else {"token_examples": self._tagged}
         self.tagger = declare(
             training.tag_target,
             corpora=self._untagged,

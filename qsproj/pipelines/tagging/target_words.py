@@ -25,8 +25,10 @@ FEWEST_TO_TOKENIZE = 200  # minimum to learn a tokenizer; with fewer, rules and 
 MOST_SEGMENTED = 2000  # most sentences split at spaces to learn to segment a script without spaces
 
 
-def learns_tokenizer(tagged: Sequence[Sentence], language: str | None) -> bool:
-    return (len(tagged) >= FEWEST_TO_TOKENIZE or language in UNSPACED_LANGUAGES) and shows_tokens(tagged)
+def learns_tokenizer(tagged: Sequence[Sentence], language: str | None, *, has_spaces: bool = False) -> bool:
+    """Return whether to learn a tokenizer; ``has_spaces``: the text of an unspaced script has spaces."""
+    is_needed = language in UNSPACED_LANGUAGES and not has_spaces
+    return (len(tagged) >= FEWEST_TO_TOKENIZE or is_needed) and shows_tokens(tagged)
 
 
 def target_tokenizer(tagged: Sequence[Sentence], *, language: str | None, seed: int) -> Tokenizer | None:
@@ -38,14 +40,14 @@ def target_tokenizer(tagged: Sequence[Sentence], *, language: str | None, seed: 
 def segmented_sentences(
     tagged: Sequence[Sentence], words: Iterable[Sentence], *, language: str | None
 ) -> Sequence[Sentence]:
-    """Return sentences that show word boundaries: the tagged ones or, in scripts without spaces, ``words``.
+    """Return sentences that show word boundaries: ``tagged`` and, if few in unspaced scripts, also ``words``.
 
-    Spaces between these are removed, as in the text to be parsed.
+    Spaces between ``words`` are removed, as in the text to be parsed.
     """
-    if tagged or language not in UNSPACED_LANGUAGES:
+    if len(tagged) >= FEWEST_TO_TOKENIZE or language not in UNSPACED_LANGUAGES:
         return tagged
     first = enumerate(islice(words, MOST_SEGMENTED), start=1)
-    return [without_spaces(one.forms, sent_id=str(number)) for number, one in first]
+    return [*tagged, *(without_spaces(one.forms, sent_id=str(number)) for number, one in first)]
 
 
 def target_reader(
