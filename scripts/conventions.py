@@ -1,8 +1,8 @@
 """Write what UD publishes about the conventions of languages: python -m scripts.conventions DOCS AUTOMATION.
 
 DOCS is a clone of https://github.com/UniversalDependencies/docs, whose folder treebanks/ has a page of statistics for each
-UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *my*, *not*, *of*, *be*, compounds
-and *living* in *living water*, which have verbs for adjectives, and where reflexive pronouns are expletives: a line has the
+UPOS, feature and relation of each treebank. conventions.tsv shows how languages annotate *a*, *my*, *not*, *of*, *be*,
+compounds and *living* in *living water*, which have verbs for adjectives, and where reflexive pronouns are expletives: a line has the
 English tag and relation, those of other languages, and the languages. Where a line has FEATS in place of the relation, as
 of *written*, *writing* and *which*, such words may have either tag. A language counts with at least LEAST words of the
 class, in all its treebanks together. Such lines end with "published"; those that end with "counted" were counted in
@@ -23,6 +23,7 @@ from typing import Any
 
 from qsproj.pipelines.tagging.conventions import (
     ANY,
+    ARTICLES,
     BE,
     COMPOUNDS,
     EXPLETIVE,
@@ -58,6 +59,7 @@ OF_TAG = r"POS Tags: `(\w+)`\n[\s\S]*? types \(\d+%\) and (\d+) `"
 OF_VALUE = r"### `(\w+)`\n(?:(?!###)[\s\S])*?\* `{}` \((\d+);"
 OF_HEAD = r"<tt><a[^>]*>{}</a></tt>-<tt><a[^>]*>(\w+)</a></tt> \((\d+);"
 OF_PAIR = OF_HEAD.format(r"\w+")
+OF_LEMMA = r">(\w+)</a></tt> (\d+)"
 # Ratio of predicates of verbs to auxiliaries, in a language where *be* is a verb; of particles that are marks
 # to those that are adverbials, in one whose word for *not* is a mark.
 RATIO = 10
@@ -66,6 +68,8 @@ COMPOUND = 0.2
 # Least share of expletive pronouns among words, in a language where reflexive ones are expletive; in English
 # .0033. Least share of these pronouns with a verb as head: Norwegian *det* has other heads, too.
 EXPLETIVES, OF_VERBS = 0.007, 0.9
+# Share of the words that are the numeral *one*, in a language that has it for *a*; in Korean, without articles, .0017.
+ONES = 0.003
 # By language, counts of UPOS.
 Counts = defaultdict[str, Counter[str]]
 
@@ -124,6 +128,11 @@ def conventions(docs: Path) -> list[str]:
         if of.total() >= LEAST_MODIFIERS and of.total() >= RATIO * auxiliaries[language].total():
             for one in BE:
                 found[one.name, "VERB", HEAD].append(language)
+    of_ones = ones(docs)
+    for language, of in words.items():
+        if of["NUM"] >= LEAST:
+            annotation = ARTICLES.becomes if of_ones.get(language, 0.0) >= ONES else ARTICLES.own
+            found[ARTICLES.name, *annotation].append(language)
     for language, share in compounds(docs).items():
         for one in COMPOUNDS:
             annotation = one.own if share > COMPOUND else one.becomes
@@ -169,6 +178,26 @@ def compounds(docs: Path) -> dict[str, float]:
     for name, of in of_treebanks.items():
         if of.total() >= LEAST_MODIFIERS:
             shares[name.split("_")[0]].append(of["compound"] / of.total())
+    return {language: mean(of) for language, of in shares.items()}
+
+
+def ones(docs: Path) -> dict[str, float]:
+    """Return the share of the commonest numeral among words, by language: the mean of its treebanks.
+
+    Pages show it if the word has another UPOS, too; it must be NUM in most cases.
+    """
+    shares = defaultdict[str, list[float]](list)
+    for path in sorted(docs.glob("treebanks/*/*-pos-NUM.md")):
+        page, treebank = path.read_text(encoding="utf-8"), path.name.partition("-pos-")[0]
+        first = re.search(r"frequent `NUM` lemmas: *([^,،、\s]+)", page)
+        also = first and re.search(rf"ambiguous lemmas:.*?[ ,]{re.escape(first[1])} \(([^)]*)\)", page)
+        if not also:
+            continue
+        of = {tag: int(number) for tag, number in re.findall(OF_LEMMA, also[1])}
+        pages = (one.read_text(encoding="utf-8") for one in path.parent.glob(f"{treebank}-pos-*.md"))
+        total = sum(int(number) for page in pages for _, number in re.findall(OF_TAG, page))
+        if max(of, key=of.__getitem__) == "NUM":
+            shares[path.parent.name.split("_")[0]].append(of["NUM"] / total)
     return {language: mean(of) for language, of in shares.items()}
 
 
