@@ -102,12 +102,12 @@ class UntaggedError(SentenceError):
 
 
 class MissingTreeError(SentenceError):
-    """A sentence without any head where a tree is required."""
+    """A sentence with words without a head where a whole tree is required."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: int) -> None:
         super().__init__(
-            found="a sentence without heads",
-            expected="a tree in the old style, which a converter reads",
+            found=f"{pluralise(words, 'word')} without a head",
+            expected="a whole tree in the old style, which a converter reads",
             remedy="parse it first (qsproj parse)",
         )
 

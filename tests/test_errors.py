@@ -23,7 +23,7 @@ from qsproj.errors import (
         UsageError("no file"),
         DataError("a.conllu", 3, found="a tab", expected="ten columns", remedy="add them"),
         SentenceLengthError(1001, 1000),
-        MissingTreeError(),
+        MissingTreeError(2),
         WrongTypeError("found 3 (int)"),
     ],
     ids=lambda error: type(error).__name__,

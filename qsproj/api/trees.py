@@ -64,7 +64,7 @@ def convert(
     """Convert trees to another annotation style, by rules or by a trained converter.
 
     Raises DataError when rules find few relations of UD; UsageError when the style is unknown;
-    MissingTreeError when a sentence for a converter has no head.
+    MissingTreeError when a word of a sentence for a converter has no head.
 
     Parameters
     ----------

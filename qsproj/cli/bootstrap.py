@@ -145,7 +145,8 @@ def run(options: argparse.Namespace) -> None:
             _report_unused(workspace, clean=options.clean)
     written = [options.output, options.trees, options.suggest, options.suggest_words, options.report]
     text = options.text[0] if options.text else "TEXT"
-    following = f"qsproj parse -m {shlex.quote(options.output)} {shlex.quote(text)} -o parsed.conllu"
+    running = " --paragraphs" if options.text and options.paragraphs else ""
+    following = f"qsproj parse -m {shlex.quote(options.output)} {shlex.quote(text)}{running} -o parsed.conllu"
     say(f"wrote {', '.join(filter(None, written))}; next: {following}")
 
 

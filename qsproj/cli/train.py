@@ -1,7 +1,7 @@
 """Train a dependency parser on one or more treebanks.
 
 Treebanks are CoNLL-U (plain, .gz, .xz, .bz2, .zip). Trees may be partial: training sums over missing heads
-(HEAD is _).
+(HEAD is _); --objective eg and --joint-tags leave such sentences out.
 """
 
 import argparse

@@ -122,6 +122,9 @@ UNSPACED_LANGUAGES = frozenset(
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
 # Words are separated below this mean of letters between spaces: Chinese words have 1.7, clauses 9 to 13.
 _PARTED = 7.0
+# Fewest gaps between words, and most letters a chunk, of text with spaces between words; others are chance.
+_FEWEST_GAPS, _LONGEST_CHUNK = 10, 5.0
+_ZERO_WIDTH_SPACE = "\u200b"  # separates words in Thai, Lao, Khmer and Burmese
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
 
@@ -230,6 +233,8 @@ def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
 
 def normalise(line: str, language: str) -> str:
     """Return the normalised text for :func:`tokenize`: single spaces, detached clitics joined."""
+    if language in UNSPACED_LANGUAGES:
+        line = line.replace(_ZERO_WIDTH_SPACE, " ")
     text = without_unseen_words(_SPACES.sub(" ", line.lstrip(BYTE_ORDER_MARK)).strip(" "))
     if "&" in text and (undone := _without_escapes(text)) is not None:
         text = undone
@@ -300,6 +305,18 @@ def read_text(
         yield sentence_from_tokens(pairs, text, sent_id=str(number), begins_paragraph=begins)
 
 
+def read_separated(lines: Iterable[str], language: str | None, *, name: str = "text") -> Iterator[Sentence]:
+    """Yield sentences as :func:`read_text`, with the words that spaces separate in a script without them."""
+    for number, line, begins in numbered(lines):
+        try:
+            check_has_spaces(line, language, name=name, number=number)
+        except DataError as error:
+            raise error.with_remedy("put spaces between the words of all lines, or of none") from error
+        text = normalise(line, language or "")
+        words = [(word, (word,)) for word in text.split(" ")]
+        yield sentence_from_tokens(words, text, sent_id=str(number), begins_paragraph=begins)
+
+
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text, which end at line feeds alone, as those of files do."""
     return text.removesuffix("\n").split("\n") if text else []
@@ -348,7 +365,7 @@ def is_blank(line: str) -> bool:
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
     """Raise DataError for a line without spaces between words; ``number``: its line number."""
     longest = max(map(len, UNSPACED.findall(line)), default=0)
-    without_space = language in UNSPACED_LANGUAGES and len(line.split()) == 1
+    without_space = language in UNSPACED_LANGUAGES and len(line.replace(_ZERO_WIDTH_SPACE, " ").split()) == 1
     if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
         found = f"{longest} letters without a space, in a script without spaces between words"
         remedy = "train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries"
@@ -359,6 +376,19 @@ def are_parted(lines: Iterable[str]) -> bool:
     """Return whether words are separated by spaces in lines of a script without spaces."""
     stretches = [len(stretch) for line in lines for stretch in UNSPACED.findall(line)]
     return sum(stretches) < _PARTED * len(stretches)
+
+
+def are_separated(lines: Iterable[str]) -> bool:
+    """Return whether lines of a script without spaces have them between words: chunks of a few letters.
+
+    A few spaces, such as those around Latin letters, are no evidence.
+    """
+    gaps = chunks = letters = 0
+    for line in lines:
+        own = [chunk for chunk in line.replace(_ZERO_WIDTH_SPACE, " ").split() if UNSPACED.search(chunk)]
+        gaps, chunks = gaps + len(own[1:]), chunks + len(own)
+        letters += sum(map(str.isalpha, "".join(own)))
+    return gaps >= _FEWEST_GAPS and letters < _LONGEST_CHUNK * chunks
 
 
 def rule_starts(text: str, language: str | None) -> list[bool] | None:

@@ -10,11 +10,12 @@ from qsproj.corpus.editing import line_of, with_comment
 from qsproj.corpus.pairs.aligned import check_same_words
 from qsproj.corpus.pairs.pairing import BY_ID, pair_sentences
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import MissingTreeError, NothingToLearnError, SentenceLengthError, listed_first, pluralise
+from qsproj.errors import NothingToLearnError, SentenceLengthError, listed_first, pluralise
 from qsproj.models.converter.converter import (
     Conversion,
     Converter,
     ConverterReport,
+    check_has_whole_tree,
     converted_sentence,
     train_converter,
 )
@@ -85,12 +86,11 @@ def train_adaptation(
 
 
 def convert_treebank(converter: Converter, sentences: Iterable[Sentence]) -> Iterator[ConvertedSentence]:
-    """Convert each sentence to the target style; too long ones are unchanged. SentenceError without heads."""
+    """Convert each tree to the target style; too long ones are unchanged. MissingTreeError without heads."""
     known = {bare_relation(relation) for relation in converter.relations.relations}
     left, long = Counter[str](), 0
     for sentence in track(sentences, "converting", unit="sentence"):
-        if not has_tree(sentence):
-            raise MissingTreeError
+        check_has_whole_tree(sentence)
         if len(sentence) > MAX_WORDS:
             long += 1
             yield ConvertedSentence(sentence, None, 0.0)

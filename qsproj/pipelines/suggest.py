@@ -16,8 +16,9 @@ from qsproj.conventions import ROOT, Floats
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.messages import check_type
-from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.errors import DataError, MissingTreeError, UsageError, pluralise
+from qsproj.corpus.sentence import Sentence
+from qsproj.errors import DataError, UsageError, pluralise
+from qsproj.models.converter.converter import check_has_whole_tree
 from qsproj.models.parser import Parser
 from qsproj.progress import notice, track
 
@@ -84,11 +85,11 @@ class Candidate:
 
 
 def candidates_of(parser: Parser, sentences: Iterable[Sentence]) -> list[Candidate]:
-    """Return sentences with their uncertainties; MissingTreeError when a converter finds no tree."""
+    """Return sentences with their uncertainties; MissingTreeError for a converter without a whole tree."""
     candidates = []
     for sentence in track(sentences, "parsing", unit="sentence"):
-        if "heads" in parser.reads and not has_tree(sentence):
-            raise MissingTreeError
+        if "heads" in parser.reads:
+            check_has_whole_tree(sentence)
         candidates.append(Candidate(sentence, word_uncertainties(parser, sentence)))
     return candidates
 

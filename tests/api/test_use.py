@@ -156,7 +156,7 @@ def test_a_converter_is_trained_and_used(english, tmp_path):
     assert (converted.heads[1:-1] == len(converted)).mean() > 0.8
     converter.save(tmp_path / "converter")
     assert same([converted], [qsproj.load_model(tmp_path / "converter").parse(english[30])])
-    with pytest.raises(qsproj.QsprojError, match="without heads"):
+    with pytest.raises(qsproj.QsprojError, match="without a head"):
         converter.convert_sentence(without_trees(english[:1])[0])
 
 

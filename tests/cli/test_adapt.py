@@ -145,7 +145,7 @@ def test_trees_without_heads_are_refused(run_cli, folder, tmp_path):
         outcome = run_cli("adapt", "--source", pair[0], "--target", pair[1], "-o", tmp_path / "m")
         assert_refused(outcome, part)
     outcome = run_cli("convert", "-m", folder / "converter", bare)
-    assert_refused(outcome, f"{bare}:1: found a sentence without heads", "parse it first")
+    assert_refused(outcome, f"{bare}:1: found 7 words without a head", "parse it first")
 
 
 def test_options_that_do_not_go_together_are_refused(run_cli, folder, tmp_path):

@@ -177,9 +177,9 @@ def test_a_converter_without_a_tree_to_convert_is_one_line(run_cli, converter, t
     bare = tmp_path / "bare.conllu"
     bare.write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n1\tb\t_\tX\t_\t_\t_\t_\t_\t_\n\n")
     outcome = run_cli("suggest", "-m", converter, bare)
-    expected = "a tree in the old style, which a converter reads; parse it first (qsproj parse)"
+    expected = "a whole tree in the old style, which a converter reads; parse it first (qsproj parse)"
     assert outcome.code == 2
-    assert outcome.err == f"qsproj suggest: {bare}:3: found a sentence without heads, expected {expected}\n"
+    assert outcome.err == f"qsproj suggest: {bare}:3: found 1 word without a head, expected {expected}\n"
 
 
 def test_suggestions_can_be_evaluated_against_gold(run_cli, models, tmp_path):

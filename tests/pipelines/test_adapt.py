@@ -52,8 +52,10 @@ def test_the_least_sure_come_first_by_the_word(sentences):
 
 def test_nothing_to_convert_is_said():
     bare = make_sentence("a b", "X X")
-    with pytest.raises(MissingTreeError, match="without heads"):
-        list(convert_treebank(Converter.untrained(), [make_sentence("a", "X", [0], "root"), bare]))
+    partial = make_sentence("a b", "X X", [0, -1], "root _")
+    for headless, found in ((bare, "2 words without a head"), (partial, "1 word without a head")):
+        with pytest.raises(MissingTreeError, match=found):
+            list(convert_treebank(Converter.untrained(), [make_sentence("a", "X", [0], "root"), headless]))
     with pytest.raises(UsageError, match="no source sentence has a head"):
         train_adaptation([(bare, bare)], rng=np.random.default_rng(1))
 

@@ -38,6 +38,8 @@ class Recognised:
         """Return the language of the text if it is not that of a code; None if it is, or without evidence."""
         if self.words < LEAST_WORDS:
             return None
+        if self.is_unspaced and _THREE_LETTERS.fullmatch(code):
+            return None  # a language whose script is not known here
         if self.is_unspaced != (code in UNSPACED_LANGUAGES):
             return OTHER_SCRIPT
         return other_than(code, self.shares)

@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from qsproj.conventions import Floats, Heads, Rng, Scores, Weights, frozen_heads
+from qsproj.conventions import NO_HEAD, Floats, Heads, Rng, Scores, Weights, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
@@ -53,6 +53,12 @@ class Conversion:
     heads: Heads
     relations: tuple[str, ...]
     probabilities: Floats
+
+
+def check_has_whole_tree(sentence: Sentence) -> None:
+    """Raise MissingTreeError unless each word has a head."""
+    if headless := int((sentence.heads[1:] == NO_HEAD).sum()):
+        raise MissingTreeError(headless)
 
 
 @dataclass(frozen=True)
@@ -96,9 +102,7 @@ class Converter(Parser):
     reads = ("forms", "upos", "heads", "deprels")
 
     def check_input(self, sentence: Sentence) -> None:
-        check_sentence(sentence)
-        if not has_tree(sentence):
-            raise MissingTreeError
+        check_has_whole_tree(check_sentence(sentence))
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         source = self.encode(sentence)
@@ -128,7 +132,7 @@ class Converter(Parser):
     def convert_sentence(
         self, sentence: Sentence, *, decode: str = "mbr", confidence: bool = False
     ) -> Sentence:
-        """Return the sentence with its tree converted; MissingTreeError when it has no head at all."""
+        """Return the sentence with its tree converted; MissingTreeError when a word has no head."""
         self.check_input(sentence)
         return converted_sentence(sentence, self.convert(sentence, decode=decode), confidence=confidence)
 

@@ -6,10 +6,11 @@ tokens. The rules' decision is a feature, so that a few sentences show where the
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,9 @@ from qsproj.models import schema
 from qsproj.models.chains import packed_chain, stored_chain
 
 Words = tuple[str, ...]
+LOOKED_AT = 100  # lines that show whether spaces separate words
 STEM = "*"
+LEAST_SHARE = 0.2  # least share of multiword tokens in the token types that a rule fits
 # Letters of the stem that a rule may require at either side, so that it does not fit everywhere.
 CONTEXT = 3
 # A token and its words, then those of a line.
@@ -85,27 +88,60 @@ class Expansions:
 
 
 def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
-    """Learn from a treebank's multiword tokens and their words; the result does not depend on their order."""
+    """Learn from a treebank's tokens and their words; the result does not depend on their order.
+
+    Rules are for tokens that are not in the table. Those that fit mostly tokens of one word are left out.
+    """
     seen: dict[str, Counter[Words]] = {}
+    single = set[str]()
     for token, words in tokens:
-        seen.setdefault(token.lower(), Counter())[tuple(word.lower() for word in words)] += 1
+        if len(words) == 1:
+            single.add(token.lower())
+        else:
+            seen.setdefault(token.lower(), Counter())[tuple(word.lower() for word in words)] += 1
     table = {token: _most_common(seen[token]) for token in sorted(seen)}
+    stems: dict[Words, set[str]] = {}
+    for words in table.values():
+        for at, word in enumerate(words):
+            if word.isalpha():
+                stems.setdefault(_without(words, at), set()).add(word)
     votes: dict[tuple[str, str], Counter[Words]] = {}
     for token, words in table.items():
-        # Each type votes once: rules are for tokens that are not in the table.
-        for prefix, suffix, parts in _rules_of(token, words):
-            votes.setdefault((prefix, suffix), Counter())[parts] += 1
-    return Expansions(table, {affixes: _most_common(votes[affixes]) for affixes in sorted(votes)})
+        for prefix, suffix, parts in _rules_of(token, words, stems):
+            votes.setdefault((prefix, suffix), Counter())[parts] += 1  # one of each type
+    lengths, whole = {(len(prefix), len(suffix)) for prefix, suffix in votes}, Counter[tuple[str, str]]()
+    for token in single:
+        cuts = [(front, len(token) - back) for front, back in lengths if front + back < len(token)]
+        whole.update(votes.keys() & {(token[:front], token[end:]) for front, end in cuts})
+    rules = {
+        affixes: _most_common(counts)
+        for affixes, counts in sorted(votes.items())
+        if counts.total() >= LEAST_SHARE * (counts.total() + whole[affixes])
+    }
+    return Expansions(table, rules)
+
+
+def _without(words: Words, at: int) -> Words:
+    return (*words[:at], STEM, *words[at + 1 :])
 
 
 def _most_common(counts: Counter[Words]) -> Words:
     return min(counts.items(), key=lambda item: (-item[1], item[0]))[0]
 
 
-def _rules_of(token: str, words: Words) -> Iterable[tuple[str, str, Words]]:
-    """Yield prefixes and suffixes with the words of such a token, in which STEM is the part between."""
+def _rules_of(
+    token: str, words: Words, stems: Mapping[Words, Collection[str]]
+) -> Iterable[tuple[str, str, Words]]:
+    """Yield prefixes and suffixes with the words of such a token, in which STEM is the part between.
+
+    It is part of a long word that, by ``stems``, often varies beside the others: of *do* in *do* + *n't*.
+    """
     shared = [SequenceMatcher(None, token, word, autojunk=False).find_longest_match() for word in words]
-    at, (before, place, size) = max(enumerate(shared), key=lambda found: found[1].size)
+    at, (before, place, size) = max(
+        enumerate(shared), key=lambda found: found[1].size * len(stems.get(_without(words, found[0]), ()))
+    )
+    if not words[at].isalpha():
+        return
     if size < 2:
         return
     after = before + size
@@ -141,8 +177,15 @@ class Tokenizer:
 
         ``# newpar`` marks a line that follows a blank one. ``segmentations``: how many for each line; the
         second best of line 7 is *7.2*, with its probability in a comment. ``cut``: replaces :meth:`tokens`.
-        Raises DataError at a line without spaces between words, for a language that has them.
+        Text of a script without spaces that has them between words is cut there. Raises DataError at a line
+        without spaces between words, for a language that has them.
         """
+        lines = iter(lines)
+        head = list(islice(lines, LOOKED_AT if self.known else 0))
+        lines = chain(head, lines)
+        if head and texts.are_separated(head):
+            yield from texts.read_separated(lines, self.language, name=name)
+            return
         for number, line, begins in texts.numbered(lines):
             if not self.known:
                 texts.check_has_spaces(line, self.language, name=name, number=number)

@@ -10,7 +10,7 @@ from qsproj.conventions import Numbers, Rng, Weights
 from qsproj.corpus.characters import plain_form, readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import normalise
+from qsproj.corpus.text import UNSPACED, normalise
 from qsproj.corpus.token import MultiwordToken, Token, space_after, surface_tokens
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
@@ -85,7 +85,7 @@ def train_tokenizer(
         index=index,
         weights=_rules_first(index, language),
         transitions=np.zeros((tokenizer.N_STATES + 1, tokenizer.N_STATES)),
-        expansions=tokenizer.learn_expansions(one for one in tokens if len(one[1]) > 1),
+        expansions=tokenizer.learn_expansions(tokens),
         known=_words(texts) if unspaced else frozenset(),
         inner_spaces=any(" " in token for token, _ in tokens),
     )
@@ -138,7 +138,8 @@ def _states(found: TokenizedText) -> Numbers:
 
 def is_unspaced(texts: Sequence[TokenizedText]) -> bool:
     pairs = [text[begin - 1 : begin + 1] for text, tokens in texts for begin, _, _ in tokens[1:]]
-    return sum(map(str.isalpha, pairs)) > UNSPACED_SHARE * len(pairs)
+    joined = sum(pair.isalpha() or UNSPACED.fullmatch(pair) is not None for pair in pairs)  # with vowel signs
+    return joined > UNSPACED_SHARE * len(pairs)
 
 
 def _words(texts: Iterable[TokenizedText]) -> frozenset[str]:

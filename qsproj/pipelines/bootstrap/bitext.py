@@ -21,7 +21,8 @@ from qsproj.corpus.language.recognition import LOOKED_AT
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
+from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, read_separated, tokenize, without_spaces
+from qsproj.corpus.token import spelled
 from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.parser import load_parser
@@ -30,7 +31,12 @@ from qsproj.pipelines.bootstrap.spelling import Spelling, attached_words, spelli
 from qsproj.pipelines.bootstrap.texts import LIKELY, SourceText, Tokenize, write_bitext
 from qsproj.pipelines.bootstrap.workspace import StageReport, stage
 from qsproj.pipelines.streams import loaded_once, parse_stream
-from qsproj.pipelines.tagging.target_words import learns_tokenizer, target_reader, target_tokenizer
+from qsproj.pipelines.tagging.target_words import (
+    keeps_words,
+    learns_tokenizer,
+    target_reader,
+    target_tokenizer,
+)
 from qsproj.progress import notice, track
 
 LEAST_LINK = 0.15  # minimum probability of a link, which is its weight; most links below it are wrong
@@ -55,8 +61,7 @@ def tokenization_arguments(
     ``sentences``: those of the files ``tagged``.
     """
     if language in UNSPACED_LANGUAGES:
-        starts = [[target for _, target in islice(text.pairs(), LOOKED_AT)] for text in texts]
-        return [tokens_shown(tagged, sentences, language, has_spaces=are_parted(start)) for start in starts]
+        return [_of_unspaced(tagged, sentences, language, text) for text in texts]
     words = tokens_shown(tagged, sentences, language)
     contractions = words["contractions"]
     arguments = [words.copy() for _ in texts]
@@ -81,14 +86,23 @@ def tokenization_arguments(
     return arguments
 
 
-def tokens_shown(
-    tagged: Sequence[str], sentences: Sequence[Sentence], language: str, *, has_spaces: bool = False
+def _of_unspaced(
+    tagged: Sequence[str], sentences: Sequence[Sentence], language: str, text: SourceText
 ) -> dict[str, Any]:
-    """Return files to learn a tokenizer from, or else the contractions that their sentences show.
+    def targets() -> Iterator[str]:
+        return (target for _, target in text.pairs())
 
-    ``has_spaces``: the text of an unspaced script has spaces, which few sentences cannot improve.
-    """
-    if learns_tokenizer(sentences, language, has_spaces=has_spaces):
+    shown = tokens_shown(tagged, sentences, language)
+    if not are_parted(islice(targets(), LOOKED_AT)):
+        return shown
+    if keeps_words(targets(), sentences, language=language):
+        return {"tagged": (), "contractions": {}, "separated": True}
+    return shown | {"separated": False}
+
+
+def tokens_shown(tagged: Sequence[str], sentences: Sequence[Sentence], language: str) -> dict[str, Any]:
+    """Return files to learn a tokenizer from, or else the contractions that their sentences show."""
+    if learns_tokenizer(sentences, language):
         return {"tagged": tagged, "contractions": {}}
     return {"tagged": (), "contractions": known_contractions(language, sentences)}
 
@@ -102,12 +116,17 @@ def _split_at_spaces(line: str) -> Sentence | None:
 
 
 def _tokenize_line(
-    read: Callable[[Iterable[str]], Iterator[Sentence]], line: str, *, spelling: Spelling | None = None
+    read: Callable[[Iterable[str]], Iterator[Sentence]], line: str, *, respell: Callable[[str], str] = str
 ) -> Sentence | None:
-    return next(read([spelling.respell(line) if spelling else line]), None)
+    return next(read([respell(line)]), None)
 
 
-@stage("words", version=7, files=(".source.conllu", ".target.conllu"))
+def _joined(line: str) -> str:
+    """Return the line without spaces between words of a script that has none."""
+    return spelled(without_spaces(words, sent_id="")) if (words := line.split()) else line
+
+
+@stage("words", version=8, files=(".source.conllu", ".target.conllu"))
 def tokenize_bitext(
     paths: Sequence[Path],
     *,
@@ -119,6 +138,7 @@ def tokenize_bitext(
     seed: int,
     workers: Workers,
     at_spaces: bool = False,
+    separated: bool | None = None,
     attached: Contractions | None = None,
     too_short: int = 0,
     apart: Contractions | None = None,
@@ -126,8 +146,10 @@ def tokenize_bitext(
 ) -> StageReport:
     """Tokenize both sides of a bitext: the source like its treebank, the target by rules or a tokenizer.
 
-    ``at_spaces``: both sides are tokenised already, and links of a file refer to these tokens. Lines covered
-    by ``parsed`` trees keep the words of the trees. ``apart``: source tokens that the treebank divides.
+    ``at_spaces``: both sides are tokenised already, and links of a file refer to these tokens. ``separated``:
+    of target words of a script without spaces that have them, whether these are kept, not cut anew. Lines
+    covered by ``parsed`` trees keep the words of the trees. ``apart``: source tokens that the treebank
+    divides.
     """
     tagger = loaded_once(load_parser, model).word_tagger
     assert tagger is not None
@@ -138,11 +160,15 @@ def tokenize_bitext(
     language = text.languages[1]
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
     divided = {**contractions, **(attached or {})}
-    target = target_reader(tokenizer, divided, language=language, name=text.bitext[-1])
+    name = text.bitext[-1]
+    target = target_reader(tokenizer, divided, language=language, name=name)
+    if separated:
+        target = partial(read_separated, language=language, name=name)
+    respell = spelling.respell if spelling else _joined if separated is False else str
     tokenizers: tuple[Tokenize, Tokenize] = (_split_at_spaces, _split_at_spaces)
     if not at_spaces:
         source = partial(_tokenize_line, tagger.reader(split_contractions=True))
-        tokenizers = source, partial(_tokenize_line, target, spelling=spelling)
+        tokenizers = source, partial(_tokenize_line, target, respell=respell)
     report = write_bitext(paths, text, tokenizers=tokenizers, trees=read_all(parsed), workers=workers)
     remarks = [report.line]
     for table, side, like in ((apart, "source", "treebank"), (attached, "target", "raw text")):

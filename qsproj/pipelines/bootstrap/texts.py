@@ -356,7 +356,11 @@ def _tokenize_pair(
     tokenizers: tuple[Tokenize, Tokenize], given: Mapping[str, Sentence], named: NamedPair
 ) -> tuple[str, list[str], list[Sentence | None]]:
     name, *lines = named
-    return name, lines, [given.get(lines[0]) or tokenizers[0](lines[0]), tokenizers[1](lines[1])]
+    try:
+        return name, lines, [given.get(lines[0]) or tokenizers[0](lines[0]), tokenizers[1](lines[1])]
+    except DataError as error:
+        # Each line is read alone; its name is its number, or a verse.
+        raise (error.at(int(name)) if name.isdigit() else error.at(None, f"{error.path}, {name}")) from error
 
 
 def too_few_pairs(path: str, count: int, left_out: Mapping[str, int]) -> DataError:

@@ -9,26 +9,27 @@ from typing import Any
 import numpy as np
 
 from qsproj.corpus.contractions import Contractions, known_contractions
+from qsproj.corpus.editing import comment_value
 from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.recognition import LOOKED_AT, check_language
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED_LANGUAGES, read_text, without_spaces
+from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, read_text, without_spaces
+from qsproj.evaluation.conll18 import cut_scores
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_segmentation_reranker
 from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
-from qsproj.models.tokens.tokenizer_training import shows_tokens, train_tokenizer
+from qsproj.models.tokens.tokenizer_training import shows_tokens, tokenized_text, train_tokenizer
 from qsproj.progress import track
+from qsproj.training.cross_fitting import cross_fit, in_order
 
 FEWEST_TO_TOKENIZE = 200  # minimum to learn a tokenizer; with fewer, rules and contractions are better
 MOST_SEGMENTED = 2000  # most sentences split at spaces to learn to segment a script without spaces
 
 
-def learns_tokenizer(tagged: Sequence[Sentence], language: str | None, *, has_spaces: bool = False) -> bool:
-    """Return whether to learn a tokenizer; ``has_spaces``: the text of an unspaced script has spaces."""
-    is_needed = language in UNSPACED_LANGUAGES and not has_spaces
-    return (len(tagged) >= FEWEST_TO_TOKENIZE or is_needed) and shows_tokens(tagged)
+def learns_tokenizer(tagged: Sequence[Sentence], language: str | None) -> bool:
+    return (len(tagged) >= FEWEST_TO_TOKENIZE or language in UNSPACED_LANGUAGES) and shows_tokens(tagged)
 
 
 def target_tokenizer(tagged: Sequence[Sentence], *, language: str | None, seed: int) -> Tokenizer | None:
@@ -40,14 +41,46 @@ def target_tokenizer(tagged: Sequence[Sentence], *, language: str | None, seed: 
 def segmented_sentences(
     tagged: Sequence[Sentence], words: Iterable[Sentence], *, language: str | None
 ) -> Sequence[Sentence]:
-    """Return sentences that show word boundaries: ``tagged`` and, if few in unspaced scripts, also ``words``.
+    """Return sentences that show word boundaries: ``tagged`` and, in unspaced scripts, ``words``.
 
-    Spaces between ``words`` are removed, as in the text to be parsed.
+    Spaces between these are removed. Words that a tokenizer of many sentences has cut show nothing new.
     """
-    if len(tagged) >= FEWEST_TO_TOKENIZE or language not in UNSPACED_LANGUAGES:
+    if language not in UNSPACED_LANGUAGES:
         return tagged
-    first = enumerate(islice(words, MOST_SEGMENTED), start=1)
-    return [*tagged, *(without_spaces(one.forms, sent_id=str(number)) for number, one in first)]
+    first = list(islice(words, MOST_SEGMENTED))
+    texts = (comment_value(one, "text") or " ".join(one.forms) for one in first[:LOOKED_AT])
+    if len(tagged) >= FEWEST_TO_TOKENIZE and not are_parted(texts):
+        return tagged
+    numbered = enumerate((one.forms for one in first), start=1)
+    return [*tagged, *(without_spaces(forms, sent_id=str(number)) for number, forms in numbered)]
+
+
+def keeps_words(lines: Iterable[str], tagged: Sequence[Sentence], *, language: str) -> bool:
+    """Return whether text with spaces in an unspaced script keeps its words, or is cut like ``tagged``.
+
+    Few sentences cut worse than most segmenters. Many decide: a tokenizer of the text against tokenizers of
+    half of the sentences, by the words of the others that each finds.
+    """
+    if len(tagged) < FEWEST_TO_TOKENIZE:
+        return True
+    shown = [(one, text.text) for one in tagged if (text := tokenized_text(one, language)) is not None]
+    words = filter(None, map(str.split, islice(lines, MOST_SEGMENTED)))
+    segmented = [without_spaces(own, sent_id=str(number)) for number, own in enumerate(words, start=1)]
+
+    def trained(sentences: Sequence[Sentence]) -> Tokenizer:
+        return train_tokenizer(sentences, rng=np.random.default_rng(0), language=language)
+
+    def cut(tokenizer: Tokenizer, at: int) -> Sentence:
+        return next(tokenizer.read([shown[at][1]]))
+
+    of_text = trained(segmented)
+    of_others = cross_fit(len(shown), lambda rest: trained([shown[at][0] for at in rest]), cut, folds=2)
+    gold = [one for one, _ in shown]
+    by_text, by_others = (
+        cut_scores(gold, found).parts["words"].f1
+        for found in ([cut(of_text, at) for at in range(len(shown))], in_order(of_others))
+    )
+    return by_text >= by_others
 
 
 def target_reader(
@@ -89,6 +122,16 @@ def with_target_words(
     """
     parts = _learned_parts(shown, tagged, language, seed) if learns_tokenizer(shown, language) else {}
     return replace(tagger, contractions=known_contractions(language, tagged), **parts)
+
+
+def with_answered_words(
+    tagger: Tagger, answered: Sequence[Sentence], words: Iterable[Sentence], *, seed: int
+) -> Tagger:
+    """Return a tagger of an unspaced script that cuts text like ``answered`` sentences and the bitext."""
+    if not answered or tagger.tokenizer is None or not tagger.tokenizer.known:
+        return tagger
+    shown = segmented_sentences(answered, words, language=tagger.language)
+    return with_target_words(tagger, answered, shown=shown, language=tagger.language, seed=seed)
 
 
 def treebank_tokens(

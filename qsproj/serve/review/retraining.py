@@ -30,6 +30,7 @@ from qsproj.pipelines.bootstrap.suggestions import suggested_sentences, write_le
 from qsproj.pipelines.bootstrap.training import columns_of
 from qsproj.pipelines.bootstrap.workspace import ANNOTATION, Workspace
 from qsproj.pipelines.projection.hard_projection import through_links
+from qsproj.pipelines.tagging.target_words import with_answered_words
 from qsproj.serve.review.correction import DECIDED, REVIEWED, Belief, belief_of, certain
 from qsproj.serve.review.draft import NamedBytes
 from qsproj.serve.review.inference import completed
@@ -301,6 +302,15 @@ class Relearning:
             rng=np.random.default_rng(options.seed),
             inputs=base.inputs,
             columns=columns_of(base.annotated),
+        )
+        learned = replace(
+            learned,
+            tagger=with_answered_words(
+                learned.tagger,
+                [*base.inputs.tagged, *base.annotated, *annotated],
+                read_conllu(base.inputs.corpora[0].target),
+                seed=options.seed,
+            ),
         )
         made = {"command": "annotate", "version": __version__, "sentences": len(own), "seed": options.seed}
         learned.save(self.model, made=made)

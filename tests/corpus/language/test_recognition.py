@@ -38,6 +38,8 @@ def test_texts_are_in_their_language(recognised):
     assert recognised["es"].other_than("en") == "es"
     assert recognised["es"].other_than("ja") == OTHER_SCRIPT
     assert recognised["ja"].other_than("es") == OTHER_SCRIPT
+    # The script of languages with a code of three letters is not known, nor that of languages without a code.
+    assert recognised["ja"].other_than("qaa") is None
 
 
 def test_swapped_pairs_are_told_and_others_are_not(recognised):

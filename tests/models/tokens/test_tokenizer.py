@@ -10,8 +10,8 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
-from qsproj.corpus.text import read_text
-from qsproj.errors import UsageError
+from qsproj.corpus.text import read_text, without_spaces
+from qsproj.errors import DataError, UsageError
 from qsproj.evaluation.conll18 import cut_scores
 from qsproj.models.tokens import tokenizer_training
 from qsproj.models.tokens.tokenizer import (
@@ -91,6 +91,27 @@ def test_a_script_without_spaces_has_words_side_by_side():
     assert is_unspaced([words, *[letters] * 3])
     assert not is_unspaced([words, *[letters] * 4])
     assert not is_unspaced([marks])
+    # Burmese words end in vowel signs and tone marks, which are no letters.
+    burmese = TokenizedText("ကလေးစား", ((0, 4, ("ကလေး",)), (4, 7, ("စား",))))
+    assert is_unspaced([burmese])
+
+
+def test_text_with_spaces_between_words_keeps_them():
+    lines = ["大狗看見我", "我看見大貓", "貓有大狗"] * 5
+    sentences = [
+        without_spaces(line, sent_id="1")
+        for line in (["大", "狗", "看見", "我"], ["我", "看見", "大", "貓"], ["貓", "有", "大", "狗"]) * 5
+    ]
+    tokenizer = train_tokenizer(sentences, rng=np.random.default_rng(1), language="zh")
+    assert [one.forms for one in tokenizer.read(lines)] == [one.forms for one in sentences]
+    separated = ["大狗 看 見我 了", "我 10% 大貓 。"] * 5
+    for space in (" ", "\u200b"):
+        found = list(tokenizer.read(line.replace(" ", space) for line in separated))
+        assert [one.forms for one in found] == [tuple(line.split()) for line in separated]
+    with pytest.raises(DataError, match=r"text:11: found 18 letters.*words of all lines, or of none"):
+        list(tokenizer.read([*separated, "大狗看見我" * 3 + "大狗看"]))
+    # A few spaces do not show words.
+    assert next(tokenizer.read(["大狗 看見我"])).forms == ("大", "狗", "看見", "我")
 
 
 def test_the_sample_is_learned_by_heart(german, tokenizer):
@@ -296,6 +317,16 @@ def test_expansions_by_table_and_by_rule(token, words):
     for learned in (learn_expansions(SPLITS), learn_expansions(reversed(SPLITS))):
         assert learned.words(token) == words
         assert Expansions.from_json(learned.to_json()).words(token) == words
+
+
+def test_words_that_begin_like_contractions_are_whole():
+    contractions = [(f"{verb}n't", (verb, "n't")) for verb in ("do", "is", "wo", "did", "was")]
+    clitics = [("im", ("i", "m")), ("ive", ("i", "ve")), ("he's", ("he", "'s")), ("dont", ("do", "nt"))]
+    whole = [(word, (word,)) for word in ("in", "it", "if", "idea", "image", "ice", "item", "into", "dose")]
+    learned = learn_expansions([*contractions, *clitics, *whole])
+    for word in ("dog", "Israel", "wolf", "Iran", "done"):
+        assert learned.words(word) == (word,)
+    assert learned.words("Couldn't") == ("Could", "n't")
 
 
 class Counted(dict):
