@@ -21,7 +21,7 @@ from qsproj.corpus.language.recognition import LOOKED_AT
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, read_separated, tokenize, without_spaces
+from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize, without_spaces
 from qsproj.corpus.token import spelled
 from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
@@ -96,8 +96,8 @@ def _of_unspaced(
     if not are_parted(islice(targets(), LOOKED_AT)):
         return shown
     if keeps_words(targets(), sentences, language=language):
-        return {"tagged": (), "contractions": {}, "separated": True}
-    return shown | {"separated": False}
+        return {"tagged": (), "contractions": {}}
+    return shown | {"join": True}
 
 
 def tokens_shown(tagged: Sequence[str], sentences: Sequence[Sentence], language: str) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def tokenize_bitext(
     seed: int,
     workers: Workers,
     at_spaces: bool = False,
-    separated: bool | None = None,
+    join: bool = False,
     attached: Contractions | None = None,
     too_short: int = 0,
     apart: Contractions | None = None,
@@ -146,10 +146,9 @@ def tokenize_bitext(
 ) -> StageReport:
     """Tokenize both sides of a bitext: the source like its treebank, the target by rules or a tokenizer.
 
-    ``at_spaces``: both sides are tokenised already, and links of a file refer to these tokens. ``separated``:
-    of target words of a script without spaces that have them, whether these are kept, not cut anew. Lines
-    covered by ``parsed`` trees keep the words of the trees. ``apart``: source tokens that the treebank
-    divides.
+    ``at_spaces``: both sides are tokenised already, and links of a file refer to these tokens. ``join``:
+    remove the spaces between target words of a script without spaces, to cut them anew. Lines covered by
+    ``parsed`` trees keep the words of the trees. ``apart``: source tokens that the treebank divides.
     """
     tagger = loaded_once(load_parser, model).word_tagger
     assert tagger is not None
@@ -160,11 +159,8 @@ def tokenize_bitext(
     language = text.languages[1]
     tokenizer = target_tokenizer(list(read_all(tagged)), language=language, seed=seed)
     divided = {**contractions, **(attached or {})}
-    name = text.bitext[-1]
-    target = target_reader(tokenizer, divided, language=language, name=name)
-    if separated:
-        target = partial(read_separated, language=language, name=name)
-    respell = spelling.respell if spelling else _joined if separated is False else str
+    target = target_reader(tokenizer, divided, language=language, name=text.bitext[-1])
+    respell = spelling.respell if spelling else _joined if join else str
     tokenizers: tuple[Tokenize, Tokenize] = (_split_at_spaces, _split_at_spaces)
     if not at_spaces:
         source = partial(_tokenize_line, tagger.reader(split_contractions=True))

@@ -26,7 +26,7 @@ def arguments_of(folder, lines, tagged):
     return found
 
 
-KEPT = {"tagged": (), "contractions": {}, "separated": True}
+KEPT = {"tagged": (), "contractions": {}}
 CUT = {"tagged": ("tagged",), "contractions": {}}
 
 
@@ -34,9 +34,7 @@ CUT = {"tagged": ("tagged",), "contractions": {}}
 def test_few_sentences_do_not_cut_a_bitext_with_spaces(tmp_path, count):
     tagged = [without_spaces(WORDS, sent_id="1")] * count
     assert arguments_of(tmp_path, [" ".join(WORDS)] * 50, tagged) == KEPT
-    assert arguments_of(tmp_path, ["".join(WORDS[:-1] * 2)] * 50, tagged) == (
-        CUT if count else CUT | {"tagged": ()}
-    )
+    assert arguments_of(tmp_path, ["".join(WORDS[:-1] * 2)] * 50, tagged) == (CUT if count else KEPT)
 
 
 def test_many_sentences_cut_a_bitext_of_another_standard(tmp_path):
@@ -45,7 +43,7 @@ def test_many_sentences_cut_a_bitext_of_another_standard(tmp_path):
     tagged = [without_spaces(words, sent_id="1") for words in sentences]
     assert arguments_of(tmp_path, map(" ".join, sentences), tagged) == KEPT
     pairs = (" ".join(map("".join, zip(words[::2], words[1::2], strict=True))) for words in sentences)
-    assert arguments_of(tmp_path, pairs, tagged) == CUT | {"separated": False}
+    assert arguments_of(tmp_path, pairs, tagged) == CUT | {"join": True}
 
 
 def test_few_sentences_and_those_of_the_bitext_show_words():
