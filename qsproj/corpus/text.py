@@ -122,9 +122,11 @@ UNSPACED_LANGUAGES = frozenset(
 _LONGEST_WORD, _LONGEST_LINE = 15, 5
 # Words are separated below this mean of letters between spaces: Chinese words have 1.7, clauses 9 to 13.
 _PARTED = 7.0
-# Fewest gaps between words, and most letters a chunk, of text with spaces between words; others are chance.
-_FEWEST_GAPS, _LONGEST_CHUNK = 10, 5.0
-_ZERO_WIDTH_SPACE = "\u200b"  # separates words in Thai, Lao, Khmer and Burmese
+# A line has spaces between words with this many gaps between chunks of fewer letters, on the mean. Words of
+# Chinese and Japanese are shorter, and phrases are as long as words of letters.
+_FEWEST_GAPS, _LONGEST_CHUNK = 3, 3.5
+_SYLLABLES = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+ZERO_WIDTH_SPACE = "\u200b"  # separates words in Thai, Lao, Khmer and Burmese
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
 
@@ -234,7 +236,7 @@ def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
 def normalise(line: str, language: str) -> str:
     """Return the normalised text for :func:`tokenize`: single spaces, detached clitics joined."""
     if language in UNSPACED_LANGUAGES:
-        line = line.replace(_ZERO_WIDTH_SPACE, " ")
+        line = line.replace(ZERO_WIDTH_SPACE, " ")
     text = without_unseen_words(_SPACES.sub(" ", line.lstrip(BYTE_ORDER_MARK)).strip(" "))
     if "&" in text and (undone := _without_escapes(text)) is not None:
         text = undone
@@ -305,18 +307,6 @@ def read_text(
         yield sentence_from_tokens(pairs, text, sent_id=str(number), begins_paragraph=begins)
 
 
-def read_separated(lines: Iterable[str], language: str | None, *, name: str = "text") -> Iterator[Sentence]:
-    """Yield sentences as :func:`read_text`, with the words that spaces separate in a script without them."""
-    for number, line, begins in numbered(lines):
-        try:
-            check_has_spaces(line, language, name=name, number=number)
-        except DataError as error:
-            raise error.with_remedy("put spaces between the words of all lines, or of none") from error
-        text = normalise(line, language or "")
-        words = [(word, (word,)) for word in text.split(" ")]
-        yield sentence_from_tokens(words, text, sent_id=str(number), begins_paragraph=begins)
-
-
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text, which end at line feeds alone, as those of files do."""
     return text.removesuffix("\n").split("\n") if text else []
@@ -365,7 +355,7 @@ def is_blank(line: str) -> bool:
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
     """Raise DataError for a line without spaces between words; ``number``: its line number."""
     longest = max(map(len, UNSPACED.findall(line)), default=0)
-    without_space = language in UNSPACED_LANGUAGES and len(line.replace(_ZERO_WIDTH_SPACE, " ").split()) == 1
+    without_space = language in UNSPACED_LANGUAGES and len(line.replace(ZERO_WIDTH_SPACE, " ").split()) == 1
     if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
         found = f"{longest} letters without a space, in a script without spaces between words"
         remedy = "train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries"
@@ -378,17 +368,16 @@ def are_parted(lines: Iterable[str]) -> bool:
     return sum(stretches) < _PARTED * len(stretches)
 
 
-def are_separated(lines: Iterable[str]) -> bool:
-    """Return whether lines of a script without spaces have them between words: chunks of a few letters.
+def has_words_apart(line: str) -> bool:
+    """Return whether a line of a script without spaces has them between words: chunks of a few letters.
 
-    A few spaces, such as those around Latin letters, are no evidence.
+    Spaces around other letters and digits are no evidence, nor are a few.
     """
-    gaps = chunks = letters = 0
-    for line in lines:
-        own = [chunk for chunk in line.replace(_ZERO_WIDTH_SPACE, " ").split() if UNSPACED.search(chunk)]
-        gaps, chunks = gaps + len(own[1:]), chunks + len(own)
-        letters += sum(map(str.isalpha, "".join(own)))
-    return gaps >= _FEWEST_GAPS and letters < _LONGEST_CHUNK * chunks
+    words = (chunk for chunk in line.split() if any(map(str.isalnum, chunk)))
+    chunks = [sum(map(len, UNSPACED.findall(word))) for word in words]
+    gaps = sum(before > 0 and size > 0 for before, size in pairwise(chunks))
+    longest = _LONGEST_CHUNK if _SYLLABLES.search(line) else _PARTED
+    return gaps >= _FEWEST_GAPS and sum(chunks) < longest * sum(size > 0 for size in chunks)
 
 
 def rule_starts(text: str, language: str | None) -> list[bool] | None:

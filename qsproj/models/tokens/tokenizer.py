@@ -5,12 +5,12 @@ tokens. The rules' decision is a feature, so that a few sentences show where the
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ from qsproj.models import schema
 from qsproj.models.chains import packed_chain, stored_chain
 
 Words = tuple[str, ...]
-LOOKED_AT = 100  # lines that show whether spaces separate words
 STEM = "*"
 LEAST_SHARE = 0.2  # least share of multiword tokens in the token types that a rule fits
 # Letters of the stem that a rule may require at either side, so that it does not fit everywhere.
@@ -103,7 +102,7 @@ def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
     stems: dict[Words, set[str]] = {}
     for words in table.values():
         for at, word in enumerate(words):
-            if word.isalpha():
+            if _has_letters_alone(word):
                 stems.setdefault(_without(words, at), set()).add(word)
     votes: dict[tuple[str, str], Counter[Words]] = {}
     for token, words in table.items():
@@ -119,6 +118,11 @@ def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
         if counts.total() >= LEAST_SHARE * (counts.total() + whole[affixes])
     }
     return Expansions(table, rules)
+
+
+def _has_letters_alone(word: str) -> bool:
+    """Return whether a word is of letters, with their marks, and digits: no clitic with an apostrophe."""
+    return all(unicodedata.category(character)[0] in "LMN" for character in word)
 
 
 def _without(words: Words, at: int) -> Words:
@@ -140,9 +144,7 @@ def _rules_of(
     at, (before, place, size) = max(
         enumerate(shared), key=lambda found: found[1].size * len(stems.get(_without(words, found[0]), ()))
     )
-    if not words[at].isalpha():
-        return
-    if size < 2:
+    if size < 2 or not _has_letters_alone(words[at]):
         return
     after = before + size
     for left in range(min(CONTEXT, size - 1) + 1):
@@ -177,17 +179,12 @@ class Tokenizer:
 
         ``# newpar`` marks a line that follows a blank one. ``segmentations``: how many for each line; the
         second best of line 7 is *7.2*, with its probability in a comment. ``cut``: replaces :meth:`tokens`.
-        Text of a script without spaces that has them between words is cut there. Raises DataError at a line
-        without spaces between words, for a language that has them.
+        Raises DataError at a line without spaces between words, for a language that has them.
         """
-        lines = iter(lines)
-        head = list(islice(lines, LOOKED_AT if self.known else 0))
-        lines = chain(head, lines)
-        if head and texts.are_separated(head):
-            yield from texts.read_separated(lines, self.language, name=name)
-            return
         for number, line, begins in texts.numbered(lines):
-            if not self.known:
+            if self.known:
+                line = line.replace(texts.ZERO_WIDTH_SPACE, " ")
+            else:
                 texts.check_has_spaces(line, self.language, name=name, number=number)
             text = texts.normalise(line, self.language or "")
             if segmentations is None:
@@ -200,9 +197,14 @@ class Tokenizer:
                 yield with_comment(one, SEGMENTATION_PROBABILITY, f"{chance:.4g}")
 
     def tokens(self, text: str) -> Tokens:
-        """Return the tokens of a line with single spaces, each with its words, in O(characters)."""
+        """Return the tokens of a line with single spaces, each with its words, in O(characters).
+
+        Rules cut a line of a script without spaces that has them between words.
+        """
         if not text:
             return []
+        if self.known and texts.has_words_apart(text):
+            return [(token, (token,)) for token in texts.tokenize(text, self.language or "")]
         emissions, transitions = self._emissions(text), self._possible_transitions
         places: NDArray[np.int64] | None = None
         if self.inner_spaces:
@@ -217,8 +219,8 @@ class Tokenizer:
         Sequences are listed until all others are less probable than the last of k, at most MOST_SEQUENCES k
         of them; probabilities are exact sums over all sequences of the same words. O(k log k) a character.
         """
-        if not text:
-            return [([], 1.0)]
+        if not text or (self.known and texts.has_words_apart(text)):
+            return [(self.tokens(text), 1.0)]
         emissions, transitions = self._emissions(text), self._possible_transitions
         log_z = _log_sum(emissions, transitions)
         joined, of_joined, places = _without_gaps(emissions, transitions, text)

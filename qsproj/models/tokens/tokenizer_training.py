@@ -46,7 +46,7 @@ def tokenized_text(sentence: Sentence, language: str | None = None) -> Tokenized
     tokens = [(readable(" ".join(one.form.split()))[0], _words_of(sentence, one)) for one in surface]
     text = "".join(form + space_after(one) for (form, _), one in zip(tokens, surface, strict=True))
     texts = (one for one in (comment_value(sentence, "text"), text) if one is not None)
-    found = (_placed(readable(normalise(one, language or ""))[0], tokens) for one in texts)
+    found = (placed(readable(normalise(one, language or ""))[0], tokens) for one in texts)
     return next(filter(None, found), None)
 
 
@@ -109,7 +109,8 @@ def _words_of(sentence: Sentence, token: Token | MultiwordToken) -> tuple[str, .
     return (plain_form(token.form),)
 
 
-def _placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> TokenizedText | None:
+def placed(text: str, tokens: Sequence[tuple[str, tuple[str, ...]]]) -> TokenizedText | None:
+    """Return a text with the places of its tokens, each given with its words; None if they do not fit."""
     placed, at = [], 0
     for form, words in tokens:
         at += text.startswith(" ", at)

@@ -21,7 +21,7 @@ from qsproj.corpus.language.recognition import LOOKED_AT
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize, without_spaces
+from qsproj.corpus.text import UNSPACED_LANGUAGES, ZERO_WIDTH_SPACE, are_parted, tokenize, without_spaces
 from qsproj.corpus.token import spelled
 from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
@@ -123,7 +123,8 @@ def _tokenize_line(
 
 def _joined(line: str) -> str:
     """Return the line without spaces between words of a script that has none."""
-    return spelled(without_spaces(words, sent_id="")) if (words := line.split()) else line
+    words = line.replace(ZERO_WIDTH_SPACE, " ").split()
+    return spelled(without_spaces(words, sent_id="")) if words else line
 
 
 @stage("words", version=8, files=(".source.conllu", ".target.conllu"))
@@ -163,7 +164,7 @@ def tokenize_bitext(
     respell = spelling.respell if spelling else _joined if join else str
     tokenizers: tuple[Tokenize, Tokenize] = (_split_at_spaces, _split_at_spaces)
     if not at_spaces:
-        source = partial(_tokenize_line, tagger.reader(split_contractions=True))
+        source = partial(_tokenize_line, tagger.reader(split_contractions=True, name=text.bitext[0]))
         tokenizers = source, partial(_tokenize_line, target, respell=respell)
     report = write_bitext(paths, text, tokenizers=tokenizers, trees=read_all(parsed), workers=workers)
     remarks = [report.line]

@@ -91,8 +91,13 @@ def read_linked_text(
     power = TagProjectionOptions().link_power if link_power is None else link_power
     text, links = _read(corpus, contractions or {}, most=most, rng=rng, marked=marked, power=power)
     second = conventions.second_tags(language)
+    # The article *a* is that of English, not a definite one as in Hungarian and Portuguese.
+    has_the = any(lower_form(form) == "the" and tag == "DET" for form, tag, *_ in links.sources)
+    others = frozenset() if has_the else frozenset({conventions.ARTICLES.name})
     of_sources = [
-        conventions.name_of(form, tag, relation) or (inflected if inflected in second else tag)
+        name
+        if (name := conventions.name_of(form, tag, relation)) and name not in others
+        else (inflected if inflected in second else tag)
         for form, tag, relation, inflected in links.sources
     ]
     numbers, names = numbered(of_sources)

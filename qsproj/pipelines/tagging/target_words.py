@@ -14,18 +14,18 @@ from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.recognition import LOOKED_AT, check_language
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, read_text, without_spaces
-from qsproj.evaluation.conll18 import cut_scores
+from qsproj.corpus.text import UNSPACED_LANGUAGES, ZERO_WIDTH_SPACE, are_parted, read_text, without_spaces
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_segmentation_reranker
 from qsproj.models.tokens.splitter import train_splitter
 from qsproj.models.tokens.tokenizer import Tokenizer
-from qsproj.models.tokens.tokenizer_training import shows_tokens, tokenized_text, train_tokenizer
+from qsproj.models.tokens.tokenizer_training import placed, shows_tokens, tokenized_text, train_tokenizer
 from qsproj.progress import track
 from qsproj.training.cross_fitting import cross_fit, in_order
 
 FEWEST_TO_TOKENIZE = 200  # minimum to learn a tokenizer; with fewer, rules and contractions are better
 MOST_SEGMENTED = 2000  # most sentences split at spaces to learn to segment a script without spaces
+MOST_JUDGES = 400  # most tagged sentences that decide whether a bitext keeps its words
 
 
 def learns_tokenizer(tagged: Sequence[Sentence], language: str | None) -> bool:
@@ -61,24 +61,29 @@ def keeps_words(lines: Iterable[str], tagged: Sequence[Sentence], *, language: s
     Few sentences cut worse than most segmenters. Many decide: a tokenizer of the text against tokenizers of
     half of the sentences, by the words of the others that each finds.
     """
-    if len(tagged) < FEWEST_TO_TOKENIZE:
+    judges = [one for one in tagged[:MOST_JUDGES] if tokenized_text(one, language) is not None]
+    shown = list(filter(None, (tokenized_text(one, language) for one in judges)))
+    words = (line.replace(ZERO_WIDTH_SPACE, " ").split() for line in islice(lines, MOST_SEGMENTED))
+    segmented = [without_spaces(own, sent_id=str(at)) for at, own in enumerate(filter(None, words), start=1)]
+    if len(judges) < FEWEST_TO_TOKENIZE or not shows_tokens(judges) or not segmented:
         return True
-    shown = [(one, text.text) for one in tagged if (text := tokenized_text(one, language)) is not None]
-    words = filter(None, map(str.split, islice(lines, MOST_SEGMENTED)))
-    segmented = [without_spaces(own, sent_id=str(number)) for number, own in enumerate(words, start=1)]
 
     def trained(sentences: Sequence[Sentence]) -> Tokenizer:
         return train_tokenizer(sentences, rng=np.random.default_rng(0), language=language)
 
-    def cut(tokenizer: Tokenizer, at: int) -> Sentence:
-        return next(tokenizer.read([shown[at][1]]))
+    def found(tokenizer: Tokenizer, at: int) -> tuple[int, int]:
+        """Return the number of right tokens, and of the tokenizer's."""
+        text, gold = shown[at]
+        own = placed(text, tokenizer.tokens(text))
+        tokens = () if own is None else own.tokens
+        return len({*gold}.intersection(tokens)), len(tokens)
 
     of_text = trained(segmented)
-    of_others = cross_fit(len(shown), lambda rest: trained([shown[at][0] for at in rest]), cut, folds=2)
-    gold = [one for one, _ in shown]
+    of_others = cross_fit(len(judges), lambda rest: trained([judges[at] for at in rest]), found, folds=2)
+    n_gold = sum(len(tokens) for _, tokens in shown)
     by_text, by_others = (
-        cut_scores(gold, found).parts["words"].f1
-        for found in ([cut(of_text, at) for at in range(len(shown))], in_order(of_others))
+        sum(right for right, _ in counts) / (n_gold + sum(own for _, own in counts))
+        for counts in ([found(of_text, at) for at in range(len(judges))], in_order(of_others))
     )
     return by_text >= by_others
 

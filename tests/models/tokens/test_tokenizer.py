@@ -11,7 +11,7 @@ import pytest
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.text import read_text, without_spaces
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import UsageError
 from qsproj.evaluation.conll18 import cut_scores
 from qsproj.models.tokens import tokenizer_training
 from qsproj.models.tokens.tokenizer import (
@@ -104,12 +104,13 @@ def test_text_with_spaces_between_words_keeps_them():
     ]
     tokenizer = train_tokenizer(sentences, rng=np.random.default_rng(1), language="zh")
     assert [one.forms for one in tokenizer.read(lines)] == [one.forms for one in sentences]
-    separated = ["大狗 看 見我 了", "我 10% 大貓 。"] * 5
+    line = "大狗 看 見我 了 ， 我 10% 大貓 。"
+    cut = ("大狗", "看", "見我", "了", "，", "我", "10", "%", "大貓", "。")
     for space in (" ", "\u200b"):
-        found = list(tokenizer.read(line.replace(" ", space) for line in separated))
-        assert [one.forms for one in found] == [tuple(line.split()) for line in separated]
-    with pytest.raises(DataError, match=r"text:11: found 18 letters.*words of all lines, or of none"):
-        list(tokenizer.read([*separated, "大狗看見我" * 3 + "大狗看"]))
+        (found,) = tokenizer.read([line.replace(" ", space)])
+        assert found.forms == cut
+    assert [one.sent_id for one in tokenizer.read([line, lines[0]], segmentations=2)] == ["1.1", "2.1", "2.2"]
+    assert next(tokenizer.read(["大狗 看見我 Go 大貓 Go 大狗"])).forms[:4] == ("大", "狗", "看見", "我")
     # A few spaces do not show words.
     assert next(tokenizer.read(["大狗 看見我"])).forms == ("大", "狗", "看見", "我")
 
@@ -327,6 +328,9 @@ def test_words_that_begin_like_contractions_are_whole():
     for word in ("dog", "Israel", "wolf", "Iran", "done"):
         assert learned.words(word) == (word,)
     assert learned.words("Couldn't") == ("Could", "n't")
+    tamil = [(f"{noun}உம்", (noun, "உம்")) for noun in ("மரம்", "வீடு", "நாய்")]
+    assert learn_expansions([*tamil, ("10km", ("10", "km"))]).words("பூனைஉம்") == ("பூனை", "உம்")
+    assert learn_expansions([("10km", ("10", "km"))]).words("77km") == ("77", "km")
 
 
 class Counted(dict):
