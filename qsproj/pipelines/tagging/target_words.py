@@ -25,7 +25,6 @@ from qsproj.training.cross_fitting import cross_fit, in_order
 
 FEWEST_TO_TOKENIZE = 200  # minimum to learn a tokenizer; with fewer, rules and contractions are better
 MOST_SEGMENTED = 2000  # most sentences split at spaces to learn to segment a script without spaces
-MOST_JUDGES = 400  # most tagged sentences that decide whether a bitext keeps its words
 
 
 def learns_tokenizer(tagged: Sequence[Sentence], language: str | None) -> bool:
@@ -61,7 +60,7 @@ def keeps_words(lines: Iterable[str], tagged: Sequence[Sentence], *, language: s
     Few sentences cut worse than most segmenters. Many decide: a tokenizer of the text against tokenizers of
     half of the sentences, by the words of the others that each finds.
     """
-    judges = [one for one in tagged[:MOST_JUDGES] if tokenized_text(one, language) is not None]
+    judges = [one for one in tagged[: 2 * FEWEST_TO_TOKENIZE] if tokenized_text(one, language) is not None]
     shown = list(filter(None, (tokenized_text(one, language) for one in judges)))
     words = (line.replace(ZERO_WIDTH_SPACE, " ").split() for line in islice(lines, MOST_SEGMENTED))
     segmented = [without_spaces(own, sent_id=str(at)) for at, own in enumerate(filter(None, words), start=1)]
