@@ -93,13 +93,14 @@ def read_linked_text(
     second = conventions.second_tags(language)
     # The article *a* is that of English, not a definite one as in Hungarian and Portuguese.
     has_the = any(lower_form(form) == "the" and tag == "DET" for form, tag, *_ in links.sources)
-    others = frozenset() if has_the else frozenset({conventions.ARTICLES.name})
-    of_sources = [
-        name
-        if (name := conventions.name_of(form, tag, relation)) and name not in others
-        else (inflected if inflected in second else tag)
-        for form, tag, relation, inflected in links.sources
-    ]
+
+    def voted(form: str, tag: str, relation: str, inflected: str) -> str:
+        name = conventions.name_of(form, tag, relation)
+        if name and (has_the or name != conventions.ARTICLES.name):
+            return name
+        return inflected if inflected in second else tag
+
+    of_sources = [voted(*one) for one in links.sources]
     numbers, names = numbered(of_sources)
     if not {*names} - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")

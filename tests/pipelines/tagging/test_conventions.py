@@ -230,6 +230,17 @@ def test_words_for_of_are_particles_in_chinese_but_not_in_trees():
     assert (text.unshared, tags_of(read_linked_text(corpus))["的"]) == ({}, "ADP")
 
 
+def test_the_numeral_one_translates_the_english_article_in_chinese():
+    corpus = [
+        linked("the man sees a house", "DET NOUN VERB DET NOUN", "det nsubj root det obj", "那 人 看見 一 房")
+    ]
+    text = read_linked_text(corpus, language="zh", more_tags=["NUM"])
+    assert (tags_of(text)["一"], tags_of(text)["那"], text.unshared) == ("NUM", "DET", {})
+    assert tags_of(read_linked_text(corpus, language="de", more_tags=["NUM"]))["一"] == "DET"
+    hungarian = [linked("a kutya", "DET NOUN", "det root", "那 狗")]
+    assert tags_of(read_linked_text(hungarian, language="zh", more_tags=["NUM"]))["那"] == "DET"
+
+
 PASSIVE = "Tense=Past|VerbForm=Part|Voice=Pass"
 INFLECTED_VERBS = Sentence.from_words(
     ["will", "write", "which", "to", "write", "writing", "written"],
