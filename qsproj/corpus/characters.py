@@ -38,6 +38,8 @@ _LIGATURE = re.compile(
     "[\u0132\u0133\u013f\u0140\u0149\u017f\u01c4-\u01cc\u01f1-\u01f3\u0587\ufb00-\ufb06\ufb13-\ufb17"
     "\ufb20-\ufb28\ufb4f-\ufdfb\ufe70-\ufefc]"
 )
+_ARMENIAN_EV = "\u0587"
+_IN_TWO_LETTERS = unicodedata.normalize("NFKC", _ARMENIAN_EV)
 # Marks that spelling may leave out: Hebrew accents and points, Arabic vowel marks, tatweel and signs of
 # recitation, Syriac points. Not hamza, madda and marks that make letters, as the long vowels of Kashmiri.
 _OPTIONAL = re.compile(
@@ -89,7 +91,9 @@ def lower_form(form: str) -> str:
 
 
 def composed_as(form: str, text: str) -> str:
-    """Return a text with decomposed accents if those of ``form`` are decomposed, else unchanged."""
+    """Return a text with decomposed accents, or Armenian *ev* as one letter, where ``form`` has them."""
+    if _ARMENIAN_EV in form:
+        text = text.replace(_IN_TWO_LETTERS, _ARMENIAN_EV)
     is_composed = form.isascii() or unicodedata.is_normalized("NFC", form)
     return text if is_composed else unicodedata.normalize("NFD", text)
 

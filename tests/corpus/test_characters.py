@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qsproj.corpus.characters import composed_form, lower_form, plain_form, readable, without_unseen_words
+from qsproj.corpus.characters import (
+    composed_as,
+    composed_form,
+    lower_form,
+    plain_form,
+    readable,
+    without_unseen_words,
+)
 from qsproj.corpus.editing import comment_value, misc_values
 from qsproj.corpus.text import normalise, read_text, tokenize, written_words
 from tests.timing import assert_linear
@@ -183,3 +190,9 @@ def test_all_marks_are_of_three_scripts():
     } - {"\ufb1e"}
     assert dropped >= set("\u064e\u064f\u0650\u064b\u064c\u064d\u0651\u0652\u0670\u0640")
     assert not dropped & set("\u0653\u0654\u0655")
+
+
+def test_armenian_ev_is_one_letter_where_the_form_has_one():
+    assert composed_as("նաև", composed_form("նաև")) == "նաև"
+    assert composed_as("նաեւ", "նաեւ") == "նաեւ"
+    assert composed_as("Bären", "Bär") == "Bär"

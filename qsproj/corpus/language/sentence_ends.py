@@ -18,7 +18,8 @@ from qsproj.errors import DataError
 # Sentence-final marks with closing quotes and brackets: before a space, or anywhere in unspaced scripts.
 _CLOSING = f"[\"'”’»›«)\\]}}」』）】{INVISIBLE}]*"
 # A run of marks is matched only from its first mark, to avoid quadratic time.
-_END = re.compile(f"(?:(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++{_CLOSING}+(?=\\s))|(?:[。！？]+{_CLOSING})")
+_ENDS, _UNSPACED_ENDS = ".!?…؟۔।॥։።", "。！？။។"
+_OWN_ENDS = {"hy": ":", "hyw": ":", "xcl": ":", "el": ";"}  # the colon is written for the Armenian full stop
 _BEFORE_WORD = re.compile(r"""[\s(["'„“«»]""")
 _NO_SPACE = re.compile(r"\S")
 _LONGEST_ABBREVIATION = 64  # in characters
@@ -31,7 +32,7 @@ _LONGEST_PARAGRAPH = 1 << 20  # of wrapped lines, in characters
 
 def rule_starts(text: str, language: str | None) -> list[int]:
     """Return the starts of sentences by rules in a text with single spaces, 0 first."""
-    ends = (found.end() for found in _END.finditer(text) if _ends(text, found, language))
+    ends = (found.end() for found in _end_in(language).finditer(text) if _ends(text, found, language))
     return [0, *(end + text.startswith(" ", end) for end in ends)]
 
 
@@ -108,6 +109,12 @@ def _without_space_after(sentence: Sentence) -> Sentence:
     return replace(sentence, layout=replace(sentence.layout, lines=tuple(lines)))
 
 
+@lru_cache(maxsize=8)
+def _end_in(language: str | None) -> re.Pattern[str]:
+    marks = _ENDS + _OWN_ENDS.get(language or "", "")
+    return re.compile(rf"(?:(?<![{marks}])[{marks}]++{_CLOSING}+(?=\s))|(?:[{_UNSPACED_ENDS}]+{_CLOSING})")
+
+
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
     following = _NO_SPACE.search(line, found.end())
     if following is None or following[0].islower():
@@ -118,14 +125,19 @@ def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
     before = line[max(found.start() - _LONGEST_ABBREVIATION, 0) : found.start()]
     word = _BEFORE_WORD.split(before)[-1]
     initials = len(word) == 1 and word.isalpha() and word.isupper()
-    return not initials and not _SHORT_NUMBER.fullmatch(word) and word not in _abbreviations(language or "en")
+    always, before_number = _abbreviations(language or "en")
+    if word in before_number and following[0].isdecimal():
+        return False
+    return not initials and not _SHORT_NUMBER.fullmatch(word) and word not in always
 
 
 @lru_cache(maxsize=8)
-def _abbreviations(language: str) -> frozenset[str]:
+def _abbreviations(language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the abbreviations of a language, and those that are only before numbers: *No. 10*."""
     from sacremoses import MosesTokenizer
 
-    return frozenset(MosesTokenizer(language).NONBREAKING_PREFIXES)
+    moses = MosesTokenizer(language)
+    return frozenset(moses.NONBREAKING_PREFIXES), frozenset(moses.NUMERIC_ONLY_PREFIXES)
 
 
 def numbered_by_line(sentences: Iterable[Sentence]) -> Iterator[Sentence]:

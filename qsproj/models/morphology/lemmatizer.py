@@ -22,13 +22,14 @@ from qsproj.training.choices import shift_of
 AS_IT_IS, LOWER, TITLE, UPPER = "as", "lower", "title", "upper"
 WHOLE = "whole"  # the lemma is the script's own, whatever the form
 _CASINGS: dict[str, Callable[[str], str]] = {
-    LOWER: str.lower,
+    LOWER: lambda text: text.lower().replace("i\u0307", "i"),  # Turkish *İ*
     TITLE: lambda text: text[:1].upper() + text[1:].lower(),
     UPPER: str.upper,
     AS_IT_IS: lambda text: text,
 }
 SHARED = 1  # with fewer shared letters, form and lemma are listed whole, not as an inflection
 LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
+LONGEST_ACRONYM = 4  # in letters; longer words in capitals are lemmatised as if they had one
 MOST_REMEMBERED = 1 << 16  # size of each cache of words; it is emptied when full
 # By casing: the longest suffix to remove, and the scripts by suffix.
 _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
@@ -62,15 +63,23 @@ class EditScript(NamedTuple):
 
 
 def edit_script(form: str, lemma: str) -> EditScript:
-    """Return the script that makes the lemma from the form, with the longest stem that both share."""
-    for casing, cased in _CASINGS.items():
-        if cased(lemma) == lemma or casing == AS_IT_IS:
+    """Return the script that makes the lemma from the form, with the longest stem that both share.
+
+    Lower-cased lemmas are of lower-cased forms. Others keep the casing of the form, unless another casing has
+    a longer stem: the lemma of NATO is NATO.
+    """
+    best, size = EditScript(WHOLE, suffix=lemma), SHARED - 1
+    for casing in (LOWER, AS_IT_IS, TITLE, UPPER):
+        cased = _CASINGS[casing]
+        if cased(lemma) == lemma:
             own = cased(form)
             stem = SequenceMatcher(None, own, lemma, autojunk=False).find_longest_match()
-            if stem.size >= SHARED:
+            if stem.size > size:
                 ends = own[stem.a + stem.size :], lemma[stem.b + stem.size :]
-                return EditScript(casing, own[: stem.a], lemma[: stem.b], *ends)
-    return EditScript(WHOLE, suffix=lemma)
+                best, size = EditScript(casing, own[: stem.a], lemma[: stem.b], *ends), stem.size
+        if casing == LOWER and size >= SHARED:
+            break
+    return best
 
 
 class Word(NamedTuple):
@@ -100,6 +109,8 @@ class Lemmatizer:
         return self._found[word]
 
     def _best(self, word: Word) -> str:
+        if len(word.form) > LONGEST_ACRONYM and word.form.isupper():  # as in headings
+            word = word._replace(form=_CASINGS[TITLE](word.form))
         found = dict(self.candidates(word))
         if len(found) < 2:
             return next(iter(found.values()), word.form)

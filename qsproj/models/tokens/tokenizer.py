@@ -31,7 +31,10 @@ from qsproj.models.chains import packed_chain, stored_chain
 
 Words = tuple[str, ...]
 STEM = "*"
-LEAST_SHARE = 0.2  # least share of multiword tokens in the token types that a rule fits
+Affixes = tuple[str, str]  # prefix and suffix of a token
+# Least share of multiword tokens in the types that a rule fits, and in the occurrences of a token; share and
+# fewest types of rules that always split.
+LEAST_SHARE, SURE, FEWEST_SURE = 0.25, 0.85, 3
 # Letters of the stem that a rule may require at either side, so that it does not fit everywhere.
 CONTEXT = 3
 # A token and its words, then those of a line.
@@ -53,21 +56,34 @@ class Expansions:
     """The words of multiword tokens; all in lower case."""
 
     table: Mapping[str, Words]  # token of the treebank to words
-    rules: Mapping[tuple[str, str], Words]  # (prefix, suffix) of others to words, one with STEM
+    rules: Mapping[Affixes, Words]  # of others to words, one with STEM
+    sure: Collection[Affixes] = frozenset()  # those that fit hardly a token of one word
+    whole: Collection[str] = frozenset()  # tokens of one word that are in the table, or which a rule fits
 
     def words(self, token: str) -> Words:
         """Return the words of a multiword token; the token alone where neither table nor rule fits."""
         lower = token.lower()
-        parts = self.table.get(lower) or self._by_rule(lower)
+        parts = self.table.get(lower)
+        if parts is None and lower not in self.whole:
+            parts = next((parts for _, parts in self._by_rules(lower)), None)
         return (token,) if parts is None else tuple(cased_like(token, parts))
 
-    def _by_rule(self, token: str) -> Words | None:
-        """Split a token by the rule with the longest affixes, the suffix first; linear in the token."""
+    def sure_words(self, token: str) -> Words:
+        """Return the words of a token that is almost surely a multiword one, else the token alone."""
+        lower = token.lower()
+        if lower in self.whole:
+            return (token,)
+        ways = list(self._by_rules(lower))
+        sure = any(rule in self.sure and parts == ways[0][1] for rule, parts in ways)
+        return self.words(token) if sure or lower in self.table else (token,)
+
+    def _by_rules(self, token: str) -> Iterator[tuple[Affixes, Words]]:
+        """Yield the rules that fit and their words, that with the longest affixes, and suffix, first."""
         for prefix, suffix in self._affix_lengths:
-            end = len(token) - suffix
-            if 0 < prefix + suffix < len(token) and (parts := self.rules.get((token[:prefix], token[end:]))):
-                return tuple(part.replace(STEM, token[prefix:end]) for part in parts)
-        return None
+            affixes = token[:prefix], token[len(token) - suffix :]
+            if 0 < prefix + suffix < len(token) and (parts := self.rules.get(affixes)):
+                stem = token[prefix : len(token) - suffix]
+                yield affixes, tuple(part.replace(STEM, stem) for part in parts)
 
     @cached_property
     def _affix_lengths(self) -> list[tuple[int, int]]:
@@ -76,48 +92,61 @@ class Expansions:
         return sorted(lengths, key=lambda pair: (-sum(pair), -pair[1]))
 
     def to_json(self) -> dict[str, Any]:
-        table = {token: list(words) for token, words in self.table.items()}
-        return {"table": table, "rules": [[*affixes, *words] for affixes, words in self.rules.items()]}
+        return {
+            "table": {token: list(words) for token, words in self.table.items()},
+            "rules": [[*affixes, *words] for affixes, words in self.rules.items()],
+            "sure": sorted(map(list, self.sure)),
+            "whole": sorted(self.whole),
+        }
 
     @staticmethod
     def from_json(content: Mapping[str, Any]) -> "Expansions":
-        schema.checked(content, {"table": schema.word_lists, "rules": schema.text_rows(3)})
+        fields = {"table": schema.word_lists, "rules": schema.text_rows(3)}
+        later = {"sure": schema.optional(schema.text_rows(2)), "whole": schema.optional(schema.names)}
+        schema.checked(content, fields | later)  # older models lack these
         table = {token: tuple(words) for token, words in content["table"].items()}
-        return Expansions(table, {(row[0], row[1]): tuple(row[2:]) for row in content["rules"]})
+        rules = {(row[0], row[1]): tuple(row[2:]) for row in content["rules"]}
+        sure = frozenset((prefix, suffix) for prefix, suffix in content.get("sure") or ())
+        return Expansions(table, rules, sure, frozenset(content.get("whole") or ()))
 
 
 def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
     """Learn from a treebank's tokens and their words; the result does not depend on their order.
 
-    Rules are for tokens that are not in the table. Those that fit mostly tokens of one word are left out.
+    Rules are for tokens that are not in the table. Those that fit mostly tokens of one word are left out, as
+    are tokens that mostly are one word: errors.
     """
     seen: dict[str, Counter[Words]] = {}
-    single = set[str]()
+    single = Counter[str]()
     for token, words in tokens:
         if len(words) == 1:
-            single.add(token.lower())
+            single[token.lower()] += 1
         else:
             seen.setdefault(token.lower(), Counter())[tuple(word.lower() for word in words)] += 1
-    table = {token: _most_common(seen[token]) for token in sorted(seen)}
+    table = {
+        token: _most_common(seen[token])
+        for token in sorted(seen)
+        if seen[token].total() >= LEAST_SHARE * (seen[token].total() + single[token])
+    }
     stems: dict[Words, set[str]] = {}
     for words in table.values():
         for at, word in enumerate(words):
             if _has_letters_alone(word):
                 stems.setdefault(_without(words, at), set()).add(word)
-    votes: dict[tuple[str, str], Counter[Words]] = {}
+    votes: dict[Affixes, Counter[Words]] = {}
     for token, words in table.items():
         for prefix, suffix, parts in _rules_of(token, words, stems):
             votes.setdefault((prefix, suffix), Counter())[parts] += 1  # one of each type
-    lengths, whole = {(len(prefix), len(suffix)) for prefix, suffix in votes}, Counter[tuple[str, str]]()
+    lengths, fitting = {(len(prefix), len(suffix)) for prefix, suffix in votes}, dict[str, set[Affixes]]()
     for token in single:
         cuts = [(front, len(token) - back) for front, back in lengths if front + back < len(token)]
-        whole.update(votes.keys() & {(token[:front], token[end:]) for front, end in cuts})
-    rules = {
-        affixes: _most_common(counts)
-        for affixes, counts in sorted(votes.items())
-        if counts.total() >= LEAST_SHARE * (counts.total() + whole[affixes])
-    }
-    return Expansions(table, rules)
+        fitting[token] = votes.keys() & {(token[:front], token[end:]) for front, end in cuts}
+    whole = Counter(affixes for of_token in fitting.values() for affixes in of_token)
+    shares = {one: counts.total() / (counts.total() + whole[one]) for one, counts in votes.items()}
+    rules = {one: _most_common(votes[one]) for one in sorted(votes) if shares[one] >= LEAST_SHARE}
+    sure = {one for one in rules if shares[one] >= SURE and votes[one].total() >= FEWEST_SURE}
+    kept = {token for token in single if token in table or not fitting[token].isdisjoint(rules)}
+    return Expansions(table, rules, frozenset(sure), frozenset(kept))
 
 
 def _has_letters_alone(word: str) -> bool:
@@ -249,8 +278,8 @@ class Tokenizer:
         other[np.arange(len(states)), states] = 0.0
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD))
         for begin, (token, words) in zip(begins, tokens, strict=True):
-            # Both ways to begin make the same token where no rule splits it.
-            if words == (token,) == self.expansions.words(token):
+            # Both ways to begin often make the same words.
+            if words == self.expansions.sure_words(token) == self.expansions.words(token):
                 other[begin, [BEGIN, MULTIWORD]] = 0.0
             # A space before a gap makes the same token whether inside it or not.
             if begin and states[begin - 1] == SPACE:
@@ -262,7 +291,8 @@ class Tokenizer:
         tokens = []
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
             token = text[begin:end].rstrip(" ")
-            tokens.append((token, self.expansions.words(token) if states[begin] == MULTIWORD else (token,)))
+            of_state = self.expansions.words if states[begin] == MULTIWORD else self.expansions.sure_words
+            tokens.append((token, of_state(token)))
         return tokens
 
     def words(self, line: str) -> list[str]:

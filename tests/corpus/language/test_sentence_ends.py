@@ -131,3 +131,19 @@ def test_a_text_that_ends_like_a_range_of_words_stays():
     first, _ = read_running_text(["Siehe Seite 4-3Nun gut."], read, lambda _: [0, 15])
     assert first.text == "Siehe Seite 4-3"
     assert first.to_conllu().split("\n")[-3].endswith("\tSpaceAfter=No")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "count"),
+    [
+        ("hy", "Նա եկավ։ Նա գնաց: Տուն է։ Նա ասաց: այո։", 4),
+        ("en", "He came: He left; She stayed.", 1),
+        ("el", "Ήρθε; Έφυγε. Ναι; ίσως.", 3),
+        ("am", "ሰላም ነው። እሱ መጣ።", 2),
+        ("my", "သူလာသည်။သူသွားသည်။", 2),
+        ("en", "Art. 10 is No. 3 of it. No. It is.", 3),
+    ],
+)
+def test_marks_of_scripts_end_sentences_and_numbers_follow_abbreviations(language, text, count):
+    starts = [start for start in rule_starts(text, language) if start < len(text)]
+    assert len(starts) == count

@@ -457,3 +457,29 @@ def test_case_number_and_gender_are_one_part_where_there_are_genders(genders, tm
     assert learned.table.n_parts == len(["UPOS", "XPOS", *feats.split("|")]) + genders
     again = Morphology.from_archive(*learned.to_archive())
     assert (again.table.n_parts, again.table.n_pairs) == (learned.table.n_parts, learned.table.n_pairs)
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma", "casing"),
+    [
+        ("NATO", "NATO", "as"),
+        ("Berlin", "Berlin", "as"),
+        ("McKays", "McKay", "as"),
+        ("BERLIN", "Berlin", "title"),
+        ("Hunde", "hund", "lower"),
+        ("İnce", "ince", "lower"),
+        ("us", "US", "upper"),
+    ],
+)
+def test_the_casing_of_a_form_stays_unless_another_keeps_more_of_it(form, lemma, casing):
+    script = edit_script(form, lemma)
+    assert (script.casing, script.apply(form)) == (casing, lemma)
+
+
+def test_long_words_in_capitals_are_lemmatised_as_in_running_text():
+    scripts = (EditScript("as"), EditScript("as", cut_suffix="s"))
+    weights = np.zeros(2, dtype=np.float32)
+    found = Lemmatizer(scripts, {"PROPN": [0, 1]}, frozenset(), weights)
+    analysis = Analysis("PROPN", "_", "_")
+    assert found.lemma(Word("NATO", analysis)) == "NATO"
+    assert found.lemma(Word("BERLIN", analysis)) == "Berlin"

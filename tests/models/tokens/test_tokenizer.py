@@ -134,7 +134,7 @@ def all_segmentations(tokenizer, text):
     """Return the probability of each way to cut a line, by listing the states of its characters."""
     rows = tokenizer.index.rows(keys_of(text, tokenizer.language, tokenizer.known))
     emissions = [tokenizer.weights[own[own >= 0]].sum(axis=0, dtype=np.float64) for own in rows]
-    chances = Counter()
+    chances, expansions = Counter(), tokenizer.expansions
     for states in product((BEGIN, INSIDE, SPACE, MULTIWORD), repeat=len(text)):
         begins = [at for at, state in enumerate(states) if state in (BEGIN, MULTIWORD)]
         of_space = (SPACE, INSIDE) if tokenizer.inner_spaces else (SPACE,)
@@ -145,7 +145,7 @@ def all_segmentations(tokenizer, text):
         if any(pair == (SPACE, INSIDE) for pair in pairwise(states)):
             continue
         tokens = [
-            (token, tokenizer.expansions.words(token) if states[begin] == MULTIWORD else (token,))
+            (token, (expansions.words if states[begin] == MULTIWORD else expansions.sure_words)(token))
             for begin, end in pairwise([*begins, len(text)])
             for token in [text[begin:end].rstrip(" ")]
         ]
@@ -331,6 +331,21 @@ def test_words_that_begin_like_contractions_are_whole():
     tamil = [(f"{noun}உம்", (noun, "உம்")) for noun in ("மரம்", "வீடு", "நாய்")]
     assert learn_expansions([*tamil, ("10km", ("10", "km"))]).words("பூனைஉம்") == ("பூனை", "உம்")
     assert learn_expansions([("10km", ("10", "km"))]).words("77km") == ("77", "km")
+
+
+def test_tokens_that_are_always_split_are_split_without_the_tokenizer():
+    verbs = ("do", "is", "wo", "did", "was", "has")
+    contractions = [(f"{verb}n't", (verb, "n't")) for verb in verbs]
+    typing_errors = [("its", ("it", "s")), *[("its", ("its",))] * 4]
+    learned = learn_expansions([*contractions, *typing_errors, ("can't", ("can't",))])
+    assert learned.sure_words("Couldn't") == ("Could", "n't") == learned.words("Couldn't")
+    assert learned.sure_words("Don't") == ("Do", "n't")
+    for whole in ("its", "can't", "cat"):
+        assert learned.sure_words(whole) == learned.words(whole) == (whole,)
+    again = Expansions.from_json(learned.to_json())
+    assert (again.sure_words("couldn't"), again.words("its")) == (("could", "n't"), ("its",))
+    few = learn_expansions(contractions[:2])
+    assert (few.sure_words("couldn't"), few.words("couldn't")) == (("couldn't",), ("could", "n't"))
 
 
 class Counted(dict):
