@@ -18,7 +18,7 @@ from qsproj.errors import DataError
 # Sentence-final marks with closing quotes and brackets: before a space, or anywhere in unspaced scripts.
 _CLOSING = f"[\"'”’»›«)\\]}}」』）】{INVISIBLE}]*"
 # A run of marks is matched only from its first mark, to avoid quadratic time.
-_ENDS, _UNSPACED_ENDS = ".!?…؟۔।॥։።", "。！？။។"
+_ENDS, _UNSPACED_ENDS = ".!?…؟۔।॥։።។", "。！？။"
 _OWN_ENDS = {"hy": ":", "hyw": ":", "xcl": ":", "el": ";"}  # the colon is written for the Armenian full stop
 _BEFORE_WORD = re.compile(r"""[\s(["'„“«»]""")
 _NO_SPACE = re.compile(r"\S")
@@ -118,6 +118,8 @@ def _end_in(language: str | None) -> re.Pattern[str]:
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
     following = _NO_SPACE.search(line, found.end())
     if following is None or following[0].islower():
+        return False
+    if found[0][0] == ":" and line[: found.start()][-1:].isdecimal() and following[0].isdecimal():
         return False
     if not found[0].startswith(".") or found[0].startswith(".."):
         return True

@@ -19,11 +19,16 @@ from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.morphology.analyses import Analysis, feature_pairs
 from qsproj.training.choices import shift_of
 
+
+def _lower(text: str) -> str:
+    return text.lower().replace("i\u0307", "i")  # Turkish *İ*
+
+
 AS_IT_IS, LOWER, TITLE, UPPER = "as", "lower", "title", "upper"
 WHOLE = "whole"  # the lemma is the script's own, whatever the form
 _CASINGS: dict[str, Callable[[str], str]] = {
-    LOWER: lambda text: text.lower().replace("i\u0307", "i"),  # Turkish *İ*
-    TITLE: lambda text: text[:1].upper() + text[1:].lower(),
+    LOWER: _lower,
+    TITLE: lambda text: text[:1].upper() + _lower(text[1:]),
     UPPER: str.upper,
     AS_IT_IS: lambda text: text,
 }
@@ -109,7 +114,7 @@ class Lemmatizer:
         return self._found[word]
 
     def _best(self, word: Word) -> str:
-        if len(word.form) > LONGEST_ACRONYM and word.form.isupper():  # as in headings
+        if len(word.form) > LONGEST_ACRONYM and word.form.isupper() and word.form.isalpha():  # as in headings
             word = word._replace(form=_CASINGS[TITLE](word.form))
         found = dict(self.candidates(word))
         if len(found) < 2:
@@ -156,7 +161,7 @@ class Lemmatizer:
 
 def _word_features(word: Word) -> Iterator[str]:
     upos, _, feats = word.analysis
-    lower = word.form.lower()
+    lower = _lower(word.form)
     yield from _analysis_features(word.analysis)
     yield f"kind {upos} {word_kind(word.form)}"
     for length in range(1, min(LONGEST_SUFFIX, len(lower)) + 1):

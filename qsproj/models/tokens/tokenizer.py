@@ -8,9 +8,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from qsproj.models import schema
 from qsproj.models.chains import packed_chain, stored_chain
 
 Words = tuple[str, ...]
+MOST_REMEMBERED = 1 << 16  # tokens whose words are kept
 STEM = "*"
 Affixes = tuple[str, str]  # prefix and suffix of a token
 # Least share of multiword tokens in the types that a rule fits, and in the occurrences of a token; share and
@@ -58,24 +60,38 @@ class Expansions:
     table: Mapping[str, Words]  # token of the treebank to words
     rules: Mapping[Affixes, Words]  # of others to words, one with STEM
     sure: Collection[Affixes] = frozenset()  # those that fit hardly a token of one word
-    whole: Collection[str] = frozenset()  # tokens of one word that are in the table, or which a rule fits
+    # Tokens of one word that are in the table, or which a rule fits; older models lack them: nothing is sure.
+    whole: Collection[str] | None = None
+    _found: dict[tuple[str, bool], Words] = field(default_factory=dict, repr=False)
 
-    def words(self, token: str) -> Words:
-        """Return the words of a multiword token; the token alone where neither table nor rule fits."""
-        lower = token.lower()
-        parts = self.table.get(lower)
-        if parts is None and lower not in self.whole:
-            parts = next((parts for _, parts in self._by_rules(lower)), None)
-        return (token,) if parts is None else tuple(cased_like(token, parts))
+    def words(self, token: str, *, sure: bool = False) -> Words:
+        """Return the words of a multiword token; the token alone where neither table nor rule fits.
 
-    def sure_words(self, token: str) -> Words:
-        """Return the words of a token that is almost surely a multiword one, else the token alone."""
-        lower = token.lower()
-        if lower in self.whole:
+        ``sure``: also the token alone unless it is almost surely a multiword one.
+        """
+        if (token, sure) not in self._found:
+            if len(self._found) >= MOST_REMEMBERED:
+                self._found.clear()
+            self._found[token, sure] = self._words(token, sure=sure)
+        return self._found[token, sure]
+
+    def _words(self, token: str, *, sure: bool) -> Words:
+        lower, whole = token.lower(), self.whole or ()
+        if sure and (self.whole is None or lower in whole or texts.whole_tokens(token)):
             return (token,)
-        ways = list(self._by_rules(lower))
-        sure = any(rule in self.sure and parts == ways[0][1] for rule, parts in ways)
-        return self.words(token) if sure or lower in self.table else (token,)
+        parts = self.table.get(lower)
+        if parts is None:
+            ways = list(self._by_rules(lower))
+            is_sure = any(
+                rule in self.sure and own == ways[0][1] for rule, own in ways if _has_letter(lower, rule)
+            )
+            parts = ways[0][1] if ways and (is_sure or not (sure or lower in whole)) else None
+        if parts is None:
+            return (token,)
+        if "".join(parts) == lower and len(lower) == len(token):
+            ends = [*accumulate(map(len, parts))]
+            return tuple(token[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
+        return tuple(cased_like(token, parts))
 
     def _by_rules(self, token: str) -> Iterator[tuple[Affixes, Words]]:
         """Yield the rules that fit and their words, that with the longest affixes, and suffix, first."""
@@ -96,7 +112,7 @@ class Expansions:
             "table": {token: list(words) for token, words in self.table.items()},
             "rules": [[*affixes, *words] for affixes, words in self.rules.items()],
             "sure": sorted(map(list, self.sure)),
-            "whole": sorted(self.whole),
+            "whole": None if self.whole is None else sorted(self.whole),
         }
 
     @staticmethod
@@ -107,7 +123,8 @@ class Expansions:
         table = {token: tuple(words) for token, words in content["table"].items()}
         rules = {(row[0], row[1]): tuple(row[2:]) for row in content["rules"]}
         sure = frozenset((prefix, suffix) for prefix, suffix in content.get("sure") or ())
-        return Expansions(table, rules, sure, frozenset(content.get("whole") or ()))
+        whole = content.get("whole")
+        return Expansions(table, rules, sure, None if whole is None else frozenset(whole))
 
 
 def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
@@ -145,8 +162,13 @@ def learn_expansions(tokens: Iterable[tuple[str, Words]]) -> Expansions:
     shares = {one: counts.total() / (counts.total() + whole[one]) for one, counts in votes.items()}
     rules = {one: _most_common(votes[one]) for one in sorted(votes) if shares[one] >= LEAST_SHARE}
     sure = {one for one in rules if shares[one] >= SURE and votes[one].total() >= FEWEST_SURE}
-    kept = {token for token in single if token in table or not fitting[token].isdisjoint(rules)}
+    kept = {token for token in single if token in table or not rules.keys().isdisjoint(fitting[token])}
     return Expansions(table, rules, frozenset(sure), frozenset(kept))
+
+
+def _has_letter(token: str, rule: Affixes) -> bool:
+    """Return whether a rule's stem has a letter, unlike that of *1930* + *'s*."""
+    return any(map(str.isalpha, token[len(rule[0]) : len(token) - len(rule[1])]))
 
 
 def _has_letters_alone(word: str) -> bool:
@@ -279,7 +301,7 @@ class Tokenizer:
         begins = np.flatnonzero((states == BEGIN) | (states == MULTIWORD))
         for begin, (token, words) in zip(begins, tokens, strict=True):
             # Both ways to begin often make the same words.
-            if words == self.expansions.sure_words(token) == self.expansions.words(token):
+            if words == self.expansions.words(token, sure=True) == self.expansions.words(token):
                 other[begin, [BEGIN, MULTIWORD]] = 0.0
             # A space before a gap makes the same token whether inside it or not.
             if begin and states[begin - 1] == SPACE:
@@ -291,8 +313,7 @@ class Tokenizer:
         tokens = []
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
             token = text[begin:end].rstrip(" ")
-            of_state = self.expansions.words if states[begin] == MULTIWORD else self.expansions.sure_words
-            tokens.append((token, of_state(token)))
+            tokens.append((token, self.expansions.words(token, sure=states[begin] != MULTIWORD)))
         return tokens
 
     def words(self, line: str) -> list[str]:

@@ -137,6 +137,8 @@ def test_a_text_that_ends_like_a_range_of_words_stays():
     ("language", "text", "count"),
     [
         ("hy", "Նա եկավ։ Նա գնաց: Տուն է։ Նա ասաց: այո։", 4),
+        ("hy", "Մատթ. 5: 3 Երանի: Այո", 3),
+        ("km", "ស្វាយ ចេក ។ល។ ហើយ។", 2),
         ("en", "He came: He left; She stayed.", 1),
         ("el", "Ήρθε; Έφυγε. Ναι; ίσως.", 3),
         ("am", "ሰላም ነው። እሱ መጣ።", 2),

@@ -469,6 +469,7 @@ def test_case_number_and_gender_are_one_part_where_there_are_genders(genders, tm
         ("Hunde", "hund", "lower"),
         ("İnce", "ince", "lower"),
         ("us", "US", "upper"),
+        ("BİRLİK", "Birlik", "title"),
     ],
 )
 def test_the_casing_of_a_form_stays_unless_another_keeps_more_of_it(form, lemma, casing):
@@ -483,3 +484,4 @@ def test_long_words_in_capitals_are_lemmatised_as_in_running_text():
     analysis = Analysis("PROPN", "_", "_")
     assert found.lemma(Word("NATO", analysis)) == "NATO"
     assert found.lemma(Word("BERLIN", analysis)) == "Berlin"
+    assert found.lemma(Word("COVID-19", analysis)) == "COVID-19"

@@ -145,7 +145,7 @@ def all_segmentations(tokenizer, text):
         if any(pair == (SPACE, INSIDE) for pair in pairwise(states)):
             continue
         tokens = [
-            (token, (expansions.words if states[begin] == MULTIWORD else expansions.sure_words)(token))
+            (token, expansions.words(token, sure=states[begin] != MULTIWORD))
             for begin, end in pairwise([*begins, len(text)])
             for token in [text[begin:end].rstrip(" ")]
         ]
@@ -338,14 +338,17 @@ def test_tokens_that_are_always_split_are_split_without_the_tokenizer():
     contractions = [(f"{verb}n't", (verb, "n't")) for verb in verbs]
     typing_errors = [("its", ("it", "s")), *[("its", ("its",))] * 4]
     learned = learn_expansions([*contractions, *typing_errors, ("can't", ("can't",))])
-    assert learned.sure_words("Couldn't") == ("Could", "n't") == learned.words("Couldn't")
-    assert learned.sure_words("Don't") == ("Do", "n't")
-    for whole in ("its", "can't", "cat"):
-        assert learned.sure_words(whole) == learned.words(whole) == (whole,)
+    assert learned.words("Couldn't", sure=True) == ("Could", "n't") == learned.words("Couldn't")
+    assert learned.words("McDon't", sure=True) == ("McDo", "n't")
+    for whole in ("its", "can't", "cat", "1930n't", "www.it.com/don't"):
+        assert learned.words(whole, sure=True) == (whole,)
+    assert (learned.words("its"), learned.words("can't")) == (("its",), ("ca", "n't"))
     again = Expansions.from_json(learned.to_json())
-    assert (again.sure_words("couldn't"), again.words("its")) == (("could", "n't"), ("its",))
+    assert (again.words("couldn't", sure=True), again.words("its")) == (("could", "n't"), ("its",))
     few = learn_expansions(contractions[:2])
-    assert (few.sure_words("couldn't"), few.words("couldn't")) == (("couldn't",), ("could", "n't"))
+    assert (few.words("couldn't", sure=True), few.words("couldn't")) == (("couldn't",), ("could", "n't"))
+    older = Expansions.from_json({"table": {"des": ["de", "les"]}, "rules": []})
+    assert (older.words("des", sure=True), older.words("des")) == (("des",), ("de", "les"))
 
 
 class Counted(dict):
