@@ -126,7 +126,7 @@ _PARTED = 7.0
 # Chinese and Japanese are shorter, and phrases are as long as words of letters.
 _FEWEST_GAPS, _LONGEST_CHUNK = 3, 3.5
 _SYLLABLES = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-ZERO_WIDTH_SPACE = "\u200b"  # separates words in Thai, Lao, Khmer and Burmese
+_ZERO_WIDTH_SPACE = "\u200b"  # separates words in Thai, Lao, Khmer and Burmese
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
 
@@ -236,7 +236,7 @@ def _goes_on(text: str, at: int, opening: re.Match[str] | None) -> bool:
 def normalise(line: str, language: str) -> str:
     """Return the normalised text for :func:`tokenize`: single spaces, detached clitics joined."""
     if language in UNSPACED_LANGUAGES:
-        line = line.replace(ZERO_WIDTH_SPACE, " ")
+        line = with_spaces(line)
     text = without_unseen_words(_SPACES.sub(" ", line.lstrip(BYTE_ORDER_MARK)).strip(" "))
     if "&" in text and (undone := _without_escapes(text)) is not None:
         text = undone
@@ -355,11 +355,16 @@ def is_blank(line: str) -> bool:
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
     """Raise DataError for a line without spaces between words; ``number``: its line number."""
     longest = max(map(len, UNSPACED.findall(line)), default=0)
-    without_space = language in UNSPACED_LANGUAGES and len(line.replace(ZERO_WIDTH_SPACE, " ").split()) == 1
+    without_space = language in UNSPACED_LANGUAGES and len(with_spaces(line).split()) == 1
     if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
         found = f"{longest} letters without a space, in a script without spaces between words"
         remedy = "train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries"
         raise DataError(name, number, found, "words", f"{remedy}; or put spaces between them")
+
+
+def with_spaces(line: str) -> str:
+    """Return a line with a space for each zero-width one."""
+    return line.replace(_ZERO_WIDTH_SPACE, " ")
 
 
 def are_parted(lines: Iterable[str]) -> bool:

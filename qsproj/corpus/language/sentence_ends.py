@@ -18,7 +18,7 @@ from qsproj.errors import DataError
 # Sentence-final marks with closing quotes and brackets: before a space, or anywhere in unspaced scripts.
 _CLOSING = f"[\"'”’»›«)\\]}}」』）】{INVISIBLE}]*"
 # A run of marks is matched only from its first mark, to avoid quadratic time.
-_ENDS, _UNSPACED_ENDS = ".!?…؟۔।॥։።។", "。！？။"
+ENDS, UNSPACED_ENDS = ".!?…؟۔।॥։።។", "。！？။"
 _OWN_ENDS = {"hy": ":", "hyw": ":", "xcl": ":", "el": ";"}  # the colon is written for the Armenian full stop
 _BEFORE_WORD = re.compile(r"""[\s(["'„“«»]""")
 _NO_SPACE = re.compile(r"\S")
@@ -111,8 +111,8 @@ def _without_space_after(sentence: Sentence) -> Sentence:
 
 @lru_cache(maxsize=8)
 def _end_in(language: str | None) -> re.Pattern[str]:
-    marks = _ENDS + _OWN_ENDS.get(language or "", "")
-    return re.compile(rf"(?:(?<![{marks}])[{marks}]++{_CLOSING}+(?=\s))|(?:[{_UNSPACED_ENDS}]+{_CLOSING})")
+    marks = ENDS + _OWN_ENDS.get(language or "", "")
+    return re.compile(rf"(?:(?<![{marks}])[{marks}]++{_CLOSING}+(?=\s))|(?:[{UNSPACED_ENDS}]+{_CLOSING})")
 
 
 def _ends(line: str, found: re.Match[str], language: str | None) -> bool:

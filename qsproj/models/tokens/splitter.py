@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights, starts_of
 from qsproj.corpus.characters import readable
 from qsproj.corpus.editing import comment_value
-from qsproj.corpus.language.sentence_ends import rule_starts
+from qsproj.corpus.language.sentence_ends import ENDS, UNSPACED_ENDS, rule_starts
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import UNSPACED
 from qsproj.features.characters import Codes, code_of, joined, mixed, shifted
@@ -67,7 +67,7 @@ _COMPILED = pair_templates(TEMPLATES, ATTRIBUTES)
 SIGHT = 48  # maximum distance, in pieces, of visible context
 _BLOCK = 4096  # pieces processed at a time
 _NEAR, _AROUND, _FAR = 4, 30, 40
-_ENDS = frozenset(".!?…؟۔।॥։።。！？။។")
+_ENDS = frozenset(ENDS + UNSPACED_ENDS)
 _OPENING, _CLOSING = frozenset("([{（［「『【〔"), frozenset(")]}）］」』】〕")
 _QUOTES = frozenset("\"'“”„«»‹›‘’")
 _BOUNDS = np.array([0, 1, 2, 3, 4, 5, 6, 9, 14, 22, _FAR])

@@ -234,7 +234,7 @@ class Tokenizer:
         """
         for number, line, begins in texts.numbered(lines):
             if self.known:
-                line = line.replace(texts.ZERO_WIDTH_SPACE, " ")
+                line = texts.with_spaces(line)
             else:
                 texts.check_has_spaces(line, self.language, name=name, number=number)
             text = texts.normalise(line, self.language or "")

@@ -1,7 +1,7 @@
 """Tokenize and align a bitext, and parse its source side."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -21,7 +21,7 @@ from qsproj.corpus.language.recognition import LOOKED_AT
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.corpus.text import UNSPACED_LANGUAGES, ZERO_WIDTH_SPACE, are_parted, tokenize, without_spaces
+from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize, with_spaces, without_spaces
 from qsproj.corpus.token import spelled
 from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
@@ -47,7 +47,7 @@ LEAST_RATIO = 1.15
 
 
 def tokenization_arguments(
-    tagged: Sequence[str],
+    words: Mapping[str, Any],
     sentences: Sequence[Sentence],
     language: str,
     *,
@@ -58,13 +58,12 @@ def tokenization_arguments(
 
     They are the spelling of raw text, and either files to learn a tokenizer from, or contractions and tokens
     that raw text divides. As these rarely change with a few more tagged sentences, kept stages stay valid.
-    ``sentences``: those of the files ``tagged``.
+    ``words``: the :func:`tokens_shown` by the ``sentences``.
     """
     if language in UNSPACED_LANGUAGES:
-        return [_of_unspaced(tagged, sentences, language, text) for text in texts]
-    words = tokens_shown(tagged, sentences, language)
+        return [_of_unspaced(words, sentences, language, text) for text in texts]
     contractions = words["contractions"]
-    arguments = [words.copy() for _ in texts]
+    arguments = [dict(words) for _ in texts]
     if not raw:
         return arguments
     with ExitStack() as files:
@@ -87,17 +86,16 @@ def tokenization_arguments(
 
 
 def _of_unspaced(
-    tagged: Sequence[str], sentences: Sequence[Sentence], language: str, text: SourceText
+    words: Mapping[str, Any], sentences: Sequence[Sentence], language: str, text: SourceText
 ) -> dict[str, Any]:
     def targets() -> Iterator[str]:
         return (target for _, target in text.pairs())
 
-    shown = tokens_shown(tagged, sentences, language)
     if not are_parted(islice(targets(), LOOKED_AT)):
-        return shown
+        return dict(words)
     if keeps_words(targets(), sentences, language=language):
         return {"tagged": (), "contractions": {}}
-    return shown | {"join": True}
+    return {**words, "join": True}
 
 
 def tokens_shown(tagged: Sequence[str], sentences: Sequence[Sentence], language: str) -> dict[str, Any]:
@@ -123,7 +121,7 @@ def _tokenize_line(
 
 def _joined(line: str) -> str:
     """Return the line without spaces between words of a script that has none."""
-    words = line.replace(ZERO_WIDTH_SPACE, " ").split()
+    words = with_spaces(line).split()
     return spelled(without_spaces(words, sent_id="")) if words else line
 
 

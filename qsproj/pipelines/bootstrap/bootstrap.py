@@ -247,7 +247,9 @@ class _Stages:
         raw, attached = () if options.alignment else options.text, dict[str, tuple[str, ...]]()
         tagged = list(read_all(options.tagged))
         shown = [*tagged, *read_all(options.annotated)]
-        by_text = bitext.tokenization_arguments(self._tagged, shown, language, raw=raw, texts=texts)
+        of_tagged = bitext.tokens_shown(options.tagged, tagged, language)
+        of_both = bitext.tokens_shown(self._tagged, shown, language)
+        by_text = bitext.tokenization_arguments(of_both, shown, language, raw=raw, texts=texts)
         # Names of the stages of one bitext among several.
         self._labels = [f"-{number}" if len(texts) > 1 else "" for number in range(1, len(texts) + 1)]
         for number, (text, tokenization, label) in enumerate(zip(texts, by_text, self._labels, strict=True)):
@@ -280,8 +282,6 @@ class _Stages:
             self.sides.append((words, links, trees))
             self._untagged.append(AlignedFiles(trees.file, words.files[1], links.file))
         # Annotated sentences are learned last, which keeps earlier stages, unless they show other tokens.
-        of_tagged = bitext.tokens_shown(options.tagged, tagged, language)
-        of_both = bitext.tokens_shown(self._tagged, shown, language)
         examples: Any = {} if of_tagged == of_both else {"token_examples": self._tagged}
         self.tagger = declare(
             training.tag_target,

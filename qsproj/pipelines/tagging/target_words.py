@@ -14,7 +14,7 @@ from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.recognition import LOOKED_AT, check_language
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED_LANGUAGES, ZERO_WIDTH_SPACE, are_parted, read_text, without_spaces
+from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, read_text, with_spaces, without_spaces
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_segmentation_reranker
 from qsproj.models.tokens.splitter import train_splitter
@@ -50,8 +50,12 @@ def segmented_sentences(
     texts = (comment_value(one, "text") or " ".join(one.forms) for one in first[:LOOKED_AT])
     if len(tagged) >= FEWEST_TO_TOKENIZE and not are_parted(texts):
         return tagged
-    numbered = enumerate((one.forms for one in first), start=1)
-    return [*tagged, *(without_spaces(forms, sent_id=str(number)) for number, forms in numbered)]
+    return [*tagged, *_joined(one.forms for one in first)]
+
+
+def _joined(sentences: Iterable[Sequence[str]]) -> list[Sentence]:
+    """Return sentences of words without the spaces between these."""
+    return [without_spaces(words, sent_id=str(number)) for number, words in enumerate(sentences, start=1)]
 
 
 def keeps_words(lines: Iterable[str], tagged: Sequence[Sentence], *, language: str) -> bool:
@@ -60,11 +64,13 @@ def keeps_words(lines: Iterable[str], tagged: Sequence[Sentence], *, language: s
     Few sentences cut worse than most segmenters. Many decide: a tokenizer of the text against tokenizers of
     half of the sentences, by the words of the others that each finds.
     """
-    judges = [one for one in tagged[: 2 * FEWEST_TO_TOKENIZE] if tokenized_text(one, language) is not None]
-    shown = list(filter(None, (tokenized_text(one, language) for one in judges)))
-    words = (line.replace(ZERO_WIDTH_SPACE, " ").split() for line in islice(lines, MOST_SEGMENTED))
-    segmented = [without_spaces(own, sent_id=str(at)) for at, own in enumerate(filter(None, words), start=1)]
-    if len(judges) < FEWEST_TO_TOKENIZE or not shows_tokens(judges) or not segmented:
+    first = tagged[: 2 * FEWEST_TO_TOKENIZE]
+    judges = [(one, text) for one in first if (text := tokenized_text(one, language)) is not None]
+    if len(judges) < FEWEST_TO_TOKENIZE or not shows_tokens([one for one, _ in judges]):
+        return True
+    words = (with_spaces(line).split() for line in islice(lines, MOST_SEGMENTED))
+    segmented = _joined(filter(None, words))
+    if not segmented:
         return True
 
     def trained(sentences: Sequence[Sentence]) -> Tokenizer:
@@ -72,14 +78,14 @@ def keeps_words(lines: Iterable[str], tagged: Sequence[Sentence], *, language: s
 
     def found(tokenizer: Tokenizer, at: int) -> tuple[int, int]:
         """Return the number of right tokens, and of the tokenizer's."""
-        text, gold = shown[at]
+        text, gold = judges[at][1]
         own = placed(text, tokenizer.tokens(text))
         tokens = () if own is None else own.tokens
         return len({*gold}.intersection(tokens)), len(tokens)
 
     of_text = trained(segmented)
-    of_others = cross_fit(len(judges), lambda rest: trained([judges[at] for at in rest]), found, folds=2)
-    n_gold = sum(len(tokens) for _, tokens in shown)
+    of_others = cross_fit(len(judges), lambda rest: trained([judges[at][0] for at in rest]), found, folds=2)
+    n_gold = sum(len(text.tokens) for _, text in judges)
     by_text, by_others = (
         sum(right for right, _ in counts) / (n_gold + sum(own for _, own in counts))
         for counts in ([found(of_text, at) for at in range(len(judges))], in_order(of_others))

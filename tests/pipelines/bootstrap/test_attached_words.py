@@ -18,7 +18,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import checks
-from qsproj.pipelines.bootstrap.bitext import tokenization_arguments, tokenize_bitext
+from qsproj.pipelines.bootstrap.bitext import tokenization_arguments, tokenize_bitext, tokens_shown
 from qsproj.pipelines.bootstrap.spelling import attached_words as attached_in
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.progress import notices
@@ -158,18 +158,22 @@ def test_the_bitext_of_a_bootstrap_is_divided(tmp_path):
             handle.writelines(f"{line}\n" for line in content)
     raw, *bitext = map(str, paths)
     text = SourceText(treebanks=(), bitext=tuple(bitext), languages=("en", "xx"))
-    shown, same = tokenization_arguments((), (), "xx", raw=[raw], texts=[text, text])
+    shown, same = tokenization_arguments(tokens_shown((), (), "xx"), (), "xx", raw=[raw], texts=[text, text])
     assert shown == same
     attached = shown.pop("attached")
     assert shown == {"tagged": (), "contractions": {}}
     assert attached["ubanhu"] == ("u", "ban", "hu")
     for language, given in (("xx", []), ("zh", [raw])):
-        assert tokenization_arguments((), (), language, raw=given, texts=[text]) == [shown]
+        assert tokenization_arguments(
+            tokens_shown((), (), language), (), language, raw=given, texts=[text]
+        ) == [shown]
     rows = ("1-2\tubanhu", "1\tub", "2\tanhu")
     sentence = "".join(row + 8 * "\t_" + "\n" for row in rows)
     (shown := tmp_path / "shown.conllu").write_text(f"{sentence}\n", encoding="utf-8")
     sentences = list(read_conllu(shown))
-    (found,) = tokenization_arguments((str(shown),), sentences, "xx", raw=[raw], texts=[text])
+    (found,) = tokenization_arguments(
+        tokens_shown((str(shown),), sentences, "xx"), sentences, "xx", raw=[raw], texts=[text]
+    )
     assert found["contractions"] == {"ubanhu": ("ub", "anhu")}
     assert found["attached"] == {token: words for token, words in attached.items() if token != "ubanhu"}
 
@@ -181,7 +185,9 @@ def test_a_raw_text_that_is_too_short_is_noticed(tmp_path):
     text = SourceText(treebanks=(), bitext=bitext, languages=("en", "xx"))
     said = []
     with notices(said.append):
-        (found,) = tokenization_arguments((), (), "xx", raw=[str(tmp_path / "raw")], texts=[text])
+        (found,) = tokenization_arguments(
+            tokens_shown((), (), "xx"), (), "xx", raw=[str(tmp_path / "raw")], texts=[text]
+        )
     assert found == {"tagged": (), "contractions": {}, "too_short": 50}
     (line,) = said
     assert line.startswith(f"{tmp_path}/raw: 50 words of raw text are too few to divide the tokens")

@@ -12,7 +12,7 @@ from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.models.text.text_parser import text_parser
 from qsproj.parallel import THIS_PROCESS
 from qsproj.pipelines.bootstrap import spelling
-from qsproj.pipelines.bootstrap.bitext import tokenization_arguments, tokenize_bitext
+from qsproj.pipelines.bootstrap.bitext import tokenization_arguments, tokenize_bitext, tokens_shown
 from qsproj.pipelines.bootstrap.spelling import Spelling, spelling_of
 from qsproj.pipelines.bootstrap.texts import SourceText
 
@@ -99,7 +99,9 @@ def test_the_bitext_of_a_bootstrap_is_respelled(tmp_path):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     bitext = str(tmp_path / "en"), str(tmp_path / "xx")
     text = SourceText(treebanks=(), bitext=bitext, languages=("en", "xx"))
-    (shown,) = tokenization_arguments((), (), "xx", raw=[str(tmp_path / "raw")], texts=[text])
+    (shown,) = tokenization_arguments(
+        tokens_shown((), (), "xx"), (), "xx", raw=[str(tmp_path / "raw")], texts=[text]
+    )
     trees = list(read_conllu("corpora/en.conllu"))[:5]
     tagger = train_tagger(trees, rng=np.random.default_rng(1), language="en")
     parser, _ = train_arc_parser(trees, rng=np.random.default_rng(1))

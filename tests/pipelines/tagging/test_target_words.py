@@ -7,7 +7,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.text import without_spaces
 from qsproj.models.tagging import tagger_training
 from qsproj.models.tagging.tagger_training import FOLDS, train_tagger
-from qsproj.pipelines.bootstrap.bitext import tokenization_arguments
+from qsproj.pipelines.bootstrap.bitext import tokenization_arguments, tokens_shown
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.pipelines.tagging.target_words import (
     FEWEST_TO_TOKENIZE,
@@ -22,7 +22,9 @@ WORDS = "我 有 一 隻 大 狗 。".split()  # noqa: SIM905
 def arguments_of(folder, lines, tagged):
     (path := folder / "zh.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     text = SourceText(treebanks=(), bitext=(str(path), str(path)), languages=("en", "zh"))
-    (found,) = tokenization_arguments(("tagged",), tagged, "zh", raw=(), texts=[text])
+    (found,) = tokenization_arguments(
+        tokens_shown(("tagged",), tagged, "zh"), tagged, "zh", raw=(), texts=[text]
+    )
     return found
 
 
