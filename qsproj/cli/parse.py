@@ -42,7 +42,8 @@ OPTIONS = (
     Option(
         "--confidence",
         "add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also that "
-        "of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=)",
+        "of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=), for train "
+        "--enhanced those of the edges in DEPS (DepsProb=)",
     ),
     Option("--retag", "replace the UPOS of the input by the model's own tags"),
     Option(

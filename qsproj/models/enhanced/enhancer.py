@@ -1,10 +1,11 @@
 """Enhanced dependencies: the edges of a tree beside its arcs, the enhanced relations of arcs, and a parser.
 
 An edge is described by the path between its ends in the tree: the number of steps up from the dependent and
-down to the head, and the relations passed. Its relation is stored as a pattern, which the sentence fills in:
-``{0}`` and ``{1}`` are the relations of the dependent and of the word above it, ``{case}`` the lemmas of its
-case marker, so that ``nmod:of`` is ``{0}:{case}``. A log-linear model that reads the tree chooses none or
-one of the patterns seen on such a path. A word that no edges lead to from the root keeps its arc of the tree.
+down to the head, and the relations of the arcs on it. Its relation is stored as a pattern, which the sentence
+fills in: ``{0}`` and ``{1}`` are the relations of the dependent and of the word above it, ``{case}`` its case
+marker, so that ``nmod:of`` is ``{0}:{case}``; from a relative clause to its antecedent, ``{rel}`` is the
+relation of the relative pronoun. A log-linear model that reads the tree chooses none or one of the patterns
+seen on such a path. A word that no edges lead to from the root keeps its arc of the tree.
 
 *Source*: thesis 5.1.3 proposes links M beside those of the tree, which exclude each other on a pair of words.
 Here the tree is decoded before, and M is tied to pairs of arcs by features of the path between the two words,
@@ -16,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import Any, cast
+from unicodedata import category
 
 import numpy as np
 
@@ -30,7 +32,7 @@ from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import BLOCK, KnownPart, Parser, Wrapper
-from qsproj.models.schema import Archive, Arrays, anything, checked, one_of, word_lists
+from qsproj.models.schema import Archive, Arrays, anything, checked, flag, one_of, optional, word_lists
 from qsproj.models.storage import KINDS, described, kind_of, model_from
 from qsproj.training.choices import Choice, ChoiceTrainer, shift_of
 from qsproj.training.loop import learn
@@ -38,7 +40,9 @@ from qsproj.training.loop import learn
 # Steps up and down of the paths of edges: nearly all of those in English, Swedish, Dutch, Czech.
 PATHS = ((1, 0), (2, 0), (1, 1), (0, 1), (1, 2), (0, 2), (3, 0), (2, 1))
 BASIC = PATHS[0]
-MARKERS = ("case", "mark", "cc")  # markers whose lemmas are part of a relation
+MARKERS = ("case", "mark", "cc")  # markers that are part of a relation
+RELATIVE, OF_WORDS = "{rel}", ("{rel}", "{0}", "{1}")  # parts of patterns that are relations of words
+CONTENT_TAGS = ("ADJ", "NOUN", "VERB")
 NONE = ""  # the pattern of a candidate without an edge
 HASH_BITS = 20
 # Patterns that training saw less often on a path of the same relations are exceptions.
@@ -92,12 +96,25 @@ class Tree:
         return next((value.lower() for key, _, value in pairs if key == name), "")
 
     def marker(self, word: int, relation: str) -> str:
-        """Return the lemmas of a word's first dependent by this relation, and of its fixed dependents."""
+        """Return a word's first dependent by this relation with its fixed dependents, if all are letters.
+
+        Function words are lemmas, others forms: *according to*, not *accord to*.
+        """
         child = next((one for one in self.children[word] if self.bare[one] == relation), None)
         if child is None:
             return ""
         fixed = [other for other in self.children[child] if self.relation(other) == "fixed"]
-        return "_".join(self.lemma(one) for one in (child, *fixed))
+        marker = "_".join(
+            self.sentence.forms[one - 1].lower()
+            if self.sentence.upos[one - 1] in CONTENT_TAGS
+            else self.lemma(one)
+            for one in (child, *fixed)
+        )
+        return marker if all(letter == "_" or category(letter)[0] in "LM" for letter in marker) else ""
+
+    def relative(self, word: int) -> int:
+        """Return the first dependent of a word that is a relative pronoun, determiner or adverb, or 0."""
+        return next((c for c in self.children[word] if "rel" in self.feature(c, "PronType").split(",")), 0)
 
     def conjunction(self, word: int) -> str:
         own = self.marker(word, "cc")
@@ -138,17 +155,31 @@ class Tree:
             if way[1] == 0 or path[-1] != ROOT:
                 yield Candidate(above[0], path[-1], way, (*above[1:], *path[1:])[:-1])
 
-    def signature(self, one: Candidate) -> str:
-        """Return the path of a candidate and the relations on it; of a tree arc its relation alone."""
+    def signature(self, one: Candidate, *, with_top: bool = False) -> str:
+        """Return the path of a candidate and the relations of its arcs; of a tree arc its relation alone.
+
+        ``with_top``: also the relation of the topmost word, whose arc is not on the path.
+        """
         if one.way == BASIC:
             return self.bare[one.dependent]
         passed = [self.bare[word] for word in (one.dependent, *one.passed, one.head)]
+        if not with_top:
+            passed[one.way[0]] = "*"
         return f"{one.way[0]}{one.way[1]} {','.join(passed)}"
 
     def filling(self, one: Candidate) -> Mapping[str, str]:
-        dependent, above = one.dependent, max(self.heads[one.dependent], ROOT)
-        filled = {"{0}": self.relation(dependent), "{1}": self.relation(above)}
-        for name, word in (("", dependent), ("1", above)):
+        """Return the parts of patterns by name, those of the dependent and of the word above it.
+
+        Below an antecedent, these are the relation and the markers of the relative pronoun.
+        """
+        if one.way[0] == 0:
+            word = self.relative(one.head)
+            filled, words = {RELATIVE: self.relation(word)}, {"": word}
+        else:
+            above = max(self.heads[one.dependent], ROOT)
+            filled = {"{0}": self.relation(one.dependent), "{1}": self.relation(above)}
+            words = {"": one.dependent, "1": above}
+        for name, word in words.items():
             filled |= {f"{{{part}{name}}}": value for part, value in self.parts[word].items()}
         return {part: value for part, value in filled.items() if value}
 
@@ -156,10 +187,10 @@ class Tree:
 def pattern_of(relation: str, filling: Mapping[str, str]) -> str:
     """Return the pattern of a relation: first that of a word, then markers, else the literal text."""
     first, *rest = relation.split(":")
-    of_words = ((whole, filling[whole]) for whole in ("{0}", "{1}") if whole in filling)
+    of_words = ((whole, filling[whole]) for whole in OF_WORDS if whole in filling)
     if found := next((one for one in of_words if f"{relation}:".startswith(f"{one[1]}:")), None):
         first, rest = found[0], relation[len(found[1]) :].split(":")[1:]
-    parts = {value: part for part, value in reversed(list(filling.items())) if part not in ("{0}", "{1}")}
+    parts = {value: part for part, value in reversed(list(filling.items())) if part not in OF_WORDS}
     return ":".join([first, *(parts.get(part, part) for part in rest)])
 
 
@@ -171,38 +202,43 @@ def filled(pattern: str, filling: Mapping[str, str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Enhancer:
-    """Predictor of graphs: ``patterns`` by signature, and log-linear ``weights`` float32[2**HASH_BITS]."""
+    """Predictor of graphs: ``patterns`` by signature, and log-linear ``weights`` float32[2**HASH_BITS].
+
+    ``with_top``: signatures name the relation of the topmost word, as in models of older builds.
+    """
 
     patterns: Mapping[str, tuple[str, ...]]
     weights: Weights = field(repr=False)
+    with_top: bool = False
 
     def graph(
-        self, sentence: Sentence, arcs: Callable[[], Scores | None] | None = None
+        self, sentence: Sentence, arcs: Callable[[], Scores] | None = None, *, confidence: bool = False
     ) -> tuple[list[list[Edge]], list[list[float]]]:
-        """Return the edges into each word, by head, and the probability of each given the tree.
+        """Return the edges into each word, by head, and the probability of each.
 
-        ``arcs`` returns the probability of each arc, float64[n+1, n+1]; called once, if an edge needs it.
+        ``arcs`` returns the probability of each arc, float64[n+1, n+1]; it is called once, if edges beside
+        the tree, or with ``confidence`` any edges, need it. Other probabilities are those given the tree.
         """
-        tree, asked = Tree(sentence), cache(arcs or (lambda: None))
+        tree, asked = Tree(sentence), cache(arcs or (lambda: np.ones((len(sentence) + 1,) * 2)))
         found: list[list[tuple[int, str, float]]] = [[] for _ in sentence.forms]
         for one in tree.candidates():
             relation, chance = self._decided(tree, one)
-            if relation and one.way != BASIC and (known := asked()) is not None:
+            if relation and (confidence or one.way != BASIC):
                 # All words on the path but the highest are below an arc of it.
                 path = enumerate((one.dependent, *one.passed, one.head))
-                way = [known[tree.heads[word], word] for at, word in path if at != one.way[0]]
-                relation = relation if chance * np.prod(way) > LIKELY else ""
-            if relation:
+                chance *= np.prod([asked()[tree.heads[word], word] for at, word in path if at != one.way[0]])
+            if relation and (one.way == BASIC or arcs is None or chance > LIKELY):
                 found[one.dependent - 1].append((one.head, relation, chance))
         for word in _lost(found, tree.heads):
-            found[word - 1].append((tree.heads[word], tree.relation(word), 0.0))
+            chance = float(asked()[tree.heads[word], word]) if confidence else 0.0
+            found[word - 1].append((tree.heads[word], tree.relation(word), chance))
         for own in found:
             own.sort(key=lambda edge: edge[0])
         edges = [[(str(head), relation) for head, relation, _ in own] for own in found]
         return edges, [[chance for _, _, chance in own] for own in found]
 
     def _decided(self, tree: Tree, one: Candidate) -> tuple[str, float]:
-        way = tree.signature(one)
+        way = tree.signature(one, with_top=self.with_top)
         patterns = self.patterns.get(way, ("{0}",) if one.way == BASIC else ())
         filling = tree.filling(one) if patterns else {}
         relations = ((pattern, filled(pattern, filling)) for pattern in patterns)
@@ -216,13 +252,14 @@ class Enhancer:
 
     def to_archive(self) -> Archive:
         patterns = {name: list(own) for name, own in self.patterns.items()}
-        return {"patterns": patterns}, packed_weights("enhanced_", self.weights)
+        return {"patterns": patterns, "with_top": self.with_top}, packed_weights("enhanced_", self.weights)
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "Enhancer":
-        checked(header, {"patterns": word_lists})
+        checked(header, {"patterns": word_lists, "with_top": optional(flag)})
         weights = unpack_weights("enhanced_", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))
-        return Enhancer({name: tuple(own) for name, own in header["patterns"].items()}, weights)
+        patterns = {name: tuple(own) for name, own in header["patterns"].items()}
+        return Enhancer(patterns, weights, header.get("with_top") is not False)
 
 
 @dataclass(frozen=True)
@@ -251,7 +288,7 @@ class EnhancedParser(Wrapper[Parser]):
     def enhanced(
         self, sentence: Sentence, *, confidence: bool = False, arcs: Callable[[], Scores] | None = None
     ) -> Sentence:
-        graph, chances = self.enhancer.graph(sentence, arcs)
+        graph, chances = self.enhancer.graph(sentence, arcs, confidence=confidence)
         found = with_graph(sentence, graph)
         if confidence:
             found = with_misc(found, "DepsProb", [",".join(f"{own:.4f}" for own in row) for row in chances])
@@ -331,6 +368,9 @@ def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) 
     tags = [upos[word - 1] if word else "ROOT" for word in (dependent, *one.passed, head)]
     yield way
     yield f"{way} tags {' '.join(tags)}"
+    pronouns = [bool(tree.relative(word)) for word in (*one.passed[-1:], head)]
+    yield f"{way} relative {'rel' in tree.feature(dependent, 'PronType')} {pronouns}"
+    yield f"{one.way} {[tree.relation(word) for word in (dependent, *one.passed, head)]}"
     yield f"{way} order {dependent < head} {[dependent < word for word in one.passed]}"
     yield f"{way} parts {' '.join(filling)}"
     for part, value in filling.items():

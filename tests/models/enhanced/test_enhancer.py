@@ -15,9 +15,19 @@ from qsproj.corpus.conllu import read_conllu, write_conllu
 from qsproj.corpus.editing import collapsed_graph, graph_of, misc_values, with_columns, with_graph
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import NothingToLearnError
-from qsproj.models.enhanced.enhancer import HASH_BITS, LIKELY, PATHS, Tree, filled, pattern_of, train_enhancer
+from qsproj.models.enhanced.enhancer import (
+    HASH_BITS,
+    LIKELY,
+    PATHS,
+    Enhancer,
+    Tree,
+    filled,
+    pattern_of,
+    train_enhancer,
+)
 from qsproj.models.storage import load_model
 from qsproj.trees.crossings import crossing_arcs
+from tests.sentences import make_sentence
 
 CORPUS = "corpora/en.conllu"
 
@@ -85,6 +95,80 @@ def test_candidates_are_all_words_on_the_ways_that_edges_take(treebank):
 def test_a_pattern_gives_back_the_relation_that_it_was_made_of(parts, filling):
     relation = ":".join(parts)
     assert filled(pattern_of(relation, filling), filling) == relation
+
+
+def test_markers_are_lemmas_of_function_words_and_forms_of_others():
+    sentence = make_sentence(
+        "According to us $ 5 gone",
+        "VERB ADP PRON SYM NUM VERB",
+        [3, 1, 6, 5, 6, 0],
+        "case fixed obl case obl root",
+    )
+    tree = Tree(with_columns(sentence, lemmas=["accord", "TO", "we", "$", "5", "go"]))
+    assert tree.marker(3, "case") == "according_to"
+    assert tree.marker(5, "case") == ""  # no letter
+
+
+def relative_clause(pronoun, role, above):
+    """Return "book <above> man *that* sees", where *that* has a role in the clause, with its graph."""
+    words, relations = f"{above} book {pronoun} man sees", f"root {above} {role} nsubj acl:relcl"
+    sentence = make_sentence(words, "VERB NOUN PRON NOUN VERB", [0, 1, 5, 5, 2], relations)
+    sentence = with_columns(sentence, feats=["_", "_", "PronType=Rel", "_", "_"])
+    edges = [
+        [("0", "root")],
+        [("1", above), ("5", role)],
+        [("2", "ref")],
+        [("5", "nsubj")],
+        [("2", "acl:relcl")],
+    ]
+    return with_graph(sentence, edges)
+
+
+def test_an_antecedent_has_the_role_of_the_relative_pronoun_whatever_its_own():
+    """Roles and relations of antecedents that were never seen together, and one never seen at all."""
+    roles = ("obj", "nsubj"), ("iobj", "obj"), ("obl", "obl")
+    main = [make_sentence("sees man", "VERB NOUN", [0, 1], f"root {role}") for role, _ in roles]
+    trees = [with_graph(one, [[("0", "root")], [("1", one.deprels[1])]]) for one in main]
+    seen = [relative_clause("that", *both) for both in roles]
+    enhancer = train_enhancer([*seen, *trees] * 5, rng=np.random.default_rng(1))
+    for both in (("obj", "obl"), ("iobj", "nsubj"), ("obl", "obj"), ("obj", "vocative")):
+        unseen = relative_clause("which", *both)
+        assert enhancer.graph(unseen)[0] == [sorted(own) for own in graph_of(unseen)]
+
+
+def test_models_of_older_builds_read_the_relation_of_the_topmost_word(treebank):
+    enhancer = train_enhancer(treebank[:60], rng=np.random.default_rng(1))
+    header, arrays = enhancer.to_archive()
+    assert Enhancer.from_archive(header, arrays).patterns == enhancer.patterns
+    del header["with_top"]
+    tree = Tree(relative_clause("that", "obj", "vocative"))
+    (way,) = (one for one in tree.candidates() if (one.dependent, one.head) == (3, 2))
+    assert tree.signature(way) == "20 obj,acl,*"
+    named = tree.signature(way, with_top=True)
+    assert named == "20 obj,acl,vocative"
+    older = Enhancer.from_archive({"patterns": {**header["patterns"], named: ["ref"]}}, arrays)
+    assert ("2", "ref") in older.graph(tree.sentence)[0][2]
+
+
+def test_edges_are_as_probable_as_their_paths(treebank):
+    enhancer = train_enhancer(treebank[:60], rng=np.random.default_rng(1))
+    compared = 0
+    for sentence in treebank[60:]:
+        heads = sentence.heads.tolist()
+        arcs = np.random.default_rng(len(sentence)).uniform(0.9, 1.0, (len(heads),) * 2)
+        (graph, given), (same, whole) = (
+            enhancer.graph(sentence),
+            enhancer.graph(sentence, lambda arcs=arcs: arcs, confidence=True),
+        )
+        rows = zip(graph, given, same, whole, strict=True)
+        for word, (edges, of_edges, others, of_others) in enumerate(rows, start=1):
+            before, after = dict(zip(edges, of_edges, strict=True)), dict(zip(others, of_others, strict=True))
+            for edge, chance in after.items():
+                up, down = ([one, *above(heads, one)] for one in (word, int(edge[0])))
+                path = np.prod([arcs[heads[one], one] for one in set(up) ^ set(down)])
+                assert chance == pytest.approx((before[edge] or 1.0) * path)
+                compared += 1
+    assert compared > 100
 
 
 def test_what_rules_have_made_is_learned(treebank):
