@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, compress
 from typing import Any
 
@@ -19,13 +20,23 @@ from qsproj.features.hashing import FeatureIndex, stable_hash
 from qsproj.kernels.tagging import analyses as kernels
 from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
-from qsproj.models.morphology.analyses import Analysis, AnalysisTable, analysis_table, shared_features
+from qsproj.models.morphology.analyses import (
+    Analysis,
+    AnalysisTable,
+    Attributes,
+    analysis_table,
+    shared_features,
+)
+from qsproj.models.morphology.inherent import Inherent, inherent_features
 from qsproj.models.morphology.lemmatizer import MOST_REMEMBERED, EditScript, Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
 
 # The columns that can be trained, and the fields of a sentence that hold them.
 COLUMNS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
 PLACES = 8  # candidates of a word that enter the chain
+CLOSE = (
+    3.0  # candidates whose score is less than the best one's by more, natural log, have no lemma looked up
+)
 TEMPLATES = (
     *tagging.WORD_TEMPLATES,
     *tagging.LONG_SUFFIXES,
@@ -76,7 +87,7 @@ class AnalysisWeights:
     support: Floats  # float64[L, L]: :mod:`qsproj.kernels.tagging.analyses`
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Morphology:
     """Predictor of lemma, XPOS and FEATS of words with UPOS; ``train_morphology`` makes one."""
 
@@ -204,8 +215,38 @@ class Morphology:
         scores, links = np.empty((n, PLACES)), np.empty((n, PLACES, PLACES))
         unknown = np.full(n, kernels.NO_ANALYSIS)
         kernels.propose(emissions, self.table.chain, words, weights.support, unknown, candidates, scores)
+        if self._inherent.odds:
+            self._oppose(forms, candidates, scores)
         kernels.link(candidates, scores, self.table.chain, weights.transitions[0], links)
         return candidates, scores, links
+
+    def _oppose(self, forms: Sequence[str], candidates: NDArray[np.int64], scores: Floats) -> None:
+        """Lower the scores of candidates whose features contradict what is known of their lemmas."""
+        possible = scores > scores[:, :1] - CLOSE
+        kinds = self._kinds[np.where(possible, candidates, candidates[:, :1])]
+        for word in np.flatnonzero((kinds != kinds[:, :1]).any(axis=1)).tolist():
+            form = plain_form(forms[word])
+            # The likeliest analysis of each kind has its lemma.
+            for kind, first in zip(*np.unique(kinds[word], return_index=True), strict=True):
+                analysis = self.table.analyses[candidates[word, first]]
+                against = self._inherent.against(analysis, self.lemma(form, analysis).lower())
+                scores[word, kinds[word] == kind] -= against
+
+    @cached_property
+    def _inherent(self) -> Inherent:
+        rows = ((form, *entry) for (form, _), own in self.lexicon.items() for entry in own)
+        seen = (row for row in rows if row[2] != NO_SCRIPT and row[3])
+        return inherent_features(
+            (form, (self.scripts[script].apply(form) or form).lower(), self.table.analyses[analysis])
+            for form, analysis, script, _ in seen
+        )
+
+    @cached_property
+    def _kinds(self) -> NDArray[np.int64]:
+        """The number of the inherent features of each analysis, int64[A+1]; the last is that of no word."""
+        kinds: dict[Attributes, int] = {}
+        found = (kinds.setdefault(self._inherent.of(one), len(kinds)) for one in self.table.analyses)
+        return np.array([*found, len(kinds)], dtype=np.int64)
 
     def _lattices(self, sentences: Sequence[Sentence]) -> list[Lattice | None]:
         forms, places = tagging.as_one(one.forms for one in sentences)
