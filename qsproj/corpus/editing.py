@@ -113,6 +113,11 @@ def with_columns(
     return replace(sentence, **columns)
 
 
+def with_forms(sentence: Sentence, forms: Sequence[str]) -> Sentence:
+    """Return the sentence with other words, n of them, and the same tokens in its text."""
+    return sentence if forms == sentence.forms else replace(sentence, forms=tuple(forms))
+
+
 # The probabilities in MISC that become invalid when a column is replaced.
 _STALE = {
     "heads": (ARC_PROBABILITY, RELATION_PROBABILITY),

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
 
 from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_probabilities
+from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_forms, with_probabilities
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
 from qsproj.corpus.text import lines_of, read_text
@@ -214,7 +215,12 @@ class Tagger(Stored):
 
     def with_morphology(self, sentences: Sequence[Sentence], **options: Any) -> Iterable[Sentence]:
         """Return a block of tagged sentences with other trained columns: see :meth:`Morphology.fill`."""
-        return sentences if self.morphology is None else self.morphology.fill(sentences, **options)
+        if self.morphology is None:
+            return sentences
+        filled = self.morphology.fill(
+            [with_forms(one, self.recased(one.forms)) for one in sentences], **options
+        )
+        return (with_forms(one, own.forms) for one, own in zip(filled, sentences, strict=True))
 
     def parse(self, sentence: Sentence, *, confidence: bool = False) -> Sentence:
         return self.tag(sentence, confidence=confidence)
@@ -239,7 +245,11 @@ class Tagger(Stored):
         return marginals
 
     def emissions(self, forms: Sequence[str]) -> Floats:
-        """Return tag potentials, float64[n, T], natural log, of one sentence, or several :func:`as_one`."""
+        """Return the tag potentials of a sentence, float64[n, T], natural log."""
+        return next(self.scored([forms]))
+
+    def _emissions(self, forms: Sequence[str]) -> Floats:
+        """Return :meth:`emissions` of several sentences :func:`as_one`."""
         emissions = np.empty((len(forms), len(self.tags)))
         rows = self.index.rows(self.extractor.keys(forms))
         add_emissions(rows, self.weights, emissions)
@@ -270,9 +280,27 @@ class Tagger(Stored):
 
     def scored(self, sentences: Iterable[Sequence[str]]) -> Iterator[Floats]:
         """Yield the :meth:`emissions` of each sentence, computed in blocks."""
-        for block in blocks_of(sentences, BLOCK):
+        for block in blocks_of(map(self.recased, sentences), BLOCK):
             forms, places = as_one(block)
-            yield from map(self.emissions(forms).__getitem__, places)
+            yield from map(self._emissions(forms).__getitem__, places)
+
+    def recased(self, forms: Sequence[str]) -> Sequence[str]:
+        """Return words that are all in capitals in the casing of training; other sentences as they are.
+
+        Words that training has not seen are all in lower case or all in capitals, whichever the tagger tags
+        with more confidence: German keeps more nouns as they are than Czech.
+        """
+        in_capitals = "".join(forms).isupper() and sum(len(form) > 1 and form.isupper() for form in forms) > 1
+        if not in_capitals or "form" not in self.extractor.templates:
+            return forms
+        cased = [(form.lower(), form.capitalize(), form) for form in forms]
+        rows = self.index.rows(self.extractor.keys([*chain.from_iterable(cased)]))
+        seen = rows[:, self.extractor.templates.index("form")].reshape(-1, 3) >= 0
+        ways = []
+        for other in (0, 2):
+            places = np.where(seen.any(axis=1), seen.argmax(axis=1), other).tolist()
+            ways.append(tuple(own[place] for own, place in zip(cased, places, strict=True)))
+        return max(ways, key=lambda way: float(self.marginals(self._emissions(way)).max(axis=1).mean()))
 
     def knows(self, forms: tuple[str, ...]) -> Mask:
         """Return for each word whether it was seen in training, in any casing: bool[n]."""

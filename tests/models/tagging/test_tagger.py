@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import qsproj
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
@@ -209,6 +210,23 @@ def test_swedish_from_the_real_treebank(data_dir):
     test = list(read_conllu(data_dir / "treebanks" / "swedish-talbanken-test.conllu.gz"))[:200]
     tagger = train_tagger(treebank, rng=np.random.default_rng(1), epochs=5)
     assert accuracy(tagger, test) > 88.0
+
+
+def test_lines_in_capitals_are_tagged_as_others_are():
+    """Words keep their capitals; a single acronym is no such line, nor is a word that has no other casing."""
+    treebank = list(read_conllu("corpora/de.conllu"))
+    tagger = qsproj.train_tagger(treebank, seed=1)
+    upper = [Sentence.from_words([form.upper() for form in one.forms]) for one in treebank]
+    tagged = list(tagger.tag_all(upper))
+    assert [one.forms for one in tagged] == [one.forms for one in upper]
+    right = [a == b for one, own in zip(tagged, treebank) for a, b in zip(one.upos, own.upos, strict=True)]
+    assert np.mean(right) > 0.97
+    lemmas = [
+        a == b for one, own in zip(tagged, treebank) for a, b in zip(one.lemmas, own.lemmas, strict=True)
+    ]
+    assert np.mean(lemmas) > 0.95
+    for forms in (("NATO",), ("NATO", "ist", "DA"), ("NATO", "."), ("我", "们"), ()):
+        assert tagger.recased(forms) is forms
 
 
 def test_words_of_characters_that_were_never_seen_are_symbols_or_names():
