@@ -20,6 +20,7 @@ from qsproj.corpus.editing import NEW_PARAGRAPH
 from qsproj.corpus.files import BYTE_ORDER_MARK
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError
+from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
@@ -353,10 +354,16 @@ def is_blank(line: str) -> bool:
 
 
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
-    """Raise DataError for a line without spaces between words; ``number``: its line number."""
+    """Raise DataError for a line without spaces between words; ``number``: its line number.
+
+    In a language that has them, quotations in such a script are reported, once.
+    """
     longest = max(map(len, UNSPACED.findall(line)), default=0)
     without_space = language in UNSPACED_LANGUAGES and len(with_spaces(line).split()) == 1
     if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
+        if language is not None and language not in UNSPACED_LANGUAGES:
+            notice(f"{name}: words of scripts without spaces between them, as in quotations, are not found")
+            return
         found = f"{longest} letters without a space, in a script without spaces between words"
         remedy = "train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries"
         raise DataError(name, number, found, "words", f"{remedy}; or put spaces between them")

@@ -154,17 +154,21 @@ def test_a_parser_of_xpos_alone_needs_xpos(run_cli, tmp_path):
     assert_one_line(run_cli("parse", "-m", model, stdin=without), "found no word with XPOS")
 
 
+def test_quotations_in_a_script_without_spaces_are_reported_and_kept(run_cli, bundled):
+    quoted = "今天天气很好我们去公园玩今天天气很好我们去公园玩"
+    outcome = run_cli("parse", "-m", bundled, stdin=f"Das Haus {quoted} brennt .\n{quoted}\nDas Haus .\n")
+    assert outcome.code == 0
+    assert outcome.out.count(quoted) == 2
+    assert outcome.out.count("# sent_id") == 3
+    assert outcome.err.count("words of scripts without spaces between them") == 1
+
+
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
         ("# sent_id = 1\nHaus\n", (), "standard input:2: found the text 'Haus'"),
         ("Haus\thouse\n", (), "standard input:1: found a tab as between the sentences of a pair"),
         ("今天天气很好我们去公园玩吧。\n", ("--language", "zh"), ":1: found 13 letters without a space"),
-        (
-            "Haus\n今天天气很好我们去公园玩今天天气很好我们去公园玩\n",
-            (),
-            ":2: found 24 letters without a space",
-        ),
         (Path(SAMPLE).read_text(encoding="utf-8"), ("--language", "de"), "--language is for plain text"),
         ("", (), "standard input:1: found no sentence"),
     ],

@@ -119,7 +119,7 @@ def test_a_line_that_cannot_be_cut_is_named_by_its_number():
     with pytest.raises(DataError, match=r"^f:3: found 20 letters without a space"):
         list(
             read_running_text(
-                lines, partial(read_text, language="en", name="f"), partial(rule_starts, language="en")
+                lines, partial(read_text, language="zh", name="f"), partial(rule_starts, language="zh")
             )
         )
 
