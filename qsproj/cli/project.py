@@ -84,14 +84,14 @@ OPTIONS = (
     Option("--iterations N", f"iterations of EM ({_defaults('iterations')})", least=0),
     Option(
         "--start NAME",
-        "initial model: trees (complete projected trees), harmonic (prefers short arcs), uniform "
-        f"({_defaults('start')})",
+        f"initial model: trees, harmonic (short arcs), uniform ({_defaults('start')})",
     ),
     Option(
         "--punctuation NAME",
         f"strip: attach punctuation by rule; keep: treat it as any word ({_defaults('punctuation')})",
         choices=("keep", "strip"),
     ),
+    Option("--max-words N", f"words of the longest training sentences ({_defaults('max_words')})", least=1),
     *shared.checkpoint(kept="the state of EM after each iteration"),
     Heading("parallelism, --method em, hard-em, qg; does not change results"),
     *shared.WORKERS[1:],

@@ -50,6 +50,16 @@ def test_a_method_gives_a_parser_and_trees(run_cli, tmp_path, method, options, o
         assert uas(trees) > of_trees
 
 
+@pytest.mark.parametrize("method", ["hard", "hard-em"])
+def test_sentences_with_few_projected_heads_are_counted(run_cli, tmp_path, method):
+    """74 of the 90 have heads for 80% of their words."""
+    outcome = run_cli("project", *SAMPLE, "--method", method, "-o", tmp_path / "model")
+    of_hard = "trained on 74 of 90 sentences, with heads for 80% of their words or more"
+    of_em = "left out: 16 for projected heads for less than 80% of their words"
+    assert (of_hard if method == "hard" else of_em) in outcome.err
+    assert "few sentences (74) to learn from" in outcome.err
+
+
 def changed(path, sentences):
     """Write sentences to a file; return its name."""
     write_conllu(sentences, path)

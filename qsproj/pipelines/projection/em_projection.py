@@ -61,7 +61,11 @@ def project_hard_em(
         completed = map(unlabelled.complete, islice(usable, training.sibling_pairs))
         unlabelled = unlabelled.with_siblings(completed)
     model = with_relations(unlabelled, kept, map(unlabelled.complete, trees), rng=rng)
-    report_lines = (*projected.counts.summary(), *_summary(report))
+    least = 100 * projection.min_attached
+    read = report.sentences + sum(report.skipped.values())
+    sparse = {f"projected heads for less than {least:g}% of their words": projected.counts.pairs - read}
+    trained = _summary(replace(report, skipped=report.skipped | sparse))
+    report_lines = (*projected.counts.summary(), *trained, *hard_projection.few_sentences(report.sentences))
     again = partial(hard_projection.ProjectedTrees, pairs, projection)
     return Projected(model, report_lines, trees=lambda: _mapped(model.complete, again(), run))
 

@@ -22,6 +22,8 @@ from qsproj.pipelines.projection import methods
 from qsproj.pipelines.projection.methods import USUAL_ARCS, HardProjectionOptions, ProjectedArcs
 from qsproj.progress import track
 
+ENOUGH_SENTENCES = 100  # a parser of fewer training sentences comes with a warning
+MORE_LINKS = "give more links: qsproj align --symmetrize grow-diag"
 BANDS = (5, 10, 15, 20, 25, 30, 40, 60)  # maximum number of words of each band of lengths except the last
 
 
@@ -199,8 +201,17 @@ def project_hard(
     project = partial(ProjectedTrees, pairs, projection)
     projected = project()
     parser, report, used = train_on_projection(projected, rng=rng, selection=projection, training=training)
-    trained = f"trained on {pluralise(used, 'sentence')}: {report.summary(parser.inference)}"
-    return methods.Projected(parser, (*projected.counts.summary(), trained), trees=project)
+    dense = f"with heads for {100 * projection.min_attached:g}% of their words or more"
+    trained = f"trained on {used:,} of {pluralise(projected.counts.pairs, 'sentence')}, {dense}"
+    lines = (*projected.counts.summary(), f"{trained}: {report.summary(parser.inference)}")
+    return methods.Projected(parser, (*lines, *few_sentences(used)), trees=project)
+
+
+def few_sentences(used: int) -> tuple[str, ...]:
+    """Return a warning about a parser of few sentences, none for one of more."""
+    if used >= ENOUGH_SENTENCES:
+        return ()
+    return (f"few sentences ({used:,}) to learn from; {MORE_LINKS}",)
 
 
 def attached_share(tree: Sentence) -> float:
@@ -209,10 +220,8 @@ def attached_share(tree: Sentence) -> float:
 
 
 def none_dense_enough(min_attached: float) -> NothingToLearnError:
-    return NothingToLearnError(
-        f"no projected tree has heads for {100 * min_attached:g}% of its words; "
-        "give more links: qsproj align --symmetrize grow-diag"
-    )
+    found = f"no projected tree has heads for {100 * min_attached:g}% of its words"
+    return NothingToLearnError(f"{found}; {MORE_LINKS}")
 
 
 def densest_of_each_length(

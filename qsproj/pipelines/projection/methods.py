@@ -198,27 +198,25 @@ class Method(NamedTuple):
 # The default method comes first.
 METHODS: dict[str, Method] = {
     "soft": Method(
-        "starts from other languages' parsers, adjusted by projected arcs",
+        "other languages' parsers, adjusted by projected arcs",
         ("prior", "treebank", "also", "tagger", "draws", "seed", *SOFT, "annotated", "nonprojective"),
         _soft,
     ),
     "hard": Method(
-        "arcs through links, and a parser trained on them",
+        "a parser trained on arcs through links",
         (*ARCS, "max_sentences", "nonprojective", "epochs"),
         _hard,
     ),
     "hard-em": Method(
-        "a DMV, projected arcs given, the rest imputed by EM",
+        "a DMV trained on arcs that EM completes",
         (*ARCS, *EM_RUN),
         partial(_em, "project_hard_em", EM_FROM_ARCS),
     ),
     "qg": Method(
-        "a DMV, learned through source trees and links by EM",
+        "a DMV trained on source trees and links",
         (*EM_RUN, "min_linked"),
         partial(_em, "project_qg", QgOptions()),
     ),
-    "em": Method(
-        "a DMV, learned from tags alone", (*EM, *RUN), partial(_em, "project_tags_only", EM_FROM_TAGS)
-    ),
+    "em": Method("a DMV trained on tags", (*EM, *RUN), partial(_em, "project_tags_only", EM_FROM_TAGS)),
 }
 DEFAULT_METHOD = next(iter(METHODS))
