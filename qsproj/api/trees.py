@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from qsproj.errors import UsageError, WrongTypeError
 from qsproj.evaluation.attachment import AttachmentScores, attachment_scores
 from qsproj.evaluation.token_alignment import on_common_sentences
 from qsproj.models import storage
+from qsproj.progress import notices
 from qsproj.serve.review.search import compiled
 from qsproj.styles import convert as rules
 from qsproj.styles import detect
@@ -208,9 +210,9 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     """Score trees and tags against gold, in percent; punctuation counts.
 
     The scores are ``uas``, ``las``, ``las_no_subtypes``, ``upos`` and more; NaN where no word is scored.
-    Sides with different sentences are paired by ``sent_id``, and only common sentences scored. Raises
-    DataError at the first sentence whose words differ, or that only one side has, where IDs cannot pair them;
-    UsageError when a side is not a list of sentences.
+    Sides with different sentences are paired by ``sent_id``, and only common sentences scored, with a
+    UserWarning that counts the others. Raises DataError at the first sentence whose words differ, or that
+    only one side has, where IDs cannot pair them; UsageError when a side is not a list of sentences.
 
     Parameters
     ----------
@@ -224,11 +226,12 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     100.0
     """
     sides = sentences_of(gold, "gold"), sentences_of(system, "system")
-    return on_common_sentences(
-        lambda files: attachment_scores(files[0](), [files[1]()])[0],
-        [partial(iter, side) for side in sides],
-        ("gold", "system"),
-    )
+    with notices(partial(warnings.warn, stacklevel=2)):
+        return on_common_sentences(
+            lambda files: attachment_scores(files[0](), [files[1]()])[0],
+            [partial(iter, side) for side in sides],
+            ("gold", "system"),
+        )
 
 
 def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None = None) -> Drawing:
@@ -260,6 +263,7 @@ def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None =
     if isinstance(sentence_or_pair, Sentence):
         check_type(versus, Sentence | None, "a Sentence", "versus")
         return draw_tree(sentence_or_pair) if versus is None else draw_versus(sentence_or_pair, versus)
-    remedy = "make a sentence of words: qsproj.Sentence.from_words"
+    of_words = "make a sentence of words: qsproj.Sentence.from_words"
+    remedy = "draw one of them" if isinstance(sentence_or_pair, list | tuple) else of_words
     found = described(sentence_or_pair)
     raise WrongTypeError(f"found {found}, expected a Sentence or a SentencePair; {remedy}")

@@ -40,6 +40,7 @@ EXAMPLES = """examples:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.model_warnings import warn_swapped
     from qsproj.models.converter.converter import AdaptedParser
     from qsproj.models.parser import load_parser
     from qsproj.pipelines.adapt import pair_styles, train_adaptation
@@ -50,6 +51,8 @@ def run(options: argparse.Namespace) -> None:
         names = (name_of(options.source), name_of(options.target))
         sources, targets = map(read_sentences, (options.source, options.target))
         pairs = pair_styles(sources, targets, names=names, pairing=options.pair)
+        if parser:
+            warn_swapped(parser, pairs, path=options.parser)
     elif parser:
         # Parsed while they are read, so that the reader can report the one that cannot be parsed.
         with adding_lines(options.target) as trees:

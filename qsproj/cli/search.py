@@ -5,7 +5,7 @@ PATTERN has the syntax of the review page (`qsproj serve --review`): conditions 
   upos=NOUN|PROPN          a noun or a name
   deprel=obl, obl:*        this relation; with any subtype
   head.upos!=VERB          a word whose head is not a verb; head.head. is two steps up
-  child.deprel=case        a word with such a child; prev. and next. are its neighbours
+  child.deprel=case        a word with such a child, != without; prev. and next. are its neighbours
   feats.Case=              a word without case; misc.NAME works in the same way
   form~^un.*lich$          a form that matches this regular expression
 

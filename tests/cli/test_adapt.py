@@ -84,6 +84,25 @@ def test_a_parser_is_adapted(run_cli, folder, tmp_path):
     assert given.code == 0
 
 
+def test_swapped_styles_are_reported_and_sentences_without_trees_counted(run_cli, tmp_path):
+    sud, parser, model = tmp_path / "sud.conllu", tmp_path / "ud.parser", tmp_path / "model"
+    text = SOURCE.read_text(encoding="utf-8")
+    for old, new in (("nsubj", "subj"), ("obj", "comp:obj"), ("obl", "udep"), ("advmod", "mod")):
+        text = text.replace(f"\t{old}\t", f"\t{new}\t")
+    sud.write_text(text, encoding="utf-8")
+    assert run_cli("train", SOURCE, "-o", parser, "--epochs", "2").code == 0
+    for source, target, swapped in ((sud, SOURCE, True), (SOURCE, sud, False)):
+        both = ("--source", source, "--target", target)
+        outcome = run_cli("adapt", "--parser", parser, *both, "-o", model, "--epochs", "1")
+        assert outcome.code == 0, outcome.err
+        assert ("are --source and --target swapped?" in outcome.err) == swapped
+    blocks = sud.read_text(encoding="utf-8").split("\n\n")
+    bare = [re.sub(r"\t\d+\t[\w:@]+\t_\t", "\t_\t_\t_\t", block) for block in blocks[:4]]
+    sud.write_text("\n\n".join([*bare, *blocks[4:]]), encoding="utf-8")
+    outcome = run_cli("adapt", "--source", SOURCE, "--target", sud, "-o", model, "--epochs", "1")
+    assert "86 sentences; left out: 4 for no head in the target" in outcome.err
+
+
 def test_a_parser_of_text_still_reads_text(run_cli, folder, tmp_path):
     tagger, parser, model, adapted = (tmp_path / name for name in ("tagger", "parser", "model", "adapted"))
     run_cli("train-tagger", SOURCE, "--language", "en", "-o", tagger)

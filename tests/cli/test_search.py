@@ -58,6 +58,8 @@ def test_sentences_with_hits_are_written_as_they_are(run_cli, tmp_path):
     ("arguments", "said"),
     [
         (("upos", DE), "found 'upos', expected a condition"),
+        (("upos==NOUN", DE), "found 'upos==NOUN', expected a condition"),
+        (("upos=NOUN,deprel=obj", DE), "found 'upos=NOUN,deprel=obj', expected a condition"),
         (("form=10 000", DE), r"a space in a word is \s: form~^10\s000$"),
         (("form~(", DE), "expected a regular expression"),
         ((PATTERN, DE, "--count", "-o", "x"), "found --totals and -o, expected one of them"),

@@ -205,6 +205,6 @@ def check_conditions(parser: argparse.ArgumentParser, options: argparse.Namespac
         if not unmet:
             continue
         options.unread.append(action.dest)
-        if getattr(options, action.dest) != action.default:
-            written = action.option_strings[-1] if action.option_strings else action.metavar
+        if (given := getattr(options, action.dest)) != action.default:
+            written = action.option_strings[-1] if action.option_strings else " ".join(given)
             raise UsageError(f"{written} belongs to {unmet[0]}; leave it out")

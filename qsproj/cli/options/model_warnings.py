@@ -22,6 +22,7 @@ FEWEST_WORDS = 50  # least number for a warning
 # Number of sentences checked, and the shares of known words and of known tags below which a warning is given.
 # Five trees contain more than three quarters of the tags of other treebanks, even of another language.
 LOOKED_AT, _FEW, _FEW_TAGS = 100, 0.1, 0.5
+_PARSED = 20  # sentences parsed to compare styles
 
 
 def warn_one_side(parser: Parser, path: str) -> None:
@@ -95,6 +96,17 @@ def warn_unknown_relations(
             style = "which seems to be in another style than its source trees"
             notice(f"{path} knows {100 * share:.0f}% of the relations (DEPREL) of {name}, {style}")
     yield from sentences
+
+
+def warn_swapped(parser: Parser, pairs: Sequence[tuple[Sentence, Sentence]], *, path: str) -> None:
+    """Warn if a parser writes more relations of the new style, the second of each pair, than of the old."""
+    some = pairs[:_PARSED]
+    written = [relation for source, _ in some for relation in parser.parse(source).deprels]
+    old, new = ({name for one in side for name in one.deprels} for side in zip(*some, strict=True))
+    shares = [100 * sum(one in known for one in written) / max(len(written), 1) for known in (old, new)]
+    if shares[0] < shares[1]:
+        of_both = f"{shares[0]:.0f}% are in --source, {shares[1]:.0f}% in --target"
+        notice(f"{path}: of the relations that it writes, {of_both}; are --source and --target swapped?")
 
 
 def warn_misfit(tagger: Tagger, parser: Parser, made: Provenance, *, tagger_path: str, path: str) -> None:

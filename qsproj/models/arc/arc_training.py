@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from qsproj.conventions import ROOT, Hashes, Rng, Scores, Weights, is_whole
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import NothingToLearnError, UsageError, check_name
+from qsproj.errors import NothingToLearnError, UsageError, check_name, listed_reasons
 from qsproj.features.arc_templates import IN_TREE, TEMPLATE_SETS
 from qsproj.features.atoms import empty_columns, without_columns
 from qsproj.models.arc import arc_learners, training_options
@@ -164,7 +164,8 @@ def prepare(
             complete = partial and objective_named(options.objective).whole
             remedy = "complete HEAD" if complete else "leave out single_root (--single-root)"
             raise NothingToLearnError(f"no tree in the training data that the parser can build; {remedy}")
-        raise NothingToLearnError("no usable sentence in the training data; is the HEAD column empty?")
+        why = f"left out: {listed_reasons(skipped)}; is the HEAD column empty?"
+        raise NothingToLearnError(f"no usable sentence in the training data; {why}")
     kept, examples, counts = map(list, zip(*rows, strict=True))
     if len(kept) < len(usable):
         whole = objective_named(options.objective).whole

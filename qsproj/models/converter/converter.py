@@ -16,7 +16,7 @@ from qsproj.conventions import NO_HEAD, Floats, Heads, Rng, Scores, Weights, fro
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
-from qsproj.errors import MissingTreeError, NothingToLearnError, pluralise
+from qsproj.errors import MissingTreeError, NothingToLearnError, listed_reasons, pluralise
 from qsproj.features.adaptation_templates import ARC_TEMPLATES, compile_templates, encode_source
 from qsproj.kernels.adaptation import adaptation_features as kernels
 from qsproj.kernels.adaptation.source_paths import SourceNodes
@@ -226,10 +226,10 @@ class ConverterReport:
     """A report of training."""
 
     sentences: int
-    skipped: int
+    skipped: Mapping[str, int]  # sentences left out, by reason
 
     def summary(self, inference: TreeDecoder) -> str:
-        left_out = f"; {self.skipped} left out: arcs that no possible tree contains" if self.skipped else ""
+        left_out = f"; left out: {listed_reasons(self.skipped)}" if self.skipped else ""
         sentences = pluralise(self.sentences, "sentence")
         return f"converter to {inference.described('trees')}, {sentences}{left_out}"
 
@@ -249,10 +249,11 @@ def train_converter(
     but none with a head.
     """
     if not targets:
-        return Converter.untrained(), ConverterReport(0, 0)
+        return Converter.untrained(), ConverterReport(0, {})
     usable = [i for i, target in enumerate(targets) if has_tree(target)]
     if not usable:
         raise NothingToLearnError("no target sentence has a head; is the HEAD column empty?")
+    without_head = len(targets) - len(usable)
     sources, targets = [sources[i] for i in usable], [targets[i] for i in usable]
     epochs = epochs or min(max(STEPS // len(usable), FEWEST_EPOCHS), MOST_EPOCHS)
     heads = [target.heads for target in targets]
@@ -267,7 +268,11 @@ def train_converter(
     weights, _ = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
     trees = list(zip(sources, encoded, targets, strict=True))
     relations = train_relations(trees, rng=rng, epochs=epochs)
-    report = ConverterReport(len(examples), len(usable) - len(examples))
+    reasons = {
+        "no head in the target": without_head,
+        "arcs that no possible tree contains": len(usable) - len(examples),
+    }
+    report = ConverterReport(len(examples), {reason: count for reason, count in reasons.items() if count})
     seen = sorted({relation for source in sources for relation in source.deprels} - {UNSPECIFIED})
     return Converter(turns, weights, relations, inference, source_relations=tuple(seen)), report
 

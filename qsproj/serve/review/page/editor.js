@@ -616,7 +616,7 @@ export class Editor {
     input.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key === "Enter") { event.preventDefault(); take(false); }
-      if (event.key === "Escape") close(value);
+      if (event.key === "Escape") { this.say(""); close(value); }
     });
     // A choice from the list is accepted immediately.
     input.addEventListener("input", (event) => { if (!event.inputType || event.inputType === "insertReplacementText") take(false); });
