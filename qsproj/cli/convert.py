@@ -36,7 +36,8 @@ OPTIONS = (
     Option("--confidence", "add ArcProb=, the probability of each arc, to MISC"),
     Option(
         "--least-sure FILE",
-        "also write the converted trees to check, least confident first, with ArcProb= and expected errors",
+        "also write the converted trees to check, with ArcProb= and the expected number of wrong heads, most "
+        "per word first",
         writes="",
     ),
 )
