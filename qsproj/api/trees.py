@@ -226,12 +226,16 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Attachment
     100.0
     """
     sides = sentences_of(gold, "gold"), sentences_of(system, "system")
-    with notices(partial(warnings.warn, stacklevel=2)):
-        return on_common_sentences(
+    found = list[str]()
+    with notices(found.append):
+        scores = on_common_sentences(
             lambda files: attachment_scores(files[0](), [files[1]()])[0],
             [partial(iter, side) for side in sides],
             ("gold", "system"),
         )
+    for line in found:
+        warnings.warn(line, stacklevel=2)
+    return scores
 
 
 def draw(sentence_or_pair: Sentence | SentencePair, *, versus: Sentence | None = None) -> Drawing:

@@ -43,7 +43,7 @@ OPTIONS = (
         "--confidence",
         "add the probability of each arc to MISC as ArcProb=; for models of train --joint-tags also that "
         "of the tag (UposProb=), for train --labels joint that of arc and relation (RelProb=), for train "
-        "--enhanced those of the edges in DEPS (DepsProb=)",
+        "--enhanced those of the edges in DEPS, given their relations (DepsProb=)",
     ),
     Option("--retag", "replace the UPOS of the input by the model's own tags"),
     Option(

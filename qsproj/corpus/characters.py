@@ -84,6 +84,14 @@ def lower_case(text: str) -> str:
     return text.lower() if text.isascii() else text.lower().translate(_ALEF)
 
 
+def lower_letters(text: str, language: str | None = None) -> str:
+    """Return a text in lower case, *i* for Turkish *İ*, and *ı* for *I* in Turkish and Azeri."""
+    if language in ("tr", "az"):
+        text = text.replace("I", "ı")
+        text = text.replace("İ", "i")
+    return text.lower() if text.isascii() else text.lower().replace("i\u0307", "i")
+
+
 @lru_cache(maxsize=MOST_REMEMBERED)
 def lower_form(form: str) -> str:
     """Return the form in which words are compared: plain, in lower case."""

@@ -18,10 +18,12 @@ from qsproj.corpus.token import Edge, edges_of, other_rows, spelled
 from qsproj.progress import notice
 
 NEW_PARAGRAPH = "# newpar"
-# Keys in MISC of the probabilities of a word's arc and relation, its tag, and all its features given its tag.
+# Keys in MISC of the probabilities of a word's arc and relation, its tag, all its features given its tag, and
+# its edges in DEPS.
 RELATION_PROBABILITY = "RelProb"
 TAG_PROBABILITY = "TagProb"
 FEATURE_PROBABILITY = "FeatProb"
+EDGE_PROBABILITY = "DepsProb"
 
 
 def column_values(sentence: Sentence) -> list[tuple[int, tuple[str, ...]]]:
@@ -287,7 +289,10 @@ def with_graph(sentence: Sentence, graph: Sequence[Sequence[Edge]]) -> Sentence:
 
 
 def with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
-    """Return a parsed sentence with its own DEPS if its tree was given whole, as DEPS still belongs to it."""
+    """Return a parsed sentence with its own DEPS if its tree was given whole, as DEPS still belongs to it.
+
+    Probabilities of predicted edges are left out.
+    """
     same = parsed.heads.tolist() == given.heads.tolist() and parsed.deprels == given.deprels
     if not same or not has_deps(given):
         return parsed
@@ -297,7 +302,7 @@ def with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
         if line[0] != "#":
             row, _, misc = line.rsplit("\t", 2)
             lines[at] = "\t".join((row, like.rsplit("\t", 2)[1], misc))
-    return replace(parsed, layout=replace(layout, lines=tuple(lines)))
+    return without_misc(replace(parsed, layout=replace(layout, lines=tuple(lines))), EDGE_PROBABILITY)
 
 
 def _edges_of_empty_nodes(sentence: Sentence) -> int:

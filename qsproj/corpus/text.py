@@ -356,13 +356,14 @@ def is_blank(line: str) -> bool:
 def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
     """Raise DataError for a line without spaces between words; ``number``: its line number.
 
-    In a language that has them, quotations in such a script are reported, once.
+    In a language that has them, a first line wholly in such a script is one; other text in it is reported.
     """
     longest = max(map(len, UNSPACED.findall(line)), default=0)
+    has_others = number > 1 or any(map(str.isalpha, UNSPACED.sub("", line)))
     without_space = language in UNSPACED_LANGUAGES and len(with_spaces(line).split()) == 1
     if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
-        if language is not None and language not in UNSPACED_LANGUAGES:
-            notice(f"{name}: words of scripts without spaces between them, as in quotations, are not found")
+        if language is not None and language not in UNSPACED_LANGUAGES and has_others:
+            notice(f"{name}: words of scripts without spaces between them are not found")
             return
         found = f"{longest} letters without a space, in a script without spaces between words"
         remedy = "train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries"

@@ -19,7 +19,7 @@ ARC_PROBABILITY = "ArcProb"  # key in MISC of the probability of a word's arc
 NO_SPACE = "SpaceAfter", "No"  # item in MISC of a token without a following space
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True)  # with slots, CPython 3.11 reports a property that is set by another error
 class Token:
     """A word of a sentence with its columns; ``_`` if unspecified.
 

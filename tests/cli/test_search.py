@@ -54,6 +54,11 @@ def test_sentences_with_hits_are_written_as_they_are(run_cli, tmp_path):
     assert out.read_text(encoding="utf-8") == "\n\n".join([*kept, ""])
 
 
+@pytest.mark.parametrize("pattern", ["misc.upos=x,y", "form~^a$|upos=x,", "form=deprel=,", "deprel~=,"])
+def test_signs_of_a_mistake_are_fine_elsewhere(run_cli, pattern):
+    assert run_cli("search", pattern, DE).code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

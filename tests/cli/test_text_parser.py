@@ -156,6 +156,7 @@ def test_a_parser_of_xpos_alone_needs_xpos(run_cli, tmp_path):
 
 def test_quotations_in_a_script_without_spaces_are_reported_and_kept(run_cli, bundled):
     quoted = "今天天气很好我们去公园玩今天天气很好我们去公园玩"
+    assert_one_line(run_cli("parse", "-m", bundled, stdin=f"{quoted}\n"), ":1: found 24 letters without")
     outcome = run_cli("parse", "-m", bundled, stdin=f"Das Haus {quoted} brennt .\n{quoted}\nDas Haus .\n")
     assert outcome.code == 0
     assert outcome.out.count(quoted) == 2

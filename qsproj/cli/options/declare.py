@@ -206,5 +206,5 @@ def check_conditions(parser: argparse.ArgumentParser, options: argparse.Namespac
             continue
         options.unread.append(action.dest)
         if (given := getattr(options, action.dest)) != action.default:
-            written = action.option_strings[-1] if action.option_strings else " ".join(given)
-            raise UsageError(f"{written} belongs to {unmet[0]}; leave it out")
+            written = action.option_strings[-1:] or ([given] if isinstance(given, str) else given)
+            raise UsageError(f"{' '.join(written)} belongs to {unmet[0]}; leave it out")

@@ -23,7 +23,8 @@ import numpy as np
 
 from qsproj.conventions import ROOT, Hashes, Rng, Scores, Weights
 from qsproj.corpus.cells import UNSPECIFIED, bare_relation
-from qsproj.corpus.editing import graph_of, has_graph, with_graph, with_misc
+from qsproj.corpus.characters import lower_letters
+from qsproj.corpus.editing import EDGE_PROBABILITY, graph_of, has_graph, with_graph, with_misc
 from qsproj.corpus.sentence import Sentence
 from qsproj.corpus.token import Edge
 from qsproj.errors import NothingToLearnError
@@ -32,7 +33,7 @@ from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.constraints import Given
 from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
 from qsproj.models.parser import BLOCK, KnownPart, Parser, Wrapper
-from qsproj.models.schema import Archive, Arrays, anything, checked, flag, one_of, optional, word_lists
+from qsproj.models.schema import Archive, Arrays, anything, checked, flag, one_of, word_lists
 from qsproj.models.storage import KINDS, described, kind_of, model_from
 from qsproj.training.choices import Choice, ChoiceTrainer, shift_of
 from qsproj.training.loop import learn
@@ -89,32 +90,36 @@ class Tree:
 
     def lemma(self, word: int) -> str:
         lemma = self.sentence.lemmas[word - 1]
-        return (self.sentence.forms[word - 1] if lemma == UNSPECIFIED else lemma).lower()
+        return lower_letters(self.sentence.forms[word - 1] if lemma == UNSPECIFIED else lemma)
 
     def feature(self, word: int, name: str) -> str:
         pairs = (pair.partition("=") for pair in self.sentence.feats[word - 1].split("|")) if word else ()
         return next((value.lower() for key, _, value in pairs if key == name), "")
 
     def marker(self, word: int, relation: str) -> str:
-        """Return a word's first dependent by this relation with its fixed dependents, if all are letters.
+        """Return a word's first dependent by this relation with its fixed dependents.
 
-        Function words are lemmas, others forms: *according to*, not *accord to*.
+        Adjectives, nouns and verbs are forms, others lemmas: *according to*, not *accord to*. Empty where a
+        word has other characters than letters, which validators of UD do not allow.
         """
         child = next((one for one in self.children[word] if self.bare[one] == relation), None)
         if child is None:
             return ""
         fixed = [other for other in self.children[child] if self.relation(other) == "fixed"]
         marker = "_".join(
-            self.sentence.forms[one - 1].lower()
+            lower_letters(self.sentence.forms[one - 1])
             if self.sentence.upos[one - 1] in CONTENT_TAGS
             else self.lemma(one)
             for one in (child, *fixed)
         )
-        return marker if all(letter == "_" or category(letter)[0] in "LM" for letter in marker) else ""
+        letters = marker.replace("_", "")
+        return marker if letters and all(category(letter)[0] in "LM" for letter in letters) else ""
 
-    def relative(self, word: int) -> int:
-        """Return the first dependent of a word that is a relative pronoun, determiner or adverb, or 0."""
-        return next((c for c in self.children[word] if "rel" in self.feature(c, "PronType").split(",")), 0)
+    @cached_property
+    def relatives(self) -> list[int]:
+        """The first dependent of each word that is a relative pronoun, determiner or adverb, or 0."""
+        own = ["rel" in self.feature(word, "PronType").split(",") for word in range(len(self.heads))]
+        return [next(filter(own.__getitem__, row), 0) for row in self.children]
 
     def conjunction(self, word: int) -> str:
         own = self.marker(word, "cc")
@@ -173,7 +178,7 @@ class Tree:
         Below an antecedent, these are the relation and the markers of the relative pronoun.
         """
         if one.way[0] == 0:
-            word = self.relative(one.head)
+            word = self.relatives[one.head]
             filled, words = {RELATIVE: self.relation(word)}, {"": word}
         else:
             above = max(self.heads[one.dependent], ROOT)
@@ -219,18 +224,18 @@ class Enhancer:
         ``arcs`` returns the probability of each arc, float64[n+1, n+1]; it is called once, if edges beside
         the tree, or with ``confidence`` any edges, need it. Other probabilities are those given the tree.
         """
-        tree, asked = Tree(sentence), cache(arcs or (lambda: np.ones((len(sentence) + 1,) * 2)))
+        tree, asked = Tree(sentence), None if arcs is None else cache(arcs)
         found: list[list[tuple[int, str, float]]] = [[] for _ in sentence.forms]
         for one in tree.candidates():
             relation, chance = self._decided(tree, one)
-            if relation and (confidence or one.way != BASIC):
+            if relation and asked and (confidence or one.way != BASIC):
                 # All words on the path but the highest are below an arc of it.
                 path = enumerate((one.dependent, *one.passed, one.head))
                 chance *= np.prod([asked()[tree.heads[word], word] for at, word in path if at != one.way[0]])
-            if relation and (one.way == BASIC or arcs is None or chance > LIKELY):
+            if relation and (one.way == BASIC or asked is None or chance > LIKELY):
                 found[one.dependent - 1].append((one.head, relation, chance))
         for word in _lost(found, tree.heads):
-            chance = float(asked()[tree.heads[word], word]) if confidence else 0.0
+            chance = float(asked()[tree.heads[word], word]) if asked and confidence else 0.0
             found[word - 1].append((tree.heads[word], tree.relation(word), chance))
         for own in found:
             own.sort(key=lambda edge: edge[0])
@@ -256,10 +261,11 @@ class Enhancer:
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "Enhancer":
-        checked(header, {"patterns": word_lists, "with_top": optional(flag)})
+        header = {"with_top": True, **header}
+        checked(header, {"patterns": word_lists, "with_top": flag})
         weights = unpack_weights("enhanced_", arrays, np.zeros(1 << HASH_BITS, dtype=np.float32))
         patterns = {name: tuple(own) for name, own in header["patterns"].items()}
-        return Enhancer(patterns, weights, header.get("with_top") is not False)
+        return Enhancer(patterns, weights, header["with_top"])
 
 
 @dataclass(frozen=True)
@@ -291,7 +297,9 @@ class EnhancedParser(Wrapper[Parser]):
         graph, chances = self.enhancer.graph(sentence, arcs, confidence=confidence)
         found = with_graph(sentence, graph)
         if confidence:
-            found = with_misc(found, "DepsProb", [",".join(f"{own:.4f}" for own in row) for row in chances])
+            found = with_misc(
+                found, EDGE_PROBABILITY, [",".join(f"{own:.4f}" for own in row) for row in chances]
+            )
         return found
 
     def to_archive(self) -> Archive:
@@ -368,7 +376,7 @@ def _features(tree: Tree, one: Candidate, way: str, filling: Mapping[str, str]) 
     tags = [upos[word - 1] if word else "ROOT" for word in (dependent, *one.passed, head)]
     yield way
     yield f"{way} tags {' '.join(tags)}"
-    pronouns = [bool(tree.relative(word)) for word in (*one.passed[-1:], head)]
+    pronouns = [tree.relatives[word] > 0 for word in (*one.passed[-1:], head)]
     yield f"{way} relative {'rel' in tree.feature(dependent, 'PronType')} {pronouns}"
     yield f"{one.way} {[tree.relation(word) for word in (dependent, *one.passed, head)]}"
     yield f"{way} order {dependent < head} {[dependent < word for word in one.passed]}"

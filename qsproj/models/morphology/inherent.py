@@ -32,30 +32,27 @@ class Inherent(NamedTuple):
 def inherent_features(words: Iterable[tuple[str, str, Analysis]]) -> Inherent:
     """Return the inherent features shown by words: form, lemma and analysis of each.
 
-    The odds are those that two or more forms of a lemma agree, one added to both counts.
+    The odds are those that all forms of a lemma with an attribute agree, of lemmas with two such forms or
+    more, one added to both counts.
     """
-    forms: dict[tuple[str, str], set[str]] = {}
-    values: dict[tuple[str, str], dict[str, set[str]]] = {}
+    forms_of: dict[tuple[str, str], dict[str, dict[str, set[str]]]] = {}  # by lemma, attribute and value
     for form, lemma, analysis in words:
-        forms.setdefault((analysis.upos, lemma), set()).add(form)
-        own = values.setdefault((analysis.upos, lemma), {})
+        of_lemma = forms_of.setdefault((analysis.upos, lemma), {})
         for name, value in feature_pairs(analysis.feats):
-            own.setdefault(name, set()).add(value)
-    agree, all_lemmas = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for (upos, lemma), own in values.items():
-        if len(forms[upos, lemma]) > 1:
-            all_lemmas.update((upos, name) for name in own)
-            agree.update((upos, name) for name, found in own.items() if len(found) == 1)
-    logs = {
-        place: log((agree[place] + 1) / (count - agree[place] + 1)) for place, count in all_lemmas.items()
-    }
+            of_lemma.setdefault(name, {}).setdefault(value, set()).add(form)
+    agree, differ = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for (upos, _), of_lemma in forms_of.items():
+        for name, of_values in of_lemma.items():
+            if len(set().union(*of_values.values())) > 1:
+                (agree if len(of_values) == 1 else differ)[upos, name] += 1
+    logs = {place: log((agree[place] + 1) / (differ[place] + 1)) for place in agree}
     odds = {place: value for place, value in logs.items() if value >= LEAST_ODDS}
-    known = {
-        place: {
-            name: next(iter(found))
-            for name, found in own.items()
-            if len(found) == 1 and (place[0], name) in odds
+    values = {
+        (upos, lemma): {
+            name: next(iter(of_values))
+            for name, of_values in of_lemma.items()
+            if len(of_values) == 1 and (upos, name) in odds
         }
-        for place, own in values.items()
+        for (upos, lemma), of_lemma in forms_of.items()
     }
-    return Inherent(odds, known)
+    return Inherent(odds, values)

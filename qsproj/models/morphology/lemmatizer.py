@@ -13,22 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from qsproj.conventions import Hashes, Weights
+from qsproj.corpus.characters import lower_letters
 from qsproj.features.hashing import hashes_of, stable_hash
 from qsproj.features.tagging import word_kind
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.morphology.analyses import Analysis, feature_pairs
 from qsproj.training.choices import shift_of
 
-
-def _lower(text: str) -> str:
-    return text.lower().replace("i\u0307", "i")  # Turkish *İ*
-
-
 AS_IT_IS, LOWER, TITLE, UPPER = "as", "lower", "title", "upper"
 WHOLE = "whole"  # the lemma is the script's own, whatever the form
 _CASINGS: dict[str, Callable[[str], str]] = {
-    LOWER: _lower,
-    TITLE: lambda text: text[:1].upper() + _lower(text[1:]),
+    LOWER: lower_letters,
+    TITLE: lambda text: text[:1].upper() + lower_letters(text[1:]),
     UPPER: str.upper,
     AS_IT_IS: lambda text: text,
 }
@@ -161,7 +157,7 @@ class Lemmatizer:
 
 def _word_features(word: Word) -> Iterator[str]:
     upos, _, feats = word.analysis
-    lower = _lower(word.form)
+    lower = lower_letters(word.form)
     yield from _analysis_features(word.analysis)
     yield f"kind {upos} {word_kind(word.form)}"
     for length in range(1, min(LONGEST_SUFFIX, len(lower)) + 1):

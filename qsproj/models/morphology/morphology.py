@@ -34,9 +34,8 @@ from qsproj.models.packing import packed_weights, unpack_weights
 # The columns that can be trained, and the fields of a sentence that hold them.
 COLUMNS = {"lemma": "lemmas", "xpos": "xpos", "feats": "feats"}
 PLACES = 8  # candidates of a word that enter the chain
-CLOSE = (
-    3.0  # candidates whose score is less than the best one's by more, natural log, have no lemma looked up
-)
+# Lemmas of candidates whose score is lower than the best one's by more, natural log, are not looked up.
+CLOSE = 3.0
 TEMPLATES = (
     *tagging.WORD_TEMPLATES,
     *tagging.LONG_SUFFIXES,
@@ -102,6 +101,8 @@ class Morphology:
     lemmatizer: Lemmatizer | None = None  # for words missing from the lexicon
     # Cache by form and UPOS: analyses and counts in alternation, as the kernels read them.
     _known: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
+    # Cache by form and analysis: see :meth:`_against`.
+    _opposed: dict[tuple[str, int], float] = field(default_factory=dict, init=False, repr=False)
 
     def fill(
         self,
@@ -222,15 +223,27 @@ class Morphology:
 
     def _oppose(self, forms: Sequence[str], candidates: NDArray[np.int64], scores: Floats) -> None:
         """Lower the scores of candidates whose features contradict what is known of their lemmas."""
-        possible = scores > scores[:, :1] - CLOSE
-        kinds = self._kinds[np.where(possible, candidates, candidates[:, :1])]
+        # Others count as if they had the features of the best candidate.
+        close = np.where(scores > scores[:, :1] - CLOSE, candidates, candidates[:, :1])
+        kinds = self._kinds[close]
         for word in np.flatnonzero((kinds != kinds[:, :1]).any(axis=1)).tolist():
-            form = plain_form(forms[word])
-            # The likeliest analysis of each kind has its lemma.
-            for kind, first in zip(*np.unique(kinds[word], return_index=True), strict=True):
-                analysis = self.table.analyses[candidates[word, first]]
-                against = self._inherent.against(analysis, self.lemma(form, analysis).lower())
-                scores[word, kinds[word] == kind] -= against
+            against: dict[int, float] = {}
+            # Analyses with the same inherent features have the lemma of the likeliest one.
+            for kind, number in zip(kinds[word].tolist(), close[word].tolist(), strict=True):
+                if kind not in against:
+                    against[kind] = self._against(forms[word], number)
+            scores[word] -= [against[kind] for kind in kinds[word].tolist()]
+
+    def _against(self, form: str, number: int) -> float:
+        """Return the log-odds against an analysis of a word by what is known of the lemma it would have."""
+        found = self._opposed.get((form, number))
+        if found is None:
+            if len(self._opposed) >= MOST_REMEMBERED:
+                self._opposed.clear()
+            analysis = self.table.analyses[number]
+            found = self._inherent.against(analysis, self.lemma(plain_form(form), analysis).lower())
+            self._opposed[form, number] = found
+        return found
 
     @cached_property
     def _inherent(self) -> Inherent:

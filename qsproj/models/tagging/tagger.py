@@ -10,6 +10,7 @@ import numpy as np
 
 from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights
 from qsproj.corpus.cells import UNSPECIFIED
+from qsproj.corpus.characters import lower_letters
 from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_forms, with_probabilities
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -287,16 +288,18 @@ class Tagger(Stored):
     def recased(self, forms: Sequence[str]) -> Sequence[str]:
         """Return words that are all in capitals in the casing of training; other sentences as they are.
 
-        Words that training has not seen are all in lower case or all in capitals, whichever the tagger tags
-        with more confidence: German keeps more nouns as they are than Czech.
+        Of three casings, that of the most confident tags: as written, or with known words as training has
+        them, and the others in lower case or as written.
         """
-        in_capitals = "".join(forms).isupper() and sum(len(form) > 1 and form.isupper() for form in forms) > 1
+        lettered = [form for form in forms if any(map(str.isalpha, form))]
+        in_capitals = all(map(str.isupper, lettered)) and sum(len(form) > 1 for form in lettered) > 1
         if not in_capitals or "form" not in self.extractor.templates:
             return forms
-        cased = [(form.lower(), form.capitalize(), form) for form in forms]
+        lower = partial(lower_letters, language=self.language)
+        cased = [(lower(form), form[:1] + lower(form[1:]), form) for form in forms]
         rows = self.index.rows(self.extractor.keys([*chain.from_iterable(cased)]))
         seen = rows[:, self.extractor.templates.index("form")].reshape(-1, 3) >= 0
-        ways = []
+        ways = [tuple(forms)]
         for other in (0, 2):
             places = np.where(seen.any(axis=1), seen.argmax(axis=1), other).tolist()
             ways.append(tuple(own[place] for own, place in zip(cased, places, strict=True)))

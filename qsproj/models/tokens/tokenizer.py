@@ -230,7 +230,7 @@ class Tokenizer:
 
         ``# newpar`` marks a line that follows a blank one. ``segmentations``: how many for each line; the
         second best of line 7 is *7.2*, with its probability in a comment. ``cut``: replaces :meth:`tokens`.
-        Raises DataError at a line without spaces between words, for a language that has them.
+        Raises DataError as :func:`qsproj.corpus.text.check_has_spaces`.
         """
         for number, line, begins in texts.numbered(lines):
             if self.known:

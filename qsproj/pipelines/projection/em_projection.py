@@ -65,7 +65,9 @@ def project_hard_em(
     read = report.sentences + sum(report.skipped.values())
     sparse = {f"projected heads for less than {least:g}% of their words": projected.counts.pairs - read}
     trained = _summary(replace(report, skipped=report.skipped | sparse))
-    report_lines = (*projected.counts.summary(), *trained, *hard_projection.few_sentences(report.sentences))
+    remedy = hard_projection.MORE_LINKS + (", or raise --max-words" if report.skipped else "")
+    few = hard_projection.few_sentences(report.sentences, remedy=remedy)
+    report_lines = (*projected.counts.summary(), *trained, *few)
     again = partial(hard_projection.ProjectedTrees, pairs, projection)
     return Projected(model, report_lines, trees=lambda: _mapped(model.complete, again(), run))
 

@@ -207,11 +207,11 @@ def project_hard(
     return methods.Projected(parser, (*lines, *few_sentences(used)), trees=project)
 
 
-def few_sentences(used: int) -> tuple[str, ...]:
+def few_sentences(used: int, *, remedy: str = MORE_LINKS) -> tuple[str, ...]:
     """Return a warning about a parser of few sentences, none for one of more."""
     if used >= ENOUGH_SENTENCES:
         return ()
-    return (f"few sentences ({used:,}) to learn from; {MORE_LINKS}",)
+    return (f"few sentences ({used:,}) to learn from; {remedy}",)
 
 
 def attached_share(tree: Sentence) -> float:

@@ -37,7 +37,6 @@ Test = Callable[[Sentence, int], bool]  # a condition on a word 1..n
 _CELLS = {"form": "forms", "lemma": "lemmas", "upos": "upos", "xpos": "xpos", "deprel": "deprels"}
 _PARTS = {"feats": "feats", "misc": "misc"}
 _CONDITION = re.compile(r"((?:(?:head|child|prev|next)\.)*)([a-z]+)(?:\.([^\s=!~]+))?(!?[=~])(\S*)")
-_NO_TAG = re.compile(r"\S*(upos|deprel)!?=\S*[=,]")  # upos==NOUN, and upos=NOUN,deprel=obj
 _CHANGE = re.compile(r"([a-z]+)(?:\.([^\s=]+))?=(\S+)")
 _GRANDPARENT = "head=head.head"
 _MOST_SECONDS = 3.0  # of CPU time, for the search in one sentence
@@ -151,7 +150,10 @@ def _with_decided(old: Sentence, new: Sentence) -> Sentence:
 
 def _test(text: str) -> Test:
     match = _CONDITION.fullmatch(text)
-    if match is None or match[2] not in (_PARTS if match[3] else _CELLS) or _NO_TAG.match(text):
+    known = match is not None and match[2] in (_PARTS if match[3] else _CELLS)
+    # upos==NOUN, and upos=NOUN,deprel=obj
+    tag = match is not None and match[2] in ("upos", "deprel") and match[4][-1] == "="
+    if match is None or not known or (tag and set("=,") & set(match[5])):
         examples = "upos=NOUN, deprel=obj|obl, head.deprel!=root, feats.Case=Nom, form~^un, lemma=, xpos="
         hint = "" if match or re.search("[=~]", text) else r"; a space in a word is \s: form~^10\s000$"
         raise UsageError(f"found {text!r}, expected a condition such as {examples}{hint}")

@@ -107,6 +107,9 @@ def test_markers_are_lemmas_of_function_words_and_forms_of_others():
     tree = Tree(with_columns(sentence, lemmas=["accord", "TO", "we", "$", "5", "go"]))
     assert tree.marker(3, "case") == "according_to"
     assert tree.marker(5, "case") == ""  # no letter
+    without = make_sentence("İçin _ ev", "ADP ADP NOUN", [3, 3, 0], "case mark root")
+    assert Tree(without).marker(3, "case") == "için"
+    assert Tree(without).marker(3, "mark") == ""
 
 
 def relative_clause(pronoun, role, above):
@@ -314,3 +317,6 @@ def test_the_command_learns_deps_and_writes_them(treebank, run_cli, tmp_path):
     assert run_cli("parse", "-m", model, test, "-o", out, "--fixed").code == 0
     for one, told in zip(read_conllu(test), read_conllu(out), strict=True):
         assert one.heads.tolist() == told.heads.tolist()
+    # Trees given whole keep their DEPS, to which no predicted probability belongs.
+    assert run_cli("parse", "-m", model, test, "-o", out, "--fixed", "--confidence").code == 0
+    assert "ArcProb=" in out.read_text() and "DepsProb=" not in out.read_text()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import qsproj
+from qsproj.corpus.characters import lower_letters
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.editing import with_columns
 from qsproj.corpus.sentence import Sentence
@@ -213,7 +214,7 @@ def test_swedish_from_the_real_treebank(data_dir):
 
 
 def test_lines_in_capitals_are_tagged_as_others_are():
-    """Words keep their capitals; a single acronym is no such line, nor is a word that has no other casing."""
+    """Words keep their capitals; a single acronym is no such line, nor are words without casing."""
     treebank = list(read_conllu("corpora/de.conllu"))
     tagger = qsproj.train_tagger(treebank, seed=1)
     upper = [Sentence.from_words([form.upper() for form in one.forms]) for one in treebank]
@@ -225,8 +226,33 @@ def test_lines_in_capitals_are_tagged_as_others_are():
         a == b for one, own in zip(tagged, treebank) for a, b in zip(one.lemmas, own.lemmas, strict=True)
     ]
     assert np.mean(lemmas) > 0.95
-    for forms in (("NATO",), ("NATO", "ist", "DA"), ("NATO", "."), ("我", "们"), ()):
+    for forms in (("NATO",), ("NATO", "ist", "DA"), ("NATO", "."), ("我", "用", "DVD", "和", "CD"), ()):
         assert tagger.recased(forms) is forms
+
+
+class Confident(Tagger):
+    """A tagger whose tags are certain for one sentence of words and not for others."""
+
+    def _emissions(self, forms):
+        return np.array([[999.0 * (tuple(forms) == self.wanted), 0.0]] * len(forms))
+
+
+@pytest.mark.parametrize("wanted", ["DER ZEBRA", "der zebra", "der ZEBRA", "DER zebra"])
+def test_the_casing_of_the_most_confident_tags_is_taken(wanted):
+    """Known words are as in training; unknown ones lower-cased or as they are, but all alike."""
+    known = Sentence.from_words(["der", "Hund"], upos=["DET", "NOUN"])
+    tagger = train_tagger([known] * 3, rng=np.random.default_rng(1))
+    confident = object.__new__(Confident)
+    for name in tagger.__slots__:
+        object.__setattr__(confident, name, getattr(tagger, name))
+    Confident.wanted = tuple(wanted.split())
+    expected = "DER ZEBRA" if wanted == "DER zebra" else wanted
+    assert " ".join(confident.recased(("DER", "ZEBRA"))) == expected
+
+
+def test_turkish_capitals_have_their_own_small_letters():
+    assert lower_letters("BİR KADIN", "tr") == "bir kadın"
+    assert lower_letters("BİR KADIN") == "bir kadin"
 
 
 def test_words_of_characters_that_were_never_seen_are_symbols_or_names():
