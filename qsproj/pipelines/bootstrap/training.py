@@ -63,7 +63,7 @@ TAG_READINGS = 16  # tag sequences tried for untagged text; on three dev files 8
 EXAMPLE_SENTENCES = 2000  # number of sentences that the finished model parses for the report
 
 
-@stage("source", version=11)
+@stage("source", version=12)
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
     """Train tagger and parser of the source; the tagger also predicts features if the treebank has them.
 
@@ -85,7 +85,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=84)
+@stage("tagger", version=86)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -252,7 +252,7 @@ def tagger_inputs(
     return TaggerInputs(corpora, list(read_all(tagged)), lexicon_of(lexicon, lemmatizer, language), options)
 
 
-@stage("learned", version=14)
+@stage("learned", version=16)
 def learn_annotated(
     paths: Sequence[Path],
     *,
