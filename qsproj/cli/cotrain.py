@@ -11,6 +11,7 @@ from qsproj.cli.options import pair_files
 from qsproj.cli.options.declare import Option
 from qsproj.cli.options.shared import SEED, jobs, provenance_of, rng_of
 from qsproj.conventions import is_whole
+from qsproj.corpus.files import name_of
 from qsproj.corpus.formats import read_all
 from qsproj.errors import DataError, UsageError
 from qsproj.progress import notice
@@ -55,6 +56,7 @@ EXAMPLES = """examples:
 
 
 def run(options: argparse.Namespace) -> None:
+    from qsproj.cli.options.model_warnings import warn_other_language
     from qsproj.models.joint.joint_parser import load_joint_parser
     from qsproj.parallel import Workers
     from qsproj.pipelines.bilingual.cotrain import NoisyChannelOptions, cotrain, train_noisy_channel
@@ -69,6 +71,8 @@ def run(options: argparse.Namespace) -> None:
     if not any(is_whole(sentence.heads) for sentence in trees):
         raise DataError(options.annotated, None, "no whole tree", "trees of the target", "annotate some")
     pairs = list(pair_files.tagged_pairs(files, source_tree=joint.options.source_tree, model=joint))
+    target = (pair.target for pair in pairs)
+    warn_other_language(trees, target, path=options.annotated, name=name_of(options.target))
     rng = rng_of(options)
     if options.method == "co-training":
         workers = Workers(jobs=options.jobs)

@@ -9,7 +9,9 @@ import pytest
 
 from qsproj import load_model, read_conllu
 from qsproj.cli.main import main
+from qsproj.cli.options.model_warnings import warn_other_language
 from qsproj.models.converter.converter import AdaptedParser
+from qsproj.progress import notices
 
 SOURCE = Path("corpora/en.conllu")
 
@@ -199,3 +201,15 @@ def test_a_model_of_another_kind_is_refused(run_cli, folder, tmp_path):
         *("adapt", "--parser", tmp_path / "tagger", "--target", folder / "target.40", "-o", tmp_path / "m")
     )
     assert_refused(outcome, "expected a parser")
+
+
+def test_annotated_trees_of_another_language_are_reported():
+    english, german = (list(read_conllu(f"corpora/{code}.conllu")) for code in ("en", "de"))
+    for annotated, target, said in (
+        (english, german, ["a seems to be in en, and b in de; give trees of the target"]),
+        (german, german, []),
+    ):
+        found = []
+        with notices(found.append):
+            warn_other_language(annotated, target, path="a", name="b")
+        assert found == said

@@ -1,10 +1,11 @@
 """Warnings about models that do not fit their input."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 import numpy as np
 
+from qsproj.cli.options.shared import languages_of
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.files import name_of
 from qsproj.corpus.language.recognition import OTHER_SCRIPT, other_than, recognise, share_in_scripts
@@ -107,6 +108,17 @@ def warn_swapped(parser: Parser, pairs: Sequence[tuple[Sentence, Sentence]], *, 
     if shares[0] < shares[1]:
         of_both = f"{shares[0]:.0f}% are in --source, {shares[1]:.0f}% in --target"
         notice(f"{path}: of the relations that it writes, {of_both}; are --source and --target swapped?")
+
+
+def warn_other_language(
+    annotated: Sequence[Sentence], target: Iterable[Sentence], *, path: str, name: str
+) -> None:
+    likely = languages_of(target)
+    if not likely:
+        return
+    code = max(likely, key=likely.__getitem__)
+    if other := recognise(" ".join(one.forms) for one in annotated[:LOOKED_AT]).other_than(code):
+        notice(f"{path} seems to be in {other}, and {name} in {code}; give trees of the target")
 
 
 def warn_misfit(tagger: Tagger, parser: Parser, made: Provenance, *, tagger_path: str, path: str) -> None:

@@ -291,9 +291,11 @@ class Tagger(Stored):
         Of three casings, that of the most confident tags: as written, or with known words as training has
         them, and the others in lower case or as written.
         """
+        if not "".join(forms).isupper() or "form" not in self.extractor.templates:
+            return forms
         lettered = [form for form in forms if any(map(str.isalpha, form))]
-        in_capitals = all(map(str.isupper, lettered)) and sum(len(form) > 1 for form in lettered) > 1
-        if not in_capitals or "form" not in self.extractor.templates:
+        # Scripts without casing are not in capitals, nor is a single acronym.
+        if not all(map(str.isupper, lettered)) or sum(len(form) > 1 for form in lettered) < 2:
             return forms
         lower = partial(lower_letters, language=self.language)
         cased = [(lower(form), form[:1] + lower(form[1:]), form) for form in forms]
