@@ -88,7 +88,6 @@ def lower_letters(text: str, language: str | None = None) -> str:
     """Return a text in lower case, *i* for Turkish *İ*, and *ı* for *I* in Turkish and Azeri."""
     if language in ("tr", "az"):
         text = text.replace("I", "ı")
-        text = text.replace("İ", "i")
     return text.lower() if text.isascii() else text.lower().replace("i\u0307", "i")
 
 

@@ -150,10 +150,11 @@ def _with_decided(old: Sentence, new: Sentence) -> Sentence:
 
 def _test(text: str) -> Test:
     match = _CONDITION.fullmatch(text)
-    known = match is not None and match[2] in (_PARTS if match[3] else _CELLS)
-    # upos==NOUN, and upos=NOUN,deprel=obj
-    tag = match is not None and match[2] in ("upos", "deprel") and match[4][-1] == "="
-    if match is None or not known or (tag and set("=,") & set(match[5])):
+    if (
+        match is None
+        or match[2] not in (_PARTS if match[3] else _CELLS)
+        or _has_no_tag(*match.group(2, 4, 5))
+    ):
         examples = "upos=NOUN, deprel=obj|obl, head.deprel!=root, feats.Case=Nom, form~^un, lemma=, xpos="
         hint = "" if match or re.search("[=~]", text) else r"; a space in a word is \s: form~^10\s000$"
         raise UsageError(f"found {text!r}, expected a condition such as {examples}{hint}")
@@ -182,6 +183,11 @@ def _test(text: str) -> Test:
         return any(holds(value(sentence, place)) for place in places or [0]) != negated
 
     return test
+
+
+def _has_no_tag(column: str, operator: str, values: str) -> bool:
+    """Return whether the values cannot be tags: upos==NOUN, or upos=NOUN,deprel=obj."""
+    return column in ("upos", "deprel") and operator[-1] == "=" and bool(set("=,") & set(values))
 
 
 def _step(sentence: Sentence, word: int, step: str) -> Sequence[int]:
