@@ -58,9 +58,9 @@ def train_parser(
         1: score single arcs; 2: also pairs and sequences of arcs, by belief propagation; more accurate, and
         parses five to six times more slowly.
     objective : str
-        ``margin``, the most accurate; ``likelihood``, with well calibrated probabilities; for order 1 also
-        ``risk``, the expected number of wrong heads, ``perceptron``, ``mira``, ``mira-kbest``,
-        ``mira-factored``, ``eg`` or ``hidden``, explained by ``qsproj train --help``.
+        ``margin``, the most accurate; ``likelihood``; for order 1 also ``risk``, the expected number of wrong
+        heads, ``perceptron``, ``mira``, ``mira-kbest``, ``mira-factored``, ``eg`` or ``hidden``, explained by
+        ``qsproj train --help``.
     labels : str
         ``after``: predict relations after the tree; ``joint`` (order 1, ``margin`` or ``likelihood``): decode
         tree and relations jointly, which is more accurate.

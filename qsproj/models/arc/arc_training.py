@@ -96,8 +96,11 @@ def train_arc_parser(
         if dev and scaled is None:
             reason = "the parser can build no tree of the dev file"
             remarks = (f"{reason}, so probabilities are fitted on training trees",)
-        scorer = scaled or scaled_to_likelihood(scorer, prepared.sentences, trees) or scorer
-    return finished(ArcParser, scorer, prepared, records, rng=rng, remarks=remarks, label_epochs=label_epochs)
+        scorer = scaled or _scaled_to_held_out(scorer, prepared, rng=rng, options=options)
+    # A parser of other languages is a prior of theirs, as sure as it is learned.
+    own = objective.temperature if start.template_set != "delexicalised" else 1.0
+    kind = partial(ArcParser, temperature=own)
+    return finished(kind, scorer, prepared, records, rng=rng, remarks=remarks, label_epochs=label_epochs)
 
 
 def train_on_passes(
@@ -237,18 +240,26 @@ def richest_template_set(sentences: Sequence[Sentence]) -> str:
 
 
 MOST_SENTENCES = 300  # a sample is enough to fit the scale
+# Least number of sentences of which every fifth is held out from a second parser, to fit probabilities.
+HELD_OUT, LEAST_SENTENCES = 5, 20
 LEAST_SPREAD, MOST_SPREAD = 0.1, 10.0  # range of the standard deviation of scaled scores, natural log
 
 
 def scaled_to_likelihood(
-    scorer: ArcScorer, sentences: Iterable[Sentence], inference: TreeDecoder
+    scorer: ArcScorer,
+    sentences: Iterable[Sentence],
+    inference: TreeDecoder,
+    *,
+    scaled: ArcScorer | None = None,
 ) -> ArcScorer | None:
     """Scale the weights of a scorer to maximise the likelihood of trees.
 
     The perceptron and MIRA learn the best tree, which does not depend on the scale of the weights, unlike
     probabilities. Uses the first MOST_SENTENCES trees that the model can build; returns None if there are
-    none. Held-out trees give calibrated probabilities, training trees overconfident ones.
+    none. Held-out trees give calibrated probabilities, training trees overconfident ones. ``scaled``: scale
+    this scorer in place of the one that scores the trees.
     """
+    scaled = scaled or scorer
     trees = ((one, arc_learners.tree_objective(one.heads, inference)) for one in sentences)
     sample = islice(((one, objective) for one, objective in trees if objective), MOST_SENTENCES)
     known = [(right, scorer.scores(scorer.features(scorer.encode(one)))) for one, right in sample]
@@ -256,13 +267,30 @@ def scaled_to_likelihood(
         return None
     spread = float(np.std(np.concatenate([scores[:, 1:].ravel() for _, scores in known])))
     if spread == 0.0:
-        return scorer
+        return scaled
 
     def loss(scale: float) -> float:
         return sum(objective.value_and_gradient(scale * scores)[0] for objective, scores in known)
 
     scale = best_scale(loss, LEAST_SPREAD / spread, MOST_SPREAD / spread, tolerance=0.02)
-    return scorer.with_weights(scorer.weights * np.float32(scale))
+    return scaled.with_weights(scaled.weights * np.float32(scale))
+
+
+def _scaled_to_held_out(
+    scorer: ArcScorer, prepared: Prepared, *, rng: Rng, options: TrainingOptions
+) -> ArcScorer:
+    """Scale a scorer as suits another one, of four fifths of the trees, on the rest of them.
+
+    With few trees, as suits itself on these.
+    """
+    trees = prepared.sentences
+    if len(trees) < LEAST_SENTENCES:
+        return scaled_to_likelihood(scorer, trees, prepared.inference) or scorer
+    shape = options.with_shape(prepared.start.template_set, prepared.inference)
+    other = prepare([tree for place, tree in enumerate(trees) if place % HELD_OUT], options=shape)
+    how: dict[str, Any] = {"inference": other.inference, "options": shape}
+    unseeing, _ = train_scorer(other.examples, other.start, support=other.support, rng=rng, **how)
+    return scaled_to_likelihood(unseeing, trees[::HELD_OUT], other.inference, scaled=scorer) or scorer
 
 
 def cross_fitted_parsers(

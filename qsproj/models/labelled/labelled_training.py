@@ -16,7 +16,7 @@ from qsproj.kernels.features.arc_features import NEGLIGIBLE
 from qsproj.kernels.features.label_features import gather_relations
 from qsproj.models.arc.arc_learners import right_heads, tree_objective
 from qsproj.models.arc.arc_scorer import ArcTrainer, supported_by
-from qsproj.models.arc.arc_training import Prepared, prepare
+from qsproj.models.arc.arc_training import HELD_OUT, LEAST_SENTENCES, Prepared, prepare
 from qsproj.models.arc.labeller import HASH_BITS, known_relations, relations_in, train_labeller, untrained
 from qsproj.models.arc.training_options import TrainingOptions, TrainingReport, margin_of, names_of
 from qsproj.models.labelled import labelled_parser
@@ -25,10 +25,6 @@ from qsproj.models.tree_decoder import TreeDecoder, of_tree, reachable
 from qsproj.training.cross_fitting import best_scale
 from qsproj.training.loop import EpochRecord, Steps, learn
 from qsproj.training.objectives import UNKNOWN, LabelledTree
-
-# Least number of sentences of which every fifth is held out from a second parser, to fit the temperatures.
-HELD_OUT, LEAST_SENTENCES = 5, 20
-
 
 # The encoded words of a training sentence, its labelled tree, and its weight.
 LabelledExample = tuple[EncodedSentence, LabelledTree, float]

@@ -11,6 +11,7 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
+from qsproj.corpus.editing import misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.kernels.features.sparse_gradient import gather_rows
@@ -218,6 +219,31 @@ def test_a_dev_set_of_impossible_trees_gives_scores_no_scale(objective):
     without, nothing = trained([])
     np.testing.assert_array_equal(weights, without)
     assert nothing.endswith("1 epoch")
+
+
+@pytest.mark.parametrize("objective", ["margin", "likelihood", "risk", "perceptron", "mira"])
+def test_probabilities_of_new_sentences_are_not_overconfident(objective):
+    trees = list(read_conllu("corpora/de.conllu"))
+    options = TrainingOptions(objective=objective, template_set="words")
+    parser, _ = train_arc_parser(trees[:60], rng=np.random.default_rng(1), options=options, label_epochs=0)
+
+    def overconfidence(parser):
+        expected = right = 0.0
+        for tree in trees[60:]:
+            parsed = parser.parse(tree, confidence=True)
+            expected += sum(map(float, misc_values(parsed, "ArcProb")))
+            right += np.count_nonzero(parsed.heads[1:] == tree.heads[1:])
+        return (expected - right) / sum(map(len, trees[60:]))
+
+    assert abs(overconfidence(parser)) < 0.06
+    assert overconfidence(parser) < overconfidence(replace(parser, temperature=1.0)) - 0.01
+
+
+def test_a_parser_for_other_languages_is_as_sure_as_it_is_learned():
+    options = TrainingOptions(template_set="delexicalised", epochs=1)
+    trees = list(read_conllu("corpora/de.conllu"))[:10]
+    parser, _ = train_arc_parser(trees, rng=np.random.default_rng(1), options=options)
+    assert parser.temperature == 1.0
 
 
 @pytest.mark.parametrize("given, share", [({}, 1.0), ({"share": 0.5}, 0.5)])

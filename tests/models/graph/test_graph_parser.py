@@ -181,6 +181,23 @@ def test_probabilities_of_heads_sum_to_one(parser, sample):
         np.testing.assert_allclose(believed.probabilities[:, 1:].sum(axis=0), 1.0, atol=1e-6)
 
 
+def test_reported_probabilities_fit_new_sentences_better_than_loopy_beliefs(parser):
+    loopy = reported = 0.0
+    for tree in list(read_conllu("corpora/es.conllu"))[60:]:
+        heads, words = parser.parse(tree).heads[1:], np.arange(1, len(tree) + 1)
+        believed, right = parser.arc_beliefs(tree), heads == tree.heads[1:]
+        for found in (believed.probabilities, parser.arc_probabilities(tree)):
+            assert found[:, 1:].sum(axis=0) == pytest.approx(1.0)
+        loopy += log_loss(believed.probabilities[heads, words], right)
+        reported += log_loss(parser.arc_probabilities(tree)[heads, words], right)
+    assert reported < loopy
+
+
+def log_loss(stated, right):
+    sure = np.clip(stated, 1e-4, 1.0 - 1e-4)
+    return -np.log(np.where(right, sure, 1.0 - sure)).sum()
+
+
 def test_a_sentence_beyond_the_limit_is_parsed_first_order_and_says_so(parser, sample):
     options = replace(parser.options, max_factors=3)
     limited = replace(parser, options=options)
