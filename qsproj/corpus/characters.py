@@ -8,11 +8,16 @@ optional: some Bibles and treebanks have them, most texts do not. Models read on
 import html
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeVar
 
 # Maximum number of words whose forms are cached: more than the types of a bitext of 70,000 pairs; with fewer,
 # each pass over its vocabulary makes all of them again.
 MOST_REMEMBERED = 1 << 17
+MOST_CACHED = 1 << 16  # size of each :func:`remembered` cache
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 # Soft hyphen, zero-width space, marks of direction, word joiner, invisible operators; not joiners of letters.
 _CODES = (0xAD, 0x34F, 0x61C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
 INVISIBLE = "".join(map(chr, _CODES))
@@ -70,6 +75,15 @@ def composed_form(form: str) -> str:
     # An isolated Arabic mark has a space before it.
     seen = _LIGATURE.sub(lambda one: unicodedata.normalize("NFKC", one[0]).strip(), _INVISIBLE.sub("", form))
     return unicodedata.normalize("NFC", seen) or form
+
+
+def remembered(cache: dict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
+    """Return the value of a key, made if it is not in the cache, which is emptied when full."""
+    if key not in cache:
+        if len(cache) >= MOST_CACHED:
+            cache.clear()
+        cache[key] = make()
+    return cache[key]
 
 
 @lru_cache(maxsize=MOST_REMEMBERED)

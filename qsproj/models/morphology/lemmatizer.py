@@ -7,13 +7,13 @@ A script turns a form into its lemma, and is the same for words that inflect ali
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from qsproj.conventions import Hashes, Weights
-from qsproj.corpus.characters import lower_letters
+from qsproj.corpus.characters import lower_letters, remembered
 from qsproj.features.hashing import hashes_of, stable_hash
 from qsproj.features.tagging import word_kind
 from qsproj.kernels.tagging.analyses import script_scores
@@ -31,7 +31,6 @@ _CASINGS: dict[str, Callable[[str], str]] = {
 SHARED = 1  # with fewer shared letters, form and lemma are listed whole, not as an inflection
 LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
 LONGEST_ACRONYM = 4  # in letters; longer words in capitals are lemmatised as if they had one
-MOST_REMEMBERED = 1 << 16  # size of each cache of words; it is emptied when full
 # By casing: the longest suffix to remove, and the scripts by suffix.
 _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 
@@ -103,11 +102,7 @@ class Lemmatizer:
 
     def lemma(self, word: Word) -> str:
         """Return the lemma of a word missing from the lexicon; the form itself where no script is known."""
-        if word not in self._found:
-            if len(self._found) >= MOST_REMEMBERED:
-                self._found.clear()
-            self._found[word] = self._best(word)
-        return self._found[word]
+        return remembered(self._found, word, partial(self._best, word))
 
     def _best(self, word: Word) -> str:
         if len(word.form) > LONGEST_ACRONYM and word.form.isupper() and word.form.isalpha():  # as in headings

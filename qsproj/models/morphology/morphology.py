@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, compress
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Hashes, Weights
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import composed_as, lower_form, plain_form
+from qsproj.corpus.characters import composed_as, lower_form, plain_form, remembered
 from qsproj.corpus.editing import FEATURE_PROBABILITY, with_columns, with_probabilities
 from qsproj.corpus.sentence import Sentence
 from qsproj.features import tagging
@@ -28,7 +28,7 @@ from qsproj.models.morphology.analyses import (
     shared_features,
 )
 from qsproj.models.morphology.inherent import Inherent, inherent_features
-from qsproj.models.morphology.lemmatizer import MOST_REMEMBERED, EditScript, Lemmatizer, Word
+from qsproj.models.morphology.lemmatizer import EditScript, Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
 
 # The columns that can be trained, and the fields of a sentence that hold them.
@@ -186,16 +186,12 @@ class Morphology:
         ranges = np.array([self.table.ranges.get(tag, (0, 1)) for tag in upos], dtype=np.int64)
         seen, known = [0], list[int]()
         for word in zip(forms, upos, strict=True):
-            counts = self._known.get(word)
-            if counts is None:
-                if len(self._known) >= MOST_REMEMBERED:
-                    self._known.clear()
-                counts = self._known[word] = tuple(chain.from_iterable(self._counts(*word).items()))
+            counts = remembered(self._known, word, partial(self._counts, *word))
             known += counts
             seen.append(len(known) // 2)
         return ranges, np.array(seen), np.array(known, dtype=np.int64).reshape(-1, 2)
 
-    def _counts(self, form: str, tag: str) -> dict[int, int]:
+    def _counts(self, form: str, tag: str) -> tuple[int, ...]:
         form, counts = plain_form(form), Counter[int]()
         for known in (form, form.lower()):
             for analysis, _, count in self.lexicon.get((known, tag), ()):
@@ -203,7 +199,7 @@ class Morphology:
                     counts[analysis] += count
             if counts:
                 break
-        return counts
+        return tuple(chain.from_iterable(counts.items()))
 
     def _lattice(self, forms: Sequence[str], upos: Sequence[str]) -> Lattice | None:
         n, weights = len(forms), self.weights
@@ -236,14 +232,12 @@ class Morphology:
 
     def _against(self, form: str, number: int) -> float:
         """Return the log-odds against an analysis of a word by what is known of the lemma it would have."""
-        found = self._opposed.get((form, number))
-        if found is None:
-            if len(self._opposed) >= MOST_REMEMBERED:
-                self._opposed.clear()
+
+        def found() -> float:
             analysis = self.table.analyses[number]
-            found = self._inherent.against(analysis, self.lemma(plain_form(form), analysis).lower())
-            self._opposed[form, number] = found
-        return found
+            return self._inherent.against(analysis, self.lemma(plain_form(form), analysis).lower())
+
+        return remembered(self._opposed, (form, number), found)
 
     @cached_property
     def _inherent(self) -> Inherent:

@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import lower_letters
+from qsproj.corpus.characters import MOST_CACHED, lower_letters
 from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_forms, with_probabilities
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -23,7 +23,6 @@ from qsproj.kernels.tagging.tag_features import feature_keys
 from qsproj.models import schema
 from qsproj.models.chains import packed_chain, stored_chain
 from qsproj.models.morphology.analyses import SIGNS, feature_pairs
-from qsproj.models.morphology.lemmatizer import MOST_REMEMBERED
 from qsproj.models.morphology.morphology import Morphology
 from qsproj.models.packing import joined, unnested
 from qsproj.models.parser import BLOCK
@@ -258,7 +257,7 @@ class Tagger(Stored):
         for word, form in enumerate(forms):
             if not (form.isascii() and form.isalnum()):
                 if form not in known:
-                    if len(known) >= MOST_REMEMBERED:
+                    if len(known) >= MOST_CACHED:
                         known.clear()
                     known[form] = self._penalty(form, rows[word])
                 if (penalty := known[form]) is not None:

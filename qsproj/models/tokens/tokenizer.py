@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from qsproj.conventions import Floats, Hashes, Numbers, Weights
 from qsproj.corpus import text as texts
-from qsproj.corpus.characters import belongs_to_neighbour, readable
+from qsproj.corpus.characters import belongs_to_neighbour, readable, remembered
 from qsproj.corpus.contractions import cased_like
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.sentence import Sentence
@@ -31,7 +31,6 @@ from qsproj.models import schema
 from qsproj.models.chains import packed_chain, stored_chain
 
 Words = tuple[str, ...]
-MOST_REMEMBERED = 1 << 16  # tokens whose words are kept
 STEM = "*"
 Affixes = tuple[str, str]  # prefix and suffix of a token
 # Least share of multiword tokens in the types that a rule fits, and in the occurrences of a token; share and
@@ -69,11 +68,7 @@ class Expansions:
 
         ``sure``: also the token alone unless it is almost surely a multiword one.
         """
-        if (token, sure) not in self._found:
-            if len(self._found) >= MOST_REMEMBERED:
-                self._found.clear()
-            self._found[token, sure] = self._words(token, sure=sure)
-        return self._found[token, sure]
+        return remembered(self._found, (token, sure), partial(self._words, token, sure=sure))
 
     def _words(self, token: str, *, sure: bool) -> Words:
         lower, whole = token.lower(), self.whole or ()
