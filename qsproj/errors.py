@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 # The longest file name has 255 characters; words of a text may be longer.
@@ -140,3 +141,11 @@ def check_name(kind: str, name: object, known: Collection[str]) -> None:
     """Raise :func:`unknown_name` unless a name is one of ``known``."""
     if not isinstance(name, str) or name not in known:
         raise unknown_name(kind, name, known)
+
+
+def optional_package(name: str, missing: str) -> Any:
+    """Import a package; UsageError with the text ``missing`` where it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(missing) from error

@@ -13,12 +13,11 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from itertools import chain, islice
 from threading import Thread
 from typing import Any, TypeVar
 
-from qsproj.errors import UsageError, check_name
+from qsproj.errors import UsageError, check_name, optional_package
 from qsproj.interrupts import held, was_interrupted
 
 BACKENDS = ("processes", "dask")
@@ -180,10 +179,8 @@ def _end_with(parent: int) -> None:
 def _on_cluster(
     function: Callable[[Item], Result], items: Iterable[Item], workers: Workers
 ) -> Iterator[Result]:
-    try:
-        distributed = import_module("dask.distributed")
-    except ImportError as error:
-        raise UsageError("--backend dask needs Dask; install it: pip install 'qsproj[dask]'") from error
+    remedy = "install it: pip install 'qsproj[dask]'"
+    distributed = optional_package("dask.distributed", f"--backend dask needs Dask; {remedy}")
     scheduler = str(workers.scheduler)
     try:
         client = distributed.Client(scheduler, timeout="30s")

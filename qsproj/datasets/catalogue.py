@@ -5,13 +5,12 @@ in all releases. ``treebank-files.tsv`` has file names with git blob hashes for 
 ``docs/``; files of others are requested singly. ``bitexts.tsv`` has the corpora of OPUS, in one version each.
 """
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
+from qsproj.corpus.files import packaged_rows
 from qsproj.errors import UsageError, check_name, unknown_name
 
 UD, OPUS = "ud", "opus"
@@ -119,5 +118,5 @@ def _bitext(corpus: str, source: str, target: str, version: str | None, site: st
 
 @cache
 def _table(name: str) -> tuple[Mapping[str, str], ...]:
-    text = (files("qsproj.datasets") / name).read_text(encoding="utf-8")
-    return tuple(csv.DictReader(text.splitlines(), delimiter="\t"))
+    columns, *rows = packaged_rows(__file__, name)
+    return tuple(dict(zip(columns, row, strict=True)) for row in rows)

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 from qsproj.corpus.files import copy_to, digest_of, locked, open_binary_output, reporting_failure
 from qsproj.corpus.packed import opened_member
 from qsproj.datasets.catalogue import Dataset, RemoteFile
-from qsproj.errors import DataError, UsageError
+from qsproj.errors import DataError, UsageError, optional_package
 from qsproj.progress import bar
 
 if TYPE_CHECKING:
@@ -275,11 +275,7 @@ def _chunks(packed: IO[bytes]) -> Iterator[bytes]:
 
 
 def _pooch() -> Any:
-    try:
-        import pooch
-    except ImportError as error:
-        raise UsageError("found no package for downloads; install it: pip install 'qsproj[data]'") from error
-    return pooch
+    return optional_package("pooch", "found no package for downloads; install it: pip install 'qsproj[data]'")
 
 
 def fetched(data: Dataset, store: Store, parts: tuple[str, ...] = ()) -> list[Path]:

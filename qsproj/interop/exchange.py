@@ -5,7 +5,6 @@ udapi is under the GPL, so it is not imported here; the caller imports it.
 
 import sys
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from qsproj.corpus.cells import COLUMN_NAMES, UNSPECIFIED
@@ -13,7 +12,7 @@ from qsproj.corpus.conllu import conllu_text
 from qsproj.corpus.document import Document
 from qsproj.corpus.messages import check_type, described, shown
 from qsproj.corpus.sentence import Sentence, check_sentence
-from qsproj.errors import DataError, UsageError, WrongTypeError
+from qsproj.errors import DataError, UsageError, WrongTypeError, optional_package
 
 if TYPE_CHECKING:
     from conllu import TokenList
@@ -23,11 +22,8 @@ FIELDS = tuple(map(str.lower, COLUMN_NAMES))  # the columns of CoNLL-U in other 
 
 def package(name: str) -> Any:
     """Import a package; UsageError when it is not installed."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        top = name.partition(".")[0]
-        raise UsageError(f"this needs the package {top}; install it: pip install {top}") from error
+    top = name.partition(".")[0]
+    return optional_package(name, f"this needs the package {top}; install it: pip install {top}")
 
 
 def listed(sentences: Sentence | Iterable[Sentence]) -> list[Sentence]:

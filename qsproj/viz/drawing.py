@@ -19,7 +19,7 @@ from typing import Any
 
 from qsproj.corpus.files import open_binary_output, open_output
 from qsproj.corpus.messages import check_type
-from qsproj.errors import UsageError, check_name, pluralise
+from qsproj.errors import UsageError, check_name, optional_package, pluralise
 
 
 def asset(name: str) -> str:
@@ -238,9 +238,5 @@ def save_drawings(
 
 
 def _converter() -> Any:
-    try:
-        import typst
-    except ImportError as error:
-        remedy = "install it: pip install 'qsproj[images]', or write .svg"
-        raise UsageError(f"found no converter for .png and .pdf; {remedy}") from error
-    return typst
+    remedy = "install it: pip install 'qsproj[images]', or write .svg"
+    return optional_package("typst", f"found no converter for .png and .pdf; {remedy}")

@@ -1,7 +1,7 @@
 """Drawings in files: formats by name, and what they cannot be."""
 
-import builtins
 import struct
+import sys
 
 import pytest
 
@@ -50,14 +50,7 @@ def test_an_image_that_no_program_would_show_is_refused(tmp_path):
 
 
 def test_a_converter_that_is_missing_is_named(tmp_path, monkeypatch):
-    found = builtins.__import__
-
-    def without_typst(name, *arguments, **more):
-        if name == "typst":
-            raise ImportError(name)
-        return found(name, *arguments, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without_typst)
+    monkeypatch.setitem(sys.modules, "typst", None)
     with pytest.raises(UsageError, match=r"pip install 'qsproj\[images\]'"):
         DRAWING.save(tmp_path / "tree.png")
     assert not list(tmp_path.iterdir())

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
@@ -18,7 +17,7 @@ from qsproj.corpus.conllu import looks_like_conllu
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.corpus.messages import excerpt
 from qsproj.corpus.sentence import Sentence
-from qsproj.errors import DataError, UsageError, pluralise, unknown_name
+from qsproj.errors import DataError, UsageError, optional_package, pluralise, unknown_name
 from qsproj.progress import notice
 
 WordTags = Mapping[str, tuple[str, ...]]
@@ -253,11 +252,8 @@ def lexicon_of(
         raise unknown_name("lemmatizer", lemmatizer, [SIMPLEMMA])
     if language is None:
         raise UsageError("--lemmatizer needs --language CODE, the language of the lemmas")
-    try:
-        package = import_module(SIMPLEMMA)
-    except ImportError as error:
-        remedy = "install it: pip install 'qsproj[lemmas]'"
-        raise UsageError(f"--lemmatizer: found no package {SIMPLEMMA}; {remedy}") from error
+    remedy = "install it: pip install 'qsproj[lemmas]'"
+    package = optional_package(SIMPLEMMA, f"--lemmatizer: found no package {SIMPLEMMA}; {remedy}")
     code = OTHER_CODES.get(language, language)
     try:
         package.is_known("a", code)

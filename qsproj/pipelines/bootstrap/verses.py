@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile
 from qsproj.corpus.files import open_text, stamp_of
 from qsproj.corpus.packed import is_content, opened_member
 from qsproj.corpus.pairs.fitting import fit_of
-from qsproj.errors import DataError, UsageError, listed_first, pluralise
+from qsproj.errors import DataError, listed_first, optional_package, pluralise
 from qsproj.progress import notice
 
 _MERGED = "<range>"  # text of a verse that is merged with the one before
@@ -362,15 +362,12 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
 
 def _pieces(path: str, name: str, text: str) -> list[_Piece]:
     """Parse a file with the package usfmtc and return its pieces of text in order."""
-    try:
-        from usfmtc import USX, usfmGrammar
-    except ImportError as error:
-        remedy = "install it: pip install 'qsproj[bible]'"
-        raise UsageError(f"found no package that reads USFM and USX; {remedy}") from error
+    remedy = "install it: pip install 'qsproj[bible]'"
+    usfmtc = optional_package("usfmtc", f"found no package that reads USFM and USX; {remedy}")
     # A stream, because the package reads a string as a file name if such a file exists.
-    stream, grammar = StringIO(text.removeprefix("\ufeff")), usfmGrammar(None)
+    stream, grammar = StringIO(text.removeprefix("\ufeff")), usfmtc.usfmGrammar(None)
     try:
-        read = USX.fromUsx if PurePath(name).suffix.lower() == XML else USX.fromUsfm
+        read = usfmtc.USX.fromUsx if PurePath(name).suffix.lower() == XML else usfmtc.USX.fromUsfm
         return list(_pieces_of_document(read(stream, grammar=grammar)))
     except Exception as error:  # of any kind: the package does not validate its input
         found = f"{name}, which cannot be read ({error})"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import io
+import sys
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -124,14 +124,7 @@ def test_a_bible_is_paired_by_verse(tmp_path):
 
 
 def test_without_the_extra_it_is_told_what_to_install(tmp_path, monkeypatch):
-    found = builtins.__import__
-
-    def without(name, *arguments, **named):
-        if name == "usfmtc":
-            raise ImportError(name)
-        return found(name, *arguments, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "usfmtc", None)
     with pytest.raises(UsageError, match=r"pip install 'qsproj\[bible\]'"):
         lines_of(written(tmp_path / "without.usfm", USFM))
 
