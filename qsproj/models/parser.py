@@ -13,7 +13,9 @@ from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence, SentencePair, check_sentence
 from qsproj.errors import DataError, UsageError
 from qsproj.models.constraints import Constraints, Given, known_part
-from qsproj.models.storage import Stored, is_of_kind, kind_of, load_model
+from qsproj.models.packing import unnested
+from qsproj.models.schema import Arrays
+from qsproj.models.storage import Stored, is_of_kind, kind_of, load_model, model_from
 from qsproj.parallel import blocks_of
 
 if TYPE_CHECKING:
@@ -252,6 +254,14 @@ def complete(
 def check_takes_parts(parser: Parser) -> None:
     if parser.refuses_parts is not None:
         raise UsageError(parser.refuses_parts)
+
+
+def parser_in(kind: str, header: Any, arrays: Arrays, prefix: str) -> Parser:
+    """Return the parser within a model; ValueError for a kind that does not parse."""
+    parser = model_from(kind, header, unnested(prefix, arrays))
+    if not isinstance(parser, Parser):
+        raise ValueError(f"a model of kind {kind} does not parse")
+    return parser
 
 
 def load_parser(path: str | Path) -> Parser:

@@ -8,7 +8,7 @@ of the source tree and its turned trees, plus learned weights of the path betwee
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,10 +23,10 @@ from qsproj.kernels.adaptation.source_paths import SourceNodes
 from qsproj.models.arc.arc_learners import tree_objective
 from qsproj.models.constraints import Given
 from qsproj.models.converter.converter_parts import RelationAdapter, TurnModel, train_relations, train_turns
-from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
-from qsproj.models.parser import ArcPosterior, Parser, Posterior
+from qsproj.models.packing import joined, packed_weights, unpack_weights
+from qsproj.models.parser import ArcPosterior, Parser, Posterior, parser_in
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, labels, number, one_of
-from qsproj.models.storage import KINDS, described, kind_of, model_from
+from qsproj.models.storage import KINDS, described, kind_of
 from qsproj.models.tree_decoder import TreeDecoder, check_decoder, choose_inference, of_tree
 from qsproj.training.loop import Steps, learn
 from qsproj.training.objectives import Objective
@@ -217,8 +217,8 @@ class AdaptedParser(Parser):
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "AdaptedParser":
         checked(header, {"source_kind": one_of(KINDS), "source": anything, "converter": anything})
-        source = model_from(header["source_kind"], header["source"], unnested(SOURCE_PREFIX, arrays))
-        return AdaptedParser(cast(Parser, source), Converter.from_archive(header["converter"], arrays))
+        source = parser_in(header["source_kind"], header["source"], arrays, SOURCE_PREFIX)
+        return AdaptedParser(source, Converter.from_archive(header["converter"], arrays))
 
 
 @dataclass(frozen=True, slots=True)

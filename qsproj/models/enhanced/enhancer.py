@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from typing import Any, cast
+from typing import Any
 from unicodedata import category
 
 import numpy as np
@@ -31,10 +31,10 @@ from qsproj.errors import NothingToLearnError
 from qsproj.features.hashing import hashes_of
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.constraints import Given
-from qsproj.models.packing import joined, packed_weights, unnested, unpack_weights
-from qsproj.models.parser import BLOCK, KnownPart, Parser, Wrapper
+from qsproj.models.packing import joined, packed_weights, unpack_weights
+from qsproj.models.parser import BLOCK, KnownPart, Parser, Wrapper, parser_in
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, one_of, word_lists
-from qsproj.models.storage import KINDS, described, kind_of, model_from
+from qsproj.models.storage import KINDS, described, kind_of
 from qsproj.training.choices import Choice, ChoiceTrainer, shift_of
 from qsproj.training.loop import learn
 
@@ -314,9 +314,9 @@ class EnhancedParser(Wrapper[Parser]):
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "EnhancedParser":
         checked(header, {"parser": anything, "enhancer": anything})
-        checked(header["parser"], {"kind": one_of(KINDS), "model": anything})
-        parser = model_from(header["parser"]["kind"], header["parser"]["model"], unnested("parser_", arrays))
-        return EnhancedParser(cast(Parser, parser), Enhancer.from_archive(header["enhancer"], arrays))
+        part = checked(header["parser"], {"kind": one_of(KINDS), "model": anything})
+        parser = parser_in(part["kind"], part["model"], arrays, "parser_")
+        return EnhancedParser(parser, Enhancer.from_archive(header["enhancer"], arrays))
 
 
 def train_enhancer(sentences: Sequence[Sentence], *, rng: Rng) -> Enhancer:

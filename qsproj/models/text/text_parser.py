@@ -31,10 +31,11 @@ from qsproj.models.parser import (
     Posterior,
     TrainingTree,
     Wrapper,
+    parser_in,
     trees_of,
 )
 from qsproj.models.schema import Archive, Arrays, anything, checked, text, whole
-from qsproj.models.storage import described, kind_of, load_model_of, model_from
+from qsproj.models.storage import described, kind_of, load_model_of
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.parallel import blocks_of
 
@@ -291,9 +292,7 @@ class TextParser(Wrapper[Parser]):
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "TextParser":
         checked(header, {"readings": whole(0, MOST_READINGS), "parser": anything, "tagger": anything})
         part = checked(header["parser"], {"kind": text, "model": anything})
-        parser = model_from(part["kind"], part["model"], unnested("parser_", arrays))
-        if not isinstance(parser, Parser):
-            raise ValueError(f"a model of kind {part['kind']} does not parse")
+        parser = parser_in(part["kind"], part["model"], arrays, "parser_")
         tagger = Tagger.from_archive(header["tagger"], unnested("tagger_", arrays))
         return TextParser(tagger=tagger, base=parser, readings=header["readings"])
 

@@ -19,13 +19,16 @@ from qsproj.models.enhanced.enhancer import (
     HASH_BITS,
     LIKELY,
     PATHS,
+    EnhancedParser,
     Enhancer,
     Tree,
     filled,
     pattern_of,
     train_enhancer,
 )
+from qsproj.models.packing import joined
 from qsproj.models.storage import load_model
+from qsproj.models.tagging.tagger_training import train_tagger
 from qsproj.trees.crossings import crossing_arcs
 from tests.sentences import make_sentence
 
@@ -151,6 +154,13 @@ def test_models_of_older_builds_read_the_relation_of_the_topmost_word(treebank):
     assert named == "20 obj,acl,vocative"
     older = Enhancer.from_archive({"patterns": {**header["patterns"], named: ["ref"]}}, arrays)
     assert ("2", "ref") in older.graph(tree.sentence)[0][2]
+
+
+def test_a_model_within_another_has_to_parse(treebank):
+    tagger = train_tagger(treebank[:5], rng=np.random.default_rng(1))
+    header, arrays = joined({"model": ("parser_", tagger)})
+    with pytest.raises(ValueError, match="a model of kind tagger does not parse"):
+        EnhancedParser.from_archive({"parser": {"kind": "tagger", **header}, "enhancer": {}}, arrays)
 
 
 def test_edges_are_as_probable_as_their_paths(treebank):
