@@ -118,14 +118,15 @@ def _graph_of(links: Table, arcs: Arcs, names: Sequence[str], hard: Sequence[Fac
     return SentenceGraph(links, heads, dependents, built, graph)
 
 
-def _pairs(name: str, variables: Table, words: Table, places: second_order.Places) -> FamilyFactors:
+def _pairs(
+    name: str,
+    find: Callable[[Table, Table, Table], tuple[Table, Table]],
+    places_of: Callable[[Table], second_order.Places],
+    arcs: Arcs,
+) -> FamilyFactors:
+    variables, words = find(*arcs.ends)
     group = pair(variables, np.zeros(len(words)))
-    return FamilyFactors(name, words + np.int32(1), places, np.arange(len(words)), group)
-
-
-def _grand(arcs: Arcs) -> FamilyFactors:
-    variables, words = link_tables.grandparents(*arcs.ends)
-    return _pairs("grand", variables, words, second_order.grand_places(words))
+    return FamilyFactors(name, words + np.int32(1), places_of(words), np.arange(len(words)), group)
 
 
 def _childseq(arcs: Arcs) -> FamilyFactors:
@@ -156,13 +157,6 @@ def _valence(arcs: Arcs) -> FamilyFactors:
     return FamilyFactors("valence", members, places, np.arange(len(heads)), group)
 
 
-def _nocross(arcs: Arcs) -> FamilyFactors:
-    # A factor for each pair of crossing arcs, few after pruning: the grouped factors of thesis 3.4.2 include
-    # EXACTLY1 for every pair of words, and messages that count it repeatedly diverge.
-    variables, words = link_tables.crossing_pairs(*arcs.ends)
-    return _pairs("nocross", variables, words, np.ones(len(words), dtype=np.uint64))
-
-
 def _with_arcs(chains: link_tables.Chains) -> link_tables.Chains:
     kept = np.diff(chains.starts) > 0
     starts = np.unique(chains.starts)
@@ -170,10 +164,14 @@ def _with_arcs(chains: link_tables.Chains) -> link_tables.Chains:
 
 
 FAMILIES: dict[str, Callable[[Arcs], FamilyFactors]] = {
-    "grand": _grand,
+    "grand": partial(_pairs, "grand", link_tables.grandparents, second_order.grand_places),
     "childseq": _childseq,
     "valence": _valence,
-    "nocross": _nocross,
+    # A factor for each pair of crossing arcs, few after pruning: the grouped factors of thesis 3.4.2 include
+    # EXACTLY1 for every pair of words, and messages that count it repeatedly diverge.
+    "nocross": partial(
+        _pairs, "nocross", link_tables.crossing_pairs, lambda words: np.ones(len(words), dtype=np.uint64)
+    ),
 }
 
 
