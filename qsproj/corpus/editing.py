@@ -74,7 +74,10 @@ def with_tree(sentence: Sentence, heads: Heads, deprels: tuple[str, ...]) -> Sen
     """Return the sentence as :func:`with_predicted_heads`, for valid heads that are no longer written to."""
     bare = without_misc(sentence, ARC_PROBABILITY, RELATION_PROBABILITY)
     heads.flags.writeable = False
-    return replace(bare, deprels=deprels, heads=heads, layout=_without_deps(bare.layout))
+    layout = bare.layout
+    if layout is not None and has_deps(bare):
+        layout = _with_deps(layout, [UNSPECIFIED] * len(layout.lines))
+    return replace(bare, deprels=deprels, heads=heads, layout=layout)
 
 
 def has_deps(sentence: Sentence) -> bool:
@@ -88,15 +91,13 @@ def _states_deps(line: str) -> bool:
     return not (line.endswith("\t_\t_") or line[0] == "#" or line.rpartition("\t")[0].endswith("\t_"))
 
 
-def _without_deps(layout: Layout | None) -> Layout | None:
-    """Return a layout with DEPS empty, the same one if it is empty already."""
-    if layout is None or not any(map(_states_deps, layout.lines)):
-        return layout
+def _with_deps(layout: Layout, cells: Iterable[str]) -> Layout:
+    """Return a layout with new DEPS; ``cells``: one for each line, not used in comments."""
     lines = list(layout.lines)
-    for at, line in enumerate(lines):
-        if _states_deps(line):
+    for at, (line, cell) in enumerate(zip(layout.lines, cells, strict=True)):
+        if line[0] != "#":
             row, _, misc = line.rsplit("\t", 2)
-            lines[at] = f"{row}\t{UNSPECIFIED}\t{misc}"
+            lines[at] = f"{row}\t{cell}\t{misc}"
     return replace(layout, lines=tuple(lines))
 
 
@@ -296,13 +297,9 @@ def with_kept_deps(parsed: Sentence, given: Sentence) -> Sentence:
     same = parsed.heads.tolist() == given.heads.tolist() and parsed.deprels == given.deprels
     if not same or not has_deps(given):
         return parsed
-    layout = layout_of(parsed)
-    lines = list(layout.lines)
-    for at, (line, like) in enumerate(zip(layout.lines, layout_of(given).lines, strict=True)):
-        if line[0] != "#":
-            row, _, misc = line.rsplit("\t", 2)
-            lines[at] = "\t".join((row, like.rsplit("\t", 2)[1], misc))
-    return without_misc(replace(parsed, layout=replace(layout, lines=tuple(lines))), EDGE_PROBABILITY)
+    lines = layout_of(given).lines
+    cells = (line if line[0] == "#" else line.rsplit("\t", 2)[1] for line in lines)
+    return without_misc(replace(parsed, layout=_with_deps(layout_of(parsed), cells)), EDGE_PROBABILITY)
 
 
 def _edges_of_empty_nodes(sentence: Sentence) -> int:
