@@ -20,7 +20,7 @@ from qsproj.corpus.cells import UNSPECIFIED, bare_relation
 from qsproj.corpus.editing import misc_values
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import SentenceError, pluralise
-from qsproj.models.tree_decoder import TreeDecoder, arcs_in, check_decoder
+from qsproj.models.tree_decoder import TreeDecoder, arcs_in, check_decoder, squares
 from qsproj.trees.crossings import crossings
 from qsproj.trees.family import NoTreeError
 
@@ -247,15 +247,14 @@ def decode_blocks(
     trees = TreeDecoder(projective=inferences[0].projective, single_root=inferences[0].single_root)
     if not constrained:
         return trees.decode_block(scores, sizes, decode)
-    ends, ends_of_scores = np.cumsum(sizes), np.cumsum(sizes**2)
-    masked, alone = scores.copy(), []
+    ends, masked, alone = np.cumsum(sizes), scores.copy(), []
+    of_sentences = squares(masked, sizes)
     for place, inference in constrained:
-        size, end = sizes[place], ends_of_scores[place]
-        own = masked[end - size**2 : end].reshape(size, size)
+        own = of_sentences[place]
         if len(inference.cases) == 1:
             own[:] = np.where(inference.cases[0], own + inference.evidence, -np.inf)
         else:
-            alone.append((slice(ends[place] - size, ends[place]), inference.decode(own, decode)))
+            alone.append((slice(ends[place] - sizes[place], ends[place]), inference.decode(own, decode)))
     heads, chances = trees.decode_block(masked, sizes, decode)
     for words, own_heads in alone:
         heads[words], chances[words] = own_heads, np.nan

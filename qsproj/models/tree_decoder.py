@@ -69,12 +69,10 @@ class TreeDecoder:
         if self.projective:
             eisner_block.decode_block(scores, sizes, self.single_root, decode == "mbr", heads, chances, done)
         if not done.all():
-            ends, ends_of_scores = np.cumsum(sizes), np.cumsum(sizes**2)
+            ends, of_sentences = np.cumsum(sizes), squares(scores, sizes)
             for sentence in np.flatnonzero(~done).tolist():
-                size, end, end_of_scores = sizes[sentence], ends[sentence], ends_of_scores[sentence]
-                own = scores[end_of_scores - size**2 : end_of_scores].reshape(size, size)
-                heads[end - size : end] = self.decode(own, decode)
-                chances[end - size : end] = np.nan
+                words = slice(ends[sentence] - sizes[sentence], ends[sentence])
+                heads[words], chances[words] = self.decode(of_sentences[sentence], decode), np.nan
         return heads, chances
 
     def most_right(self, probabilities: Scores) -> Heads:
@@ -94,6 +92,12 @@ class TreeDecoder:
         except NoTreeError:
             return False
         return True
+
+
+def squares(scores: Floats, sizes: NDArray[np.int64]) -> list[Scores]:
+    """Return views of the concatenated scores of sentences, [size, size] each."""
+    ends = zip(sizes.tolist(), np.cumsum(sizes**2).tolist(), strict=True)
+    return [scores[end - size**2 : end].reshape(size, size) for size, end in ends]
 
 
 def check_decoder(decode: str) -> None:

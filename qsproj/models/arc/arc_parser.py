@@ -18,7 +18,7 @@ from qsproj.models.arc.punctuation import with_marks_attached
 from qsproj.models.constraints import Given, decode_blocks
 from qsproj.models.packing import joined
 from qsproj.models.schema import Archive, Arrays, anything, checked, flag, number, optional
-from qsproj.models.tree_decoder import TreeDecoder, of_tree
+from qsproj.models.tree_decoder import TreeDecoder, of_tree, squares
 
 
 @dataclass(frozen=True)
@@ -157,16 +157,15 @@ class ArcParser(FirstOrderParser[ArcScorer]):
         block = self.scorer.encode_block(sentences)
         sizes, scores = block.sizes, self.scorer.score_block(block)
         inferences = list(map(self.constrained, sentences, given))
-        ends = zip(sizes.tolist(), np.cumsum(sizes**2).tolist(), strict=True)
-        squares = [scores[end - size**2 : end].reshape(size, size) for size, end in ends]
+        of_sentences = squares(scores, sizes)
         if self.attaches_marks:
-            squares = list(map(self.with_marks, squares, sentences, inferences))
-            scores = np.concatenate([square.reshape(-1) for square in squares])
+            of_sentences = list(map(self.with_marks, of_sentences, sentences, inferences))
+            scores = np.concatenate([square.reshape(-1) for square in of_sentences])
         heads, chances = decode_blocks(inferences, scores, sizes, decode)
         words = [slice(*own) for own in pairwise([0, *np.cumsum(sizes).tolist()])]
         trees, stated = [heads[own] for own in words], [chances[own] for own in words]
         labels = self.labeller.label_block(block, heads) if self.labeller else map(unlabelled, trees)
-        rows = zip(sentences, trees, stated, labels, given, inferences, squares, strict=True)
+        rows = zip(sentences, trees, stated, labels, given, inferences, of_sentences, strict=True)
         for sentence, tree, own, relations, known, inference, square in rows:
             if known is not None:
                 relations = known.keep_relations(relations)
