@@ -20,15 +20,8 @@ from qsproj.corpus.sentence import Sentence, has_tree
 from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.tree_decoder import has_several_roots
-from qsproj.pipelines.bootstrap import texts
+from qsproj.pipelines.bootstrap import texts, verses
 from qsproj.pipelines.bootstrap.spelling import attached_words
-from qsproj.pipelines.bootstrap.verses import (
-    books_apart,
-    is_scripture,
-    parse_reference,
-    read_verses,
-    verse_notices,
-)
 from qsproj.pipelines.treebanks import read_tagged
 from qsproj.progress import notice
 from qsproj.training.cross_fitting import FEWEST
@@ -178,11 +171,11 @@ def check_pairs(text: texts.SourceText) -> tuple[int, int, int]:
     """
     for path in text.bitext:
         if text.paired_by == texts.VERSE:
-            for line in verse_notices(path, read_verses(path)):
+            for line in verses.verse_notices(path, verses.read_verses(path)):
                 notice(line)
-        elif is_scripture(path):
+        elif verses.is_scripture(path):
             raise UsageError(f"{path} is a Bible; give two, and --paired-by verse")
-    if text.paired_by == texts.VERSE and (apart := books_apart(*text.bitext)):
+    if text.paired_by == texts.VERSE and (apart := verses.books_apart(*text.bitext)):
         notice(apart)
     if len(text.bitext) > 1 and text.paired_by == texts.LINE:
         check_no_verses(text)
@@ -228,7 +221,7 @@ def check_no_verses(text: texts.SourceText) -> None:
         with open_text(path) as handle:
             lines = [line.lstrip(BYTE_ORDER_MARK) for line in islice(handle, LOOKED_AT)]
         before = [line.partition("\t")[0] for line in lines if "\t" in line]
-        if len(before) > len(lines) / 2 and all(map(parse_reference, before)):
+        if len(before) > len(lines) / 2 and all(map(verses.parse_reference, before)):
             remedy = "if both sides are files with verses, add --paired-by verse"
             raise DataError(path, None, "verses", "one side of the bitext", remedy)
 

@@ -32,11 +32,7 @@ from qsproj.pipelines.tagging.function_words import WeighedVotes
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, normalised, sampled
 from qsproj.pipelines.tagging.options import FEW, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
-from qsproj.pipelines.tagging.type_dictionary import (
-    allowed_tags,
-    corrected_shares,
-    type_weights,
-)
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected_shares, type_weights
 
 
 def link_evidence(text: LinkedText, weights: Floats | Mask, sentences: Sequence[int]) -> LogEvidence:

@@ -32,12 +32,7 @@ from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_a
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import relative_voter
-from qsproj.pipelines.tagging.self_training import (
-    RawText,
-    SelfTraining,
-    share_unknown,
-    with_temperature,
-)
+from qsproj.pipelines.tagging.self_training import RawText, SelfTraining, share_unknown, with_temperature
 from qsproj.pipelines.treebanks import Treebank, tagged_alone
 from qsproj.progress import track
 
@@ -228,7 +223,8 @@ def _gather(
     raw_text = RawText.of(raw, text.tags, lexicon.tags, few.contractions, most=options.sentences, rng=rng)
     allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags)
     pronouns = registered_auxiliaries(language, pronouns=True).difference(map(lower_form, lexicon.tags))
-    allowed = type_dictionary.without_auxiliaries(allowed, text, pronouns)
+    are_pronouns = np.isin(list(map(lower_form, text.vocabulary)), list(pronouns))
+    allowed &= ~(are_pronouns[:, None] & np.isin(text.tags, ["AUX"]))
     allowed = type_dictionary.with_seen_tags(allowed, text, few.counts)
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw

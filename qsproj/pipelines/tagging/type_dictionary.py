@@ -11,7 +11,7 @@ Baayen and Sproat (1996), "Estimating lexical priors for low-frequency morpholog
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -61,12 +61,6 @@ def allowed_tags(
         found = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form)) or by_script(form, tags)
         row[:] = [tag in found for tag in tags] if found else True
     return allowed
-
-
-def without_auxiliaries(allowed: Mask, text: LinkedText, words: Set[str]) -> Mask:
-    """Return the allowed tags bool[V, T] without AUX for these words, in lower case."""
-    of_types = np.isin(list(map(lower_form, text.vocabulary)), list(words))
-    return allowed & ~(of_types[:, None] & np.isin(text.tags, ["AUX"]))
 
 
 def has_foreign_latin(vocabulary: Iterable[str]) -> bool:

@@ -19,15 +19,7 @@ from qsproj.corpus.editing import ARC_PROBABILITY, RELATION_PROBABILITY, without
 from qsproj.corpus.messages import check_type
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
-from qsproj.serve.review.correction import (
-    cells,
-    check_relation,
-    decided_cells,
-    is_reviewed,
-    tree_of,
-    with_cells,
-    with_tree,
-)
+from qsproj.serve.review import correction
 from qsproj.serve.review.draft import StaleError
 
 if TYPE_CHECKING:
@@ -109,7 +101,7 @@ def search(session: "Session", pattern: str, change: str, *, most: int) -> dict[
 
 
 def _cells_of_word(sentence: Sentence, word: int) -> list[str]:
-    column = [cells(sentence, name)[word - 1] for name in ("lemmas", "upos", "xpos", "feats")]
+    column = [correction.cells(sentence, name)[word - 1] for name in ("lemmas", "upos", "xpos", "feats")]
     return [*column, str(int(sentence.heads[word])), sentence.deprels[word - 1]]
 
 
@@ -130,7 +122,7 @@ def correct_hits(session: "Session", hits: Iterable[tuple[int, int, str]], chang
     places = []
     for at, own in words.items():
         old = session.shown(at)
-        new, decides = corrected(old, own, change), session.learns_parts and not is_reviewed(old)
+        new, decides = corrected(old, own, change), session.learns_parts and not correction.is_reviewed(old)
         places.append((at, 1, [_with_decided(old, new) if decides else new]))
     draft.replace(places)
     return len(words)
@@ -139,13 +131,14 @@ def correct_hits(session: "Session", hits: Iterable[tuple[int, int, str]], chang
 def _with_decided(old: Sentence, new: Sentence) -> Sentence:
     """Return a corrected draft whose changed cells are decided, beside those decided before."""
     before, after = (
-        {"upos": one.upos, "heads": tree_of(one).heads, "relations": one.deprels} for one in (old, new)
+        {"upos": one.upos, "heads": correction.tree_of(one).heads, "relations": one.deprels}
+        for one in (old, new)
     )
     decided = {
         column: [known or a != b for known, a, b in zip(own, before[column], after[column], strict=True)]
-        for column, own in decided_cells(old).items()
+        for column, own in correction.decided_cells(old).items()
     }
-    return with_tree(new, tree_of(new), decided=decided)
+    return correction.with_tree(new, correction.tree_of(new), decided=decided)
 
 
 def _test(text: str) -> Test:
@@ -217,15 +210,15 @@ def corrected(sentence: Sentence, words: Sequence[int], change: str) -> Sentence
             raise UsageError(f"found {text!r}, expected a correction such as {examples}")
         column, name, value = match.groups()
         own = _PARTS.get(column) or _CELLS[column]
-        given = list(cells(sentence, own))
+        given = list(correction.cells(sentence, own))
         for word in words:
             given[word - 1] = value if name is None else _with_part(given[word - 1], name, value)
         if column == "deprel":
-            check_relation(value)
+            correction.check_relation(value)
             sentence = without_misc(sentence, RELATION_PROBABILITY, words=words)
             sentence = replace(sentence, deprels=tuple(given))
         else:
-            sentence = with_cells(sentence, {own: given})
+            sentence = correction.with_cells(sentence, {own: given})
     return sentence
 
 
