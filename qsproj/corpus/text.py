@@ -43,7 +43,7 @@ _LETTER = "\ua717"  # for a character within a word at which rules would split
 # Between letters these are letters or mark an elision; two of them may be at the end of a word.
 _APOSTROPHES = frozenset("'’‘ʼʻ´′ꞌ＇")
 _AT_THE_END = frozenset("'’ʼ")
-_OPENING = re.compile(r"(?<!\w)['’‘‚](?=\w)")
+_OPENING = re.compile(r"(?<![\w`])['’‘‚`](?=\w)")
 # Languages whose rules split clitics at an apostrophe; in Catalan those before a word.
 _CLITIC_LANGUAGES = frozenset({"en", "fr", "it"})
 _CLITICS = {"ca": frozenset("dlmnst")}
@@ -54,7 +54,8 @@ _GERSHAYIM, _GERESH = frozenset('"״”“'), "׳"
 _HEBREW = re.compile("[א-ת]")
 _HEBREW_QUOTED = re.compile(r"""[א-ת]{2,}[^"״”“]*(?<!\s)["״”“](?![א-ת])""")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # white space and control characters
-_SUSPECT = re.compile(r"[^\x00-\x7f\w\s]|['\"ʼʻꞌ]")
+_SUSPECT = re.compile(r"[^\x00-\x7f\w\s]|['`\"ʼʻꞌ]")
+_TYPED_QUOTES = re.compile("`+|''+")  # quotation marks as TeX and typewriters have them
 
 
 def whole_tokens(text: str) -> list[tuple[int, int]]:
@@ -152,7 +153,8 @@ def tokenize(line: str, language: str) -> list[str]:
     """
     text = readable(normalise(line, language))[0]
     cut = partial(_moses(language).tokenize, escape=False)
-    if (text.isascii() and language == "en") or _SUSPECT.search(text) is None:
+    plain = text.isascii() and language == "en" and _TYPED_QUOTES.search(text) is None
+    if plain or _SUSPECT.search(text) is None:
         words = cut_around(text, cut)
     else:
         shown, written = _sheltered(text, language)
@@ -178,6 +180,10 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
         before, done = shown[begin - 1] if begin else " ", begin + 1
         if text[begin] in _IN_WORDS:
             shown[begin] = _LETTER
+        elif (quotes := _TYPED_QUOTES.match(text, begin)) and not _is_between_letters(text, *quotes.span()):
+            done = quotes.end()
+            nothing = [""] * (done - begin - 1)
+            shown[begin:done], written[begin:done] = [' " ', *nothing], [quotes[0], *nothing]
         elif belongs_to_neighbour(text[begin]):
             while done < len(text) and belongs_to_neighbour(text[done]):
                 done += 1
@@ -215,6 +221,10 @@ def _as_letter(character: str) -> str:
     from sacremoses import MosesTokenizer
 
     return character if character in MosesTokenizer.IsAlnum else _LETTER
+
+
+def _is_between_letters(text: str, start: int, end: int) -> bool:
+    return text[max(start - 1, 0) : start].isalnum() and text[end : end + 1].isalnum()
 
 
 def _is_cased(character: str) -> bool:

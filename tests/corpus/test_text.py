@@ -46,6 +46,14 @@ from tests.timing import assert_linear
             "L’ arc-en-ciel , jusqu’ ici , y va -t-on ? Vas -y .",
         ),
         ("བོད་ ཀྱི་ གལ་ཆེན་པོ་ ཡིན །", "bo", "བོད་ ཀྱི་ གལ་ཆེན་པོ་ ཡིན །"),
+        (
+            "Er sagte: ``Wir kommen'' und `gut' ist's.",
+            "de",
+            "Er sagte : `` Wir kommen '' und ` gut ' ist's .",
+        ),
+        ("``It's the dogs' ball'', he said.", "en", "`` It 's the dogs ' ball '' , he said ."),
+        ("l'``ami'' d'accord", "fr", "l' `` ami '' d' accord"),
+        ("об`єкт Ankara''nın", "uk", "об`єкт Ankara''nın"),
         ("   \n", "en", ""),
     ],
 )
