@@ -22,6 +22,7 @@ from qsproj.corpus.sentence import Sentence
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.suggest import Candidate, Costs, Kind, rank, tag_kinds, word_kinds
+from qsproj.pipelines.tagging.conventions import Annotation, reannotated
 
 MOST_WORDS = 500
 CANDIDATES = 500  # number of candidates for suggested sentences
@@ -126,8 +127,13 @@ class LinkedTags:
         return min(weight / count, 1.0)
 
 
-def targets_with_links(corpus: Iterable[Translations]) -> tuple[list[Sentence], LinkedTags]:
-    """Return the targets of a bitext, and the links of the first LINKED_PAIRS, averaged over translations."""
+def targets_with_links(
+    corpus: Iterable[Translations], unshared: Mapping[str, Annotation] | None = None
+) -> tuple[list[Sentence], LinkedTags]:
+    """Return the targets of a bitext, and the links of the first LINKED_PAIRS, averaged over translations.
+
+    Source words count with the tags of the target's conventions, ``unshared``.
+    """
     targets, counts = list[Sentence](), Counter[str]()
     votes, questions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
     for translations in corpus:
@@ -139,8 +145,9 @@ def targets_with_links(corpus: Iterable[Translations]) -> tuple[list[Sentence], 
         for pair in translations:
             classes = questions_in(pair.source)
             links, shares = pair.alignment.links.tolist(), pair.alignment.shares / len(translations)
+            tags = reannotated(pair.source, unshared or {}, alignment=pair.alignment).upos
             for (source, target), share in zip(links, shares.tolist(), strict=True):
-                votes[forms[target - 1]][pair.source.upos[source - 1]] += share
+                votes[forms[target - 1]][tags[source - 1]] += share
                 for question in classes[source - 1]:
                     questions[forms[target - 1]][question.name] += share
     return targets, LinkedTags(votes, questions, counts)
@@ -336,7 +343,7 @@ def write_lexicon(
     lexicon: str | None = None,
 ) -> None:
     """Write the questions and words that are not in ``lexicon``; ``text``: raw text, possibly none."""
-    targets, linked = targets_with_links(join_same_targets(corpora))
+    targets, linked = targets_with_links(join_same_targets(corpora), tagger.unshared)
     known = set(map(lower_form, read_lexicon(lexicon).tags)) if lexicon else set()
     asked = suggested_questions(tagger, text=text, bitext=targets, linked=linked, known=known)
     listed = suggested_words(tagger, text=text, bitext=targets, linked=linked, known=known)

@@ -289,7 +289,7 @@ def start_of(data: Path, work: Path, target: str, sources: tuple[str, ...]) -> S
     for sentence in trees:
         for form, tag in zip(sentence.forms, sentence.upos, strict=True):
             tags.setdefault(lower_form(form), set()).add(tag)
-    bitext, linked = targets_with_links(join_same_targets(made.corpora))
+    bitext, linked = targets_with_links(join_same_targets(made.corpora), model.tagger.unshared)
     known = {form for one in bitext for form in one.forms}
     return Start(
         model=model,

@@ -16,12 +16,14 @@ from qsproj.pipelines.bootstrap.suggestions import (
     targets_with_links,
     write_lexicon,
 )
+from tests.sentences import make_sentence
 
 
 class FixedTagger:
     """Tags each word by a table of probabilities, in place of training."""
 
     tags = ("NOUN", "VERB", "AUX")
+    unshared = None
 
     def __init__(self, table):
         self.table = table
@@ -86,6 +88,15 @@ def test_frequent_words_with_other_tags_than_their_links_bring(count, tag, share
     assert linked.share_against("de", "NOUN") == share
     found = words_of({"de": SURE, "some": UNSURE}, ["de some"], linked=linked)
     assert (found[0].form == "de") == (share > 0)
+
+
+def test_a_convention_of_the_target_is_no_contradiction():
+    """English *my* is PRON, its translation DET by the convention of the target: the links agree."""
+    source = make_sentence("my house", "PRON NOUN", [2, 0], "nmod:poss root")
+    pair = SentencePair(source, Sentence.from_words(["de", "sure"]), make_alignment(2, 2, [(1, 1), (2, 2)]))
+    for unshared, share in ((None, 1.0), ({"PRON nmod:poss": ("DET", "det")}, 0.0)):
+        linked = targets_with_links(zip([pair] * 30, strict=True), unshared)[1]
+        assert linked.share_against("de", "DET") == share
 
 
 def test_a_target_sentence_of_two_bitexts_counts_once():
