@@ -160,6 +160,19 @@ def test_a_compound_on_the_other_side_of_its_head_tells_no_relation(relation):
         assert relation_evidence((one,), np.array(heads), numbers).sum(axis=0).tolist() == [told, 1]
 
 
+@pytest.mark.parametrize(("tags", "told"), [("PROPN PROPN", [0, 1, 0]), ("NOUN PROPN", [1, 0, 0])])
+def test_a_proper_noun_behind_another_is_part_of_a_name(tags, told):
+    """*Simon, son of Jonah* is *Simon Jonah* in some translations; *city of Rome* has a modifier."""
+    source = Sentence.from_words(["Simon", "Jonah"], heads=[-1, 0, 1], deprels=["root", "nmod"])
+    target = Sentence.from_words(["Moor", "Anta"], upos=tags.split())
+    one = SentencePair(source, target, make_alignment(2, 2, [(1, 1), (2, 2)]))
+    numbers = {"nmod": 0, "flat": 1, "root": 2}
+    assert relation_evidence((one,), np.array([-1, 0, 1]), numbers)[2].tolist() == told
+    marked = Sentence.from_words(["Moor", "ci", "Anta"], upos=["PROPN", "ADP", "PROPN"])
+    other = SentencePair(source, marked, make_alignment(2, 3, [(1, 1), (2, 3)]))
+    assert relation_evidence((other,), np.array([-1, 0, 3, 1]), numbers)[3].tolist() == [1, 0, 0]
+
+
 def test_evidence_for_a_relation_is_one_at_most():
     example = pair(2, [(1, 1), (2, 2)])
     heads = np.array([-1, 2, 0])
