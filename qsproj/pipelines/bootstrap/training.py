@@ -86,7 +86,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=86)
+@stage("tagger", version=88)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -203,7 +203,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *report)), figures={"words": words})
 
 
-@stage("parser", version=30, files=(".model", ".trees.conllu"))
+@stage("parser", version=32, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,
@@ -292,7 +292,7 @@ def columns_of(annotated: Sequence[Sentence]) -> Sequence[str]:
     return PROJECTED_COLUMNS if set(columns_shown(annotated)) & set(PROJECTED_COLUMNS) else ()
 
 
-@stage("examples", version=10, files=(".conllu", ".suggested.conllu", ".words.tsv"))
+@stage("examples", version=11, files=(".conllu", ".suggested.conllu", ".words.tsv"))
 def parse_examples(
     paths: Sequence[Path],
     *,

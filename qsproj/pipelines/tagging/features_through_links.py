@@ -40,6 +40,12 @@ OPEN = frozenset({"ADJ", "NOUN", "NUM", "VERB"})
 TESTED_TAGS = OPEN | {"ADV", "AUX", "DET", "PART", "PRON"}
 FIRST_OF = {"ADJ": "NOUN", "AUX": "VERB"}  # the first agrees in an attribute only if the second marks it
 FEWEST_VOTES = 20.0  # minimum number of votes to test an attribute
+# Features that treebanks mark whatever forms show, and languages whose treebanks do not (of 23 at hand).
+MARKED = {
+    ("NUM", "NumType"): frozenset({"ar", "got", "ja", "nl"}),
+    ("PRON", "Number"): frozenset({"nl"}),
+    ("PRON", "Person"): frozenset({"sv"}),
+}
 BLOCK_WORDS = 50
 
 
@@ -151,13 +157,15 @@ def tested_attributes(words: MarkedWords) -> Iterator[AttributeTest]:
                 yield AttributeTest(tag, name, shown, right / said)
 
 
-def written_attributes(judged: Sequence[AttributeTest]) -> dict[str, list[str]]:
+def written_attributes(judged: Sequence[AttributeTest], language: str | None) -> dict[str, list[str]]:
     """Return the attributes to write for each tag.
 
-    Inflectional ones must show in words of open classes: *he* is third person, but Swedish verbs do not mark
-    person. Adjectives share only attributes that nouns show, auxiliaries those of verbs.
+    Inflectional ones must show in words of open classes: Swedish verbs do not mark person. Adjectives share
+    only attributes that nouns show, auxiliaries those of verbs. Those of MARKED need not show.
     """
-    good = [(one.tag, one.attribute) for one in judged if one.shown >= FEW and one.precision >= HALF]
+    marked = {place for place, unmarked in MARKED.items() if language not in unmarked}
+    precise = [one for one in judged if one.precision >= HALF]
+    good = [place for one in precise if (place := (one.tag, one.attribute)) in marked or one.shown >= FEW]
     kept = [
         (tag, name)
         for tag, name in good
@@ -166,7 +174,7 @@ def written_attributes(judged: Sequence[AttributeTest]) -> dict[str, list[str]]:
     inflected = {name for tag, name in kept if tag in OPEN}
     written = dict[str, list[str]]()
     for tag, name in kept:
-        if name not in INFLECTED or name in inflected:
+        if name not in INFLECTED or name in inflected or (tag, name) in marked:
             written.setdefault(tag, []).append(name)
     return written
 
@@ -239,13 +247,15 @@ def learn_features(
     few: FewTagged,
     lexicon: Lexicon,
     columns: Sequence[str],
+    language: str | None,
     rng: Rng,
     options: TagProjectionOptions,
 ) -> tuple[Morphology | None, list[str]]:
     """Learn features and lemmas of words with the tags of a tagger, and return report lines.
 
     ``sentences``: numbers of the usable sentences. ``few`` and ``lexicon`` give lemmas, and features beside
-    those of links. ``columns``: feats, lemma, both or none. None without any source of them.
+    those of links. ``columns``: feats, lemma, both or none. ``language``: of the target, None if not known.
+    None without any source of them.
     """
     links = text.marked
     if links is not None and all(set(mark.values) <= {NONE, UNKNOWN} for mark in links.names):
@@ -261,7 +271,7 @@ def learn_features(
     if links:
         words = marked_words(text, links, drawn, tags)
         judged = list(tested_attributes(words))
-        written = written_attributes(judged)
+        written = written_attributes(judged, language)
         lines += _report(judged, written)
         cells = iter(likeliest_features(words, written))
         made = [with_columns(one, feats=[next(cells) for _ in one.forms]) for one in made]

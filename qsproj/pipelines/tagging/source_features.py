@@ -103,10 +103,13 @@ def _share(giver: dict[str, str], taker: dict[str, str], names: tuple[str, ...])
 
 
 def _agree(subject: dict[str, str], tag: str, predicate: dict[str, str]) -> None:
-    """Give a finite verb the number and person of its subject, an adjective its number and gender."""
+    """Give a finite verb the number and person of its subject, an adjective its number and gender.
+
+    Imperatives are left out: what looks like their subject is often the person called (*go, my son*).
+    """
     if tag == "ADJ":
         _share(subject, predicate, ("Gender", "Number"))
-    elif predicate.get("VerbForm") == "Fin":
+    elif predicate.get("VerbForm") == "Fin" and predicate.get("Mood") != "Imp":
         _share(subject, predicate, ("Number", "Person"))
 
 
@@ -121,6 +124,9 @@ def _mark(tag: str, found: frozenset[tuple[str, str]]) -> Mark:
         unknown.update(SHARED)
     if form == "Fin" or (tag in VERBS and form is None):
         unknown.update(OF_FINITE_VERBS)
+    if tag in VERBS and form in ("Inf", "Ger"):
+        # Some share a number by mistake, as *reading* in *these reading lists*.
+        features = {name: value for name, value in features.items() if name not in SHARED}
     if is_pronoun:
         unknown -= {"Definite", "Person"}
     return Mark(tag, tuple(features.get(name, UNKNOWN if name in unknown else NONE) for name in CARRIED))

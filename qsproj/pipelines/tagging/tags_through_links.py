@@ -89,9 +89,8 @@ def project_tags(
     relatives = [replace(one, sentences=list(tagged_alone(one.name, one.sentences))) for one in relatives]
     given = _gather(corpus, few, raw, lexicon, rng=rng, language=language, columns=columns, options=options)
     text, chosen = given.text, given.chosen
-    learn = partial(
-        learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns, rng=rng, options=options
-    )
+    teach = partial(learn_features, text, chosen, few=few, lexicon=lexicon, columns=columns)
+    learn = partial(teach, language=language, rng=rng, options=options)
     learned_from, aside = few.split()
     linked = [one.from_links(learned_from) for one in given.learners]
     alone, judged = compare_with_tagged_alone(mean_tagger(linked), text, learned_from, aside, rng=rng)
@@ -159,7 +158,8 @@ def tagger_of_links(
     potentials = {name: getattr(tagger, name) for name in ("index", "weights", "transitions")}
     found = replace(like, tags=tagger.tags, **potentials)
     if columns:
-        how: Any = {"few": few, "lexicon": lexicon, "columns": columns, "rng": rng, "options": options}
+        how: Any = {"few": few, "lexicon": lexicon, "columns": columns, "language": like.language}
+        how |= {"rng": rng, "options": options}
         morphology, _ = learn_features(given.text, given.chosen, given.tags_by(tagger), **how)
         found = replace(found, morphology=morphology or like.morphology)
     return found

@@ -167,6 +167,17 @@ def test_a_verb_is_finite_where_nothing_translates_its_auxiliary(auxiliary, rela
     assert values_of(words, linked)[2] == {**agreed, **values}
 
 
+def test_an_imperative_has_no_person_of_whom_it_calls():
+    """*Go, my son* is often parsed with a subject."""
+    words = [("go", "VERB", "Mood=Imp|VerbForm=Fin", 0, "root"), ("son", "NOUN", "Number=Sing", 1, "nsubj")]
+    assert values_of(words)[0] == {"Mood": "Imp", "VerbForm": "Fin"}
+
+
+def test_a_verbal_noun_has_no_number():
+    words = [("reading", "VERB", "VerbForm=Ger", 2, "amod"), ("lists", "NOUN", "Number=Plur", 0, "root")]
+    assert values_of(words)[0] == {"VerbForm": "Ger"}
+
+
 def test_an_auxiliary_is_translated_by_what_it_is_linked_to():
     source = with_columns(
         Sentence.from_words(["did", "see"], upos=["AUX", "VERB"], heads=[-1, 2, 0], deprels=["aux", "root"]),
@@ -278,17 +289,25 @@ def test_chances_lean_as_plain_loops_say(others):
     assert np.allclose(found, [chances(word, 4) for word in range(len(names))])
 
 
-def written(*judged):
-    return written_attributes([AttributeTest(*one) for one in judged])
+def written(*judged, language=None):
+    return written_attributes([AttributeTest(*one) for one in judged], language)
 
 
 def test_what_inflects_must_show_where_words_inflect():
     # Swedish: pronouns have persons, verbs show none; what is not written of adjectives does not count.
-    assert written(("PRON", "Person", 0.9, 0.99), ("VERB", "Person", 0.0, 0.8)) == {}
+    swedish = ("PRON", "Person", 0.9, 0.99), ("VERB", "Person", 0.0, 0.8)
+    assert written(*swedish, language="sv") == {}
     assert written(("PRON", "Gender", 0.9, 0.99), ("ADJ", "Gender", 0.04, 0.8)) == {}
     # Articles alone show definiteness in German.
     german = ("DET", "Definite", 0.9, 0.99), ("NOUN", "Definite", -0.1, 0.7), ("ADJ", "Definite", 0.2, 0.8)
     assert written(*german) == {"DET": ["Definite"]}
+
+
+def test_what_treebanks_mark_need_not_show():
+    # Wolof: nothing inflects for number or person, but pronouns differ; all numerals are cardinal.
+    wolof = ("PRON", "Person", 0.9, 0.99), ("PRON", "Number", 0.9, 0.4), ("NUM", "NumType", 0.0, 0.98)
+    assert written(*wolof, language="wo") == {"PRON": ["Person"], "NUM": ["NumType"]}
+    assert written(*wolof, language="nl") == {"PRON": ["Person"]}
 
 
 def test_auxiliaries_show_what_verbs_do():
