@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 OPTIONS = (
     Option(
-        "-m, --model [NAME=]MODEL", "model to serve under NAME (default: file name); repeatable", several=True
+        "-m, --model [NAME=]MODEL",
+        "model to serve under NAME (default: file name); repeatable; with --review: one MODEL",
+        several=True,
     ),
     Option("--review FILE", "serve a page to correct the trees of FILE"),
     *ADDRESS,

@@ -33,7 +33,7 @@ def _pieces(made: Bootstrapped, workspace: Workspace, *, features: bool) -> Iter
     examples = [replace(pair, target=one) for pair, one in zip(made.corpora[0], read_conllu(path))]
     stated = [stated_confidences(pair.target, name=path)[1:] for pair in examples]
     means = [float(np.nanmean(of_pair)) for of_pair in stated]
-    trees, mean = Path(made.trees).read_bytes().count(b"\n\n"), float(np.mean(means))
+    trees, mean = Path(made.trees).read_bytes().count(b"\n\n"), float(np.nanmean(np.concatenate(stated)))
     yield (
         f"The model was trained on {pluralise(trees, 'sentence')} of the bitext. In "
         f"{pluralise(len(examples), 'sentence')} parsed for this page, the mean probability of an arc is "

@@ -280,6 +280,8 @@ def contradictions(
     shares = normalised(words.votes)
     found = []
     for word, counts in given.items():
+        if not any(map(str.isalpha, names[word])):
+            continue
         linked, linked_share = text.tags[shares[word].argmax()], float(shares[word].max())
         tag, count = min(counts.items(), key=lambda one: (-one[1], one[0]))
         share = count / counts.total()

@@ -306,3 +306,5 @@ def test_words_tagged_against_their_links_are_listed():
     assert found == ("di", 200, "CCONJ", pytest.approx(0.8), "AUX", 1.0)
     assert str(found) == "di CCONJ 80%, tagged AUX 100%"
     assert contradictions(text, FixedTagger(tags | {"di": "CCONJ"}).tag_words, range(50), OPTIONS) == []
+    marks = text_with(["CCONJ"] * 8 + ["DET", "AUX"], linked=0.9, word=",")
+    assert contradictions(marks, FixedTagger(tags | {",": "PUNCT"}).tag_words, range(50), OPTIONS) == []
