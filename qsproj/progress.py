@@ -91,8 +91,8 @@ def _saying(
     for number, item in enumerate(items):
         if number and monotonic() - _LAST_SAID[0] >= every:
             _LAST_SAID[0] = monotonic()
-            done = f": {number:,} of {total:,}" if total else f": {number:,} {unit}s"
-            say(f"{description}{done if number > 1 else ''}")
+            units = unit if number == 1 else f"{unit}s"
+            say(f"{description}: {number:,} of {total:,}" if total else f"{description}: {number:,} {units}")
         yield item
 
 

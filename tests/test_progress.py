@@ -17,9 +17,9 @@ def test_long_work_says_now_and_then_how_far_it_is():
     with progress_bars(False), logged(counted.append, every=0.0):
         list(track(iter("abc"), "packing", unit="pair"))
     assert 0 < len(said) < 10
-    assert all(line.startswith("training arcs, epoch 3 of 10: ") for line in said)  # not of the first item
+    assert all(line.startswith("training arcs, epoch 3 of 10: ") for line in said)
     assert all(line.endswith(" of 10") for line in said)
-    assert counted[:2] == ["packing", "packing: 2 pairs"]
+    assert counted[:2] == ["packing: 1 pair", "packing: 2 pairs"]
     before = list(said)
     with progress_bars(False):
         assert list(track(range(3), "counting")) == [0, 1, 2]

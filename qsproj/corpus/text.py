@@ -2,7 +2,8 @@
 
 Words are tokenised by sacremoses (the Moses tokeniser) without its escapes; addresses are single tokens.
 Lines that are already tokenised, as in half of any real bitext, give the same tokens as raw text: Moses
-escapes are undone first, and detached English clitics are joined before tokenisation.
+escapes are undone first, and detached English clitics are joined before tokenisation. A typed quotation mark
+that Moses has cut in two (' ') stays so.
 """
 
 import re
@@ -180,10 +181,12 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
         before, done = shown[begin - 1] if begin else " ", begin + 1
         if text[begin] in _IN_WORDS:
             shown[begin] = _LETTER
-        elif (quotes := _TYPED_QUOTES.match(text, begin)) and not _is_between_letters(text, *quotes.span()):
-            done = quotes.end()
-            nothing = [""] * (done - begin - 1)
-            shown[begin:done], written[begin:done] = [' " ', *nothing], [quotes[0], *nothing]
+        elif typed := _TYPED_QUOTES.match(text, begin):
+            done, nothing = typed.end(), [""] * (len(typed[0]) - 1)
+            if _is_quotation(typed, language, opening):
+                shown[begin:done], written[begin:done] = [' " ', *nothing], [typed[0], *nothing]
+            else:
+                shown[begin:done] = _LETTER * len(typed[0])
         elif belongs_to_neighbour(text[begin]):
             while done < len(text) and belongs_to_neighbour(text[done]):
                 done += 1
@@ -223,8 +226,17 @@ def _as_letter(character: str) -> str:
     return character if character in MosesTokenizer.IsAlnum else _LETTER
 
 
-def _is_between_letters(text: str, start: int, end: int) -> bool:
-    return text[max(start - 1, 0) : start].isalnum() and text[end : end + 1].isalnum()
+def _is_quotation(typed: re.Match[str], language: str, opening: re.Match[str] | None) -> bool:
+    """Return whether a typed mark is no part of a word, unlike in *piu` o meno* or *об`єкт*.
+
+    In Armenian a single one stands for the mark of a pause.
+    """
+    text, start, end = typed.string, *typed.span()
+    before, after = text[max(start - 1, 0) : start].isalnum(), text[end : end + 1].isalnum()
+    if typed[0] != "`":
+        return typed[0][0] == "`" or not (before and after)
+    is_open = opening is not None and opening.start() < start
+    return not before or (not after and (language == "hy" or is_open))
 
 
 def _is_cased(character: str) -> bool:

@@ -54,6 +54,9 @@ from tests.timing import assert_linear
         ("``It's the dogs' ball'', he said.", "en", "`` It 's the dogs ' ball '' , he said ."),
         ("l'``ami'' d'accord", "fr", "l' `` ami '' d' accord"),
         ("об`єкт Ankara''nın", "uk", "об`єкт Ankara''nın"),
+        ("Perche` non e` vero, piu` o meno", "it", "Perche` non e` vero , piu` o meno"),
+        ("Er sagte``Ja'' und `Nein`.", "de", "Er sagte `` Ja '' und ` Nein ` ."),
+        ("նշեց` որ", "hy", "նշեց ` որ"),
         ("   \n", "en", ""),
     ],
 )

@@ -115,9 +115,10 @@ def parts_from(
 class ArcParser(FirstOrderParser[ArcScorer]):
     """A trained first-order dependency parser.
 
-    Reported probabilities are those of arc scores divided by ``temperature``, 1 after training; trees are
-    decoded from the undivided scores. ``attaches_marks``: whether punctuation is also attached by the
-    guidelines in trees sampled at the temperature, see :mod:`qsproj.models.arc.punctuation`.
+    Reported probabilities are those of arc scores divided by ``temperature``, which training sets by the
+    objective; trees are decoded from the undivided scores. ``attaches_marks``: whether punctuation is also
+    attached by the guidelines in trees sampled at the temperature, see
+    :mod:`qsproj.models.arc.punctuation`.
     """
 
     temperature: float = 1.0

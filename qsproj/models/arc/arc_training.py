@@ -4,6 +4,7 @@ Residual training learns weights that are added to those of the given parser; L2
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -97,7 +98,7 @@ def train_arc_parser(
             reason = "the parser can build no tree of the dev file"
             remarks = (f"{reason}, so probabilities are fitted on training trees",)
         scorer = scaled or _scaled_to_held_out(scorer, prepared, rng=rng, options=options)
-    # A parser of other languages is a prior of theirs, as sure as it is learned.
+    # Delexicalised parsers serve as priors: their scores stay as learned.
     own = objective.temperature if start.template_set != "delexicalised" else 1.0
     kind = partial(ArcParser, temperature=own)
     return finished(kind, scorer, prepared, records, rng=rng, remarks=remarks, label_epochs=label_epochs)
@@ -279,15 +280,20 @@ def scaled_to_likelihood(
 def _scaled_to_held_out(
     scorer: ArcScorer, prepared: Prepared, *, rng: Rng, options: TrainingOptions
 ) -> ArcScorer:
-    """Scale a scorer as suits another one, of four fifths of the trees, on the rest of them.
+    """Scale a scorer by the scale that fits held-out trees.
 
-    With few trees, as suits itself on these.
+    A second scorer, trained on four fifths of the trees, is fitted to the other fifth. Fewer trees than
+    LEAST_SENTENCES, or trees without a tag in the four fifths, fit the scorer itself.
     """
-    trees = prepared.sentences
-    if len(trees) < LEAST_SENTENCES:
+    trees, shape = prepared.sentences, options.with_shape(prepared.start.template_set, prepared.inference)
+    rest = [place for place in range(len(trees)) if place % HELD_OUT]
+    weights = [prepared.weights[place] for place in rest] if set(prepared.weights) != {1.0} else None
+    other = None
+    if len(trees) >= LEAST_SENTENCES:
+        with suppress(NothingToLearnError):
+            other = prepare([trees[place] for place in rest], options=shape, weights=weights)
+    if other is None:
         return scaled_to_likelihood(scorer, trees, prepared.inference) or scorer
-    shape = options.with_shape(prepared.start.template_set, prepared.inference)
-    other = prepare([tree for place, tree in enumerate(trees) if place % HELD_OUT], options=shape)
     how: dict[str, Any] = {"inference": other.inference, "options": shape}
     unseeing, _ = train_scorer(other.examples, other.start, support=other.support, rng=rng, **how)
     return scaled_to_likelihood(unseeing, trees[::HELD_OUT], other.inference, scaled=scorer) or scorer

@@ -116,6 +116,7 @@ OBJECTIVES = (
         name="hidden",
         purpose="log-likelihood, each arc in one of --clusters hidden clusters",
         l2=60.0,
+        temperature=1.0,
         reads=("clusters", *PENALTIES),
         clustered=True,
     ),

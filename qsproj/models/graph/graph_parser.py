@@ -129,10 +129,10 @@ class GraphParser(Wrapper[ArcParser]):
         candidates = candidate_arcs(marginals, inference, threshold=options.threshold)
         graph = options.layout(candidates, inference, spans=() if given is None else given.spans)
 
-        def of_first() -> Scores:
+        def first_order_marginals() -> Scores:
             return inference.infer(first_order / self.base.temperature)[1]
 
-        def second(temperature: float) -> tuple[Scores, Status]:
+        def second_order(temperature: float, *, maximise: bool = False) -> tuple[Scores, Status]:
             links = self.links.scores_of(features, graph.heads, graph.dependents) / temperature
             if isinstance(inference, ConstrainedInference):
                 links = links + inference.evidence[graph.heads, graph.dependents]
@@ -149,13 +149,13 @@ class GraphParser(Wrapper[ArcParser]):
         status = None
         if graph.n_factors <= options.max_factors:
             of_factors = self.factors.scores(self.factors.features(encoded, graph.families))
-            probabilities, status = second(1.0)
+            probabilities, status = second_order(1.0, maximise=maximise)
         if status is None or status is Status.CONTRADICTION:
-            return ArcBeliefs(of_first(), 1, status, inference, of_first)
+            return ArcBeliefs(first_order_marginals(), 1, status, inference, first_order_marginals)
 
         def calibrated() -> Scores:
-            flat, failed = second(TEMPERATURE)
-            return of_first() if failed is Status.CONTRADICTION else 0.5 * (of_first() + flat)
+            (tempered, outcome), marginals = second_order(TEMPERATURE), first_order_marginals()
+            return marginals if outcome is Status.CONTRADICTION else 0.5 * (marginals + tempered)
 
         return ArcBeliefs(probabilities, 2, status, inference, calibrated)
 

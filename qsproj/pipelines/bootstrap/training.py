@@ -63,7 +63,7 @@ TAG_READINGS = 16  # tag sequences tried for untagged text; on three dev files 8
 EXAMPLE_SENTENCES = 2000  # number of sentences that the finished model parses for the report
 
 
-@stage("source", version=12)
+@stage("source", version=13)
 def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: str, seed: int) -> StageReport:
     """Train tagger and parser of the source; the tagger also predicts features if the treebank has them.
 

@@ -191,7 +191,7 @@ def train_on_projection(
     if not chosen:
         raise none_dense_enough(least)
     parser, report = train_arc_parser(chosen, rng=rng, options=training)
-    return replace(parser, attaches_marks=True), report, len(chosen)
+    return replace(parser, attaches_marks=True, temperature=1.0), report, len(chosen)
 
 
 def project_hard(

@@ -141,7 +141,7 @@ def _pronouns(sentence: Sentence) -> dict[int, str]:
 
 
 def parts_of_names(sentence: Sentence, heads: Heads) -> list[int]:
-    """Return the proper nouns right behind their heads, proper nouns as well, without an adposition.
+    """Return the proper nouns that directly follow a head that is also one, and have no adposition.
 
     These are NAME in nearly all treebanks, also where they translate a modifier (*Simon, son of Jonah*).
     """
@@ -176,11 +176,12 @@ def relation_evidence(
         cells.append((targets * len(numbers) + columns)[known])
         carried.append(evidence[known])
     total = np.bincount(np.concatenate(cells), np.concatenate(carried), len(heads) * len(numbers))
-    evidence = np.minimum(total.reshape(len(heads), len(numbers)), 1.0)
+    evidence = total.reshape(len(heads), len(numbers))
     if MODIFIER in numbers and NAME in numbers:
         parts = parts_of_names(translations[0].target, heads)
         evidence[parts, numbers[NAME]] += evidence[parts, numbers[MODIFIER]]
         evidence[parts, numbers[MODIFIER]] = 0.0
+    evidence = np.minimum(evidence, 1.0)
     if reflexives and any(expletive := [bare_relation(relation) == EXPLETIVE for relation in numbers]):
         own = [word for word, form in _pronouns(translations[0].target).items() if form in reflexives]
         evidence[own] *= expletive

@@ -72,6 +72,8 @@ def marks_of(sentence: Sentence, linked: Sequence[int] | None = None) -> list[Ma
             found[word] = {name: value for name, value in found[word].items() if name not in _OF_NOUN}
             _share(found[head], found[word], _OF_NOUN)
         elif relation in ("det", "amod") and sentence.upos[head] in NOUNS:
+            if found[word].get("VerbForm") in ("Inf", "Ger"):  # *reading* in *these reading lists*
+                continue
             _share(found[head], found[word], _OF_NOUN)
             if relation == "amod":
                 _share(found[head], found[word], ("Definite",))
@@ -124,9 +126,6 @@ def _mark(tag: str, found: frozenset[tuple[str, str]]) -> Mark:
         unknown.update(SHARED)
     if form == "Fin" or (tag in VERBS and form is None):
         unknown.update(OF_FINITE_VERBS)
-    if tag in VERBS and form in ("Inf", "Ger"):
-        # Some share a number by mistake, as *reading* in *these reading lists*.
-        features = {name: value for name, value in features.items() if name not in SHARED}
     if is_pronoun:
         unknown -= {"Definite", "Person"}
     return Mark(tag, tuple(features.get(name, UNKNOWN if name in unknown else NONE) for name in CARRIED))

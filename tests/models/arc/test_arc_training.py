@@ -11,7 +11,7 @@ import pytest
 
 from qsproj.conventions import frozen_heads
 from qsproj.corpus.conllu import read_conllu
-from qsproj.corpus.editing import misc_values
+from qsproj.corpus.editing import misc_values, with_columns
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import UsageError
 from qsproj.kernels.features.sparse_gradient import gather_rows
@@ -239,7 +239,15 @@ def test_probabilities_of_new_sentences_are_not_overconfident(objective):
     assert overconfidence(parser) < overconfidence(replace(parser, temperature=1.0)) - 0.01
 
 
-def test_a_parser_for_other_languages_is_as_sure_as_it_is_learned():
+@pytest.mark.parametrize("objective", ["perceptron", "mira"])
+def test_trees_whose_tags_are_all_held_out_fit_scores_themselves(objective):
+    trees = list(read_conllu("corpora/de.conllu"))[:25]
+    bare = [with_columns(one, upos=("_",) * len(one)) if at % 5 else one for at, one in enumerate(trees)]
+    options = TrainingOptions(objective=objective, template_set="delexicalised", epochs=1)
+    assert train_arc_parser(bare, rng=np.random.default_rng(1), options=options)[0].scorer.weights.any()
+
+
+def test_a_delexicalised_parser_keeps_temperature_1():
     options = TrainingOptions(template_set="delexicalised", epochs=1)
     trees = list(read_conllu("corpora/de.conllu"))[:10]
     parser, _ = train_arc_parser(trees, rng=np.random.default_rng(1), options=options)

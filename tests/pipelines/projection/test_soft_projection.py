@@ -168,6 +168,10 @@ def test_a_proper_noun_behind_another_is_part_of_a_name(tags, told):
     one = SentencePair(source, target, make_alignment(2, 2, [(1, 1), (2, 2)]))
     numbers = {"nmod": 0, "flat": 1, "root": 2}
     assert relation_evidence((one,), np.array([-1, 0, 1]), numbers)[2].tolist() == told
+    flat = replace(
+        one, source=Sentence.from_words(["Simon", "J"], heads=[-1, 0, 1], deprels=["root", "flat"])
+    )
+    assert relation_evidence((one, flat), np.array([-1, 0, 1]), numbers)[2].max() == 1.0
     marked = Sentence.from_words(["Moor", "ci", "Anta"], upos=["PROPN", "ADP", "PROPN"])
     other = SentencePair(source, marked, make_alignment(2, 3, [(1, 1), (2, 3)]))
     assert relation_evidence((other,), np.array([-1, 0, 3, 1]), numbers)[3].tolist() == [1, 0, 0]

@@ -176,6 +176,8 @@ def test_an_imperative_has_no_person_of_whom_it_calls():
 def test_a_verbal_noun_has_no_number():
     words = [("reading", "VERB", "VerbForm=Ger", 2, "amod"), ("lists", "NOUN", "Number=Plur", 0, "root")]
     assert values_of(words)[0] == {"VerbForm": "Ger"}
+    inflected = "Number=Plur|Person=3|VerbForm=Inf"  # Portuguese
+    assert values_of([("fazerem", "VERB", inflected, 0, "root")])[0]["Number"] == "Plur"
 
 
 def test_an_auxiliary_is_translated_by_what_it_is_linked_to():
