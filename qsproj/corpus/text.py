@@ -184,7 +184,9 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
         elif typed := _TYPED_QUOTES.match(text, begin):
             done, nothing = typed.end(), [""] * (len(typed[0]) - 1)
             if _is_quotation(typed, language, opening):
-                shown[begin:done], written[begin:done] = [' " ', *nothing], [typed[0], *nothing]
+                # Marks without letters, before and after, are part of its first and last character.
+                spelled = "".join(written[begin:done])
+                shown[begin:done], written[begin:done] = [*nothing, ' " '], [*nothing, spelled]
             else:
                 shown[begin:done] = _LETTER * len(typed[0])
         elif belongs_to_neighbour(text[begin]):

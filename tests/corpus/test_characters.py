@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qsproj.corpus.characters import (
@@ -65,11 +65,13 @@ def test_escapes_are_read_as_what_they_stand_for(form, read):
 
 PIECES = [
     *("a", "e\u0301", "\u00e9", "\u0301", "\u00ad", "\u200b", " ", "x\u030c", ".", "\U0001f600", "\u200d"),
-    *("\u0939\u094d", "\u1112\u1161", "\u200c", "\u200f", "'", "’", "\u103a", "\u05d0", '"'),
+    *("\u0939\u094d", "\u1112\u1161", "\u200c", "\u200f", "'", "’", "\u103a", "\u05d0", '"', "''", "`"),
 ]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.sampled_from(["en", "he", "ca"]))
+@example("\u200c''", "en")
+@example("``\u200c a\u200f''", "ca")
 def test_sentences_spell_what_was_written(text, language):
     """FORM and SpaceAfter give # text, which is the line but for white space and words that nobody sees."""
     for sentence in read_text([text], language):
