@@ -76,9 +76,10 @@ def looks_like_conllu(head: Sequence[str]) -> bool:
 def write_conllu(sentences: Iterable[Sentence], path_or_file: PathOrFile | None) -> None:
     """Write sentences as CoNLL-U; unchanged sentences are written byte for byte as read.
 
-    Sentences are consumed one at a time; one without layout gets ``sent_id`` and ``text`` comments. A name
-    ending in ``.gz``, ``.xz`` or ``.bz2`` is compressed; None and ``-`` are the standard output. The file is
-    created when the last sentence is written, so a file may be rewritten while it is read.
+    Changed ones end with a blank line, which the last of a file may lack. Sentences are consumed one at a
+    time; one without layout gets ``sent_id`` and ``text`` comments. A name ending in ``.gz``, ``.xz`` or
+    ``.bz2`` is compressed; None and ``-`` are the standard output. The file is created when the last sentence
+    is written, so a file may be rewritten while it is read.
 
     Raises UsageError when the file cannot be written, or ``sentences`` is one sentence or a string;
     ValueError when a changed column has another number of cells, or a cell is empty or has a tab or line end.
@@ -118,20 +119,25 @@ def conllu_kept(path: Path) -> Iterator[tuple[Iterator[Sentence], Callable[[Sent
 
 
 def _writer(handle: TextIO) -> Callable[[Sentence], None]:
-    before: Layout | None = None
+    missing: str | None = None  # line ends that the sentence before lacks
 
     def write(sentence: Sentence) -> None:
-        nonlocal before
+        nonlocal missing
         layout = layout_of(check_sentence(sentence, most=None))
-        start = layout.start
-        if before is not None:
-            # Add the missing line ends of a sentence that was the last of its file.
-            has_open_line = bool(before.end) and not before.end.endswith("\n")
-            start = before.newline * max(2 - before.end.count("\n"), int(has_open_line))
-        handle.write(f"{start}{layout.newline.join(_current_lines(sentence, layout))}{layout.end}")
-        before = layout
+        lines = _current_lines(sentence, layout)
+        start = layout.start if missing is None else missing
+        missing, end = _missing_line_ends(layout), layout.end
+        if lines is not layout.lines:
+            missing, end = "", end + missing
+        handle.write(f"{start}{layout.newline.join(lines)}{end}")
 
     return write
+
+
+def _missing_line_ends(layout: Layout) -> str:
+    """Return what the last sentence of a file may lack: the end of its last line, and a blank line."""
+    has_open_line = bool(layout.end) and not layout.end.endswith("\n")
+    return layout.newline * max(2 - layout.end.count("\n"), int(has_open_line))
 
 
 class _Block(NamedTuple):

@@ -162,9 +162,9 @@ def _side(own: list[int], other: list[int], moved: set[int]) -> list[int]:
 def _in_order(sentence: Sentence, order: list[int]) -> Sentence:
     """Return the tree of some words in another order; no other word has dependents."""
     heads, place = sentence.heads.tolist(), {word: number for number, word in enumerate([ROOT, *order])}
+    rows = [word - 1 for word in order]
     names = ("forms", "lemmas", "upos", "xpos", "feats", "deprels")
-    cells = ((name, getattr(sentence, name)) for name in names)
-    columns: Any = {name: tuple(column[word - 1] for word in order) for name, column in cells}
+    columns: Any = {name: tuple(map(getattr(sentence, name).__getitem__, rows)) for name in names}
     above = np.array([NO_HEAD, *(place[heads[word]] for word in order)], dtype=np.int32)
     return replace(sentence, heads=frozen_heads(above), layout=None, **columns)
 
