@@ -84,6 +84,9 @@ def run(options: argparse.Namespace) -> None:
         session.parts = learning.progress
         # Drafts are written in the order of bootstrap --suggest; each training makes a new one.
         session.rank(range(len(session.draft.sentences)))
+        if session.reviewed or words.decided or words.answers:
+            _, left = session.trees()
+            session.take(learning.drafts_of(session.draft.sentences, left), session.versions())
         batch, model = options.train_after, options.output
         loop = Loop(session=session, words=words, tokens=learning.words, batch=batch, model=model)
         inference = ComputePool(Inference(load_parser(learning.model)), processes=1)

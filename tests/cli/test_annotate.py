@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import re
 import shutil
@@ -28,7 +29,7 @@ from qsproj.pipelines.bootstrap.bootstrap import BootstrapCall, BootstrapOptions
 from qsproj.pipelines.bootstrap.suggestions import suggested_sentences
 from qsproj.pipelines.bootstrap.texts import SourceText
 from qsproj.serve.review import retraining
-from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_tree
+from qsproj.serve.review.correction import certain, is_reviewed, tree_of, with_cells, with_checked, with_tree
 from qsproj.serve.review.draft import Draft
 from qsproj.serve.review.retraining import Relearning, Reviewed, still_offered, with_offered
 from tests.cli.test_bootstrap import options
@@ -118,6 +119,36 @@ def test_corrected_sentences_and_words_teach_the_model(work, tmp_path):
     # What the bootstrap itself made stays.
     kept = {path.name for path in work.iterdir()}
     assert kept <= {path.name for path in folder.iterdir()}
+
+
+def test_checked_lemmas_and_features_teach_the_model(work, tmp_path):
+    folder = shutil.copytree(work, tmp_path / "work")
+    call = BootstrapCall.load(folder, "de")
+    learning = Relearning(call, folder, str(tmp_path / "model"), str(tmp_path / "words.tsv"))
+    made = learning.begin()
+    gold = {one.forms: one for one in read_conllu("corpora/de.conllu")}
+    drafts = list(read_conllu(made.suggested))[:20]
+    reviewed = [with_tree(gold[one.forms], tree_of(gold[one.forms])) for one in drafts[:14]]
+    lemmas = [tuple(f"lemma{at}" for at in range(len(one))) for one in reviewed]
+    reviewed = [with_columns(one, lemmas=of) for one, of in zip(reviewed, lemmas)]
+
+    def lemmas_learned(*columns):
+        sentences = [*(with_checked(one, columns) for one in reviewed), *drafts[14:]]
+        content = b"".join(f"{one.to_conllu()}".encode() for one in sentences)
+        found = learning(Reviewed(content, "drafts", range(14), range(14, 20)))
+        tagged = load_parser(tmp_path / "model").retagging().parse(Sentence.from_words(reviewed[0].forms))
+        return sum(map(operator.eq, tagged.lemmas, lemmas[0])), found
+
+    assert lemmas_learned()[0] == 0
+    right, found = lemmas_learned("lemmas", "feats")
+    assert right > len(reviewed[0]) / 2
+    # New drafts have the lemmas and features of the model, but where a person has checked those of a draft.
+    assert any(set(belief.lemmas) != {"_"} for belief in found.beliefs.values())
+    drafts[14] = with_checked(with_columns(drafts[14], lemmas=("own",) * len(drafts[14])), ["lemmas"])
+    assert set(lemmas_learned("lemmas")[1].beliefs[14].lemmas) == {"own"}
+    again = learning.drafts_of([*reviewed, *drafts[14:]], range(14, 20))
+    assert set(again.beliefs) == set(range(14, 20))
+    assert again.beliefs[15] == lemmas_learned("lemmas")[1].beliefs[15]
 
 
 def cells(sentence, **words):

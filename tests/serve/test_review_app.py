@@ -24,7 +24,7 @@ from qsproj.models.parser import load_parser
 from qsproj.pipelines.suggest import Candidate, Costs, rank
 from qsproj.serve.review.content import overview, shown_sentence
 from qsproj.serve.review.content import page as page_of
-from qsproj.serve.review.correction import Belief, Tree, belief_of, tree_of
+from qsproj.serve.review.correction import Tree, belief_of, tree_of
 from tests.serve.client import Client, until
 
 TOKEN = "token-of-the-tests"
@@ -580,7 +580,7 @@ def test_what_was_reviewed_meanwhile_keeps_its_tree(path):
     versions = session.versions()
     session.confirm(0, before[0].tree, version=session.draft.version(0))
     new = {
-        index: Belief(Tree(one.tree.heads, ("x",) * len(one.tree.heads)), one.chances, one.upos)
+        index: replace(one, tree=Tree(one.tree.heads, ("x",) * len(one.tree.heads)))
         for index, one in enumerate(before)
     }
     session.take(Retrained(new, {}), versions)
@@ -598,7 +598,11 @@ def test_a_new_tree_belongs_to_the_sentence_that_was_parsed(path):
     session = Session(draft=Draft(str(path)), train_after=1)
     versions, sentences = session.versions(), list(session.draft.sentences)
     new = {
-        index: Belief(Tree(tree_of(one).heads, (f"x{index}",) * len(one)), (0.5,) * len(one), one.upos)
+        index: replace(
+            belief_of(one),
+            tree=Tree(tree_of(one).heads, (f"x{index}",) * len(one)),
+            chances=(0.5,) * len(one),
+        )
         for index, one in enumerate(sentences)
     }
     session.edit(2, Edit("end sentence", 2), version=session.draft.version(2))

@@ -20,9 +20,9 @@ from qsproj.pipelines.bootstrap.suggestions import DraftScore
 from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence
-from qsproj.serve.review.correction import Belief, Tree, belief_of, certain, decided_cells, tree_of
+from qsproj.serve.review.correction import Tree, belief_of, certain, checked_columns, decided_cells, tree_of
 from qsproj.serve.review.draft import Draft, StaleError
-from qsproj.serve.review.loop import Loop, accuracy_of, in_words, wilson
+from qsproj.serve.review.loop import WORD_SECONDS, Loop, accuracy_of, in_words, wilson
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
@@ -87,6 +87,10 @@ def loop(tmp_path):
     return Loop(session=session, words=words, tokens=1000, batch=3, model="better.model")
 
 
+def believed(sentence, tree):
+    return replace(belief_of(sentence), tree=tree, chances=(None,) * len(sentence))
+
+
 def confirm(session, index, change=False):
     sentence = session.draft.sentences[index]
     tags = ["X", *sentence.upos[1:]] if change else list(sentence.upos)
@@ -99,7 +103,7 @@ def test_words_left_unchanged_are_counted_against_the_draft_that_was_shown(loop,
     # A new draft, wrong in one head that the person puts right: the file's was right.
     heads = list(tree_of(sentence).heads)
     heads[0] = 3 if heads[0] != 3 else 4
-    new = {0: Belief(Tree(tuple(heads), sentence.deprels), (None,) * len(sentence), sentence.upos)}
+    new = {0: believed(sentence, Tree(tuple(heads), sentence.deprels))}
     session.take(Retrained(new, {}), session.versions())
     confirm(session, 0)
     confirm(session, 1, change=True)
@@ -115,11 +119,61 @@ def test_words_left_unchanged_are_counted_against_the_draft_that_was_shown(loop,
     assert [one for _, one in again.draft.history.judged()] == expected[1:]
 
 
+def test_columns_that_a_person_changes_are_noted_as_checked(loop):
+    session, sentence = loop.session, loop.session.draft.sentences[0]
+    new = replace(belief_of(sentence), feats=("Case=Loc", *sentence.feats[1:]), lemmas=sentence.forms)
+    session.take(Retrained({0: new}, {}), session.versions())
+    session.learns_parts, version = True, session.draft.version
+    tree, same = tree_of(sentence), {"lemmas": list(sentence.forms), "feats": list(new.feats)}
+    session.confirm(0, tree, version=version(0), columns=same)
+    saved = session.draft.sentences[0]
+    assert (saved.lemmas, saved.feats) == (sentence.forms, new.feats)
+    assert not checked_columns(saved)
+    columns = {"feats": ["Case=Acc", *sentence.feats[1:]]}
+    session.confirm(0, tree, version=version(0), columns=columns)
+    assert checked_columns(session.draft.sentences[0]) == {"feats"}
+    assert "# checked = FEATS\n" in session.draft.path.read_text()
+    # It stays, and where no model learns, nothing is noted.
+    session.confirm(0, tree, version=version(0))
+    assert checked_columns(session.draft.sentences[0]) == {"feats"}
+    session.learns_parts = False
+    session.confirm(1, tree_of(session.draft.sentences[1]), version=version(1), columns=lemmas_of(session, 1))
+    assert not checked_columns(session.draft.sentences[1])
+
+
+def lemmas_of(session, index):
+    return {"lemmas": ["other"] * len(session.draft.sentences[index])}
+
+
+def test_a_word_with_a_new_tag_loses_the_features_of_the_old_one(loop):
+    session = loop.session
+    for at, sentence in enumerate(session.draft.sentences):
+        of_tag = {"NOUN": "Case=Nom|Number=Sing", "VERB": "Number=Sing|Person=3"}
+        feats = tuple(of_tag.get(tag, "_") for tag in sentence.upos)
+        columns = {"feats": feats}
+        session.confirm(at, tree_of(sentence), version=session.draft.version(at), columns=columns)
+    at, word = next(
+        (at, one.upos.index("VERB")) for at, one in enumerate(session.draft.sentences) if "VERB" in one.upos
+    )
+    sentence = session.draft.sentences[at]
+    columns = {"upos": [*sentence.upos[:word], "NOUN", *sentence.upos[word + 1 :]]}
+    session.confirm(at, tree_of(sentence), version=session.draft.version(at), columns=columns)
+    saved = session.draft.sentences[at]
+    assert saved.feats == (*sentence.feats[:word], "Number=Sing", *sentence.feats[word + 1 :])
+    # Given features are kept.
+    columns = {
+        "upos": sentence.upos,
+        "feats": (*sentence.feats[:word], "Case=Nom", *sentence.feats[word + 1 :]),
+    }
+    session.confirm(at, tree_of(sentence), version=session.draft.version(at), columns=columns)
+    assert session.draft.sentences[at].feats[word] == "Case=Nom"
+
+
 def test_a_tag_in_context_is_saved_and_stays_in_new_drafts(loop, tmp_path):
     session, sentence = loop.session, loop.session.draft.sentences[0]
     heads = tuple(range(len(sentence)))
     session.take(
-        Retrained({0: Belief(Tree(heads, sentence.deprels), (None,) * len(sentence), sentence.upos)}, {}),
+        Retrained({0: believed(sentence, Tree(heads, sentence.deprels))}, {}),
         session.versions(),
     )
     session.tag(0, 2, sentence.forms[1], "X")
@@ -168,7 +222,7 @@ def test_a_search_sees_and_corrects_the_trees_of_the_page(serving, loop, learns_
     session.learns_parts = learns_parts
     count = len(sentence)
     tree = Tree((0, *[1] * (count - 1)), ("root", *["dep:new"] * (count - 1)))
-    new = Belief(tree, (None, *[0.25] * (count - 1)), ("X",) * count)
+    new = replace(belief_of(sentence), tree=tree, chances=(None, *[0.25] * (count - 1)), upos=("X",) * count)
     session.take(Retrained({0: new}, {}), session.versions())
     with serving(
         lambda _: review_app(Review(session=session, words=loop.words, loop=loop), Limits())
@@ -314,6 +368,37 @@ def test_standing_says_what_is_next_and_when_to_stop(loop):
     there = loop.standing()
     assert "10 more minutes: about 0.7 points by words" in there["text"]
     assert there["stop"]
+
+
+def test_a_pause_counts_either_as_words_or_as_a_sentence(loop):
+    for index in range(3):
+        confirm(loop.session, index)
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    for number, change in enumerate(loop.session.draft.history.changes.values()):
+        object.__setattr__(change, "when", (begin + timedelta(minutes=number)).isoformat())
+    alone = loop.minutes()
+    loop.words.decide("der", ["DET"])
+    loop.words.decide("im", ["ADP"])
+    loop.words.times[:] = [(begin + timedelta(seconds=seconds)).timestamp() for seconds in (70, 80)]
+    assert loop.minutes() == pytest.approx(alone)
+    loop.words.times[:] = [(begin + timedelta(seconds=seconds)).timestamp() for seconds in (200, 210)]
+    assert loop.minutes() == pytest.approx(alone + 2 * WORD_SECONDS / 60)
+
+
+def test_advice_and_minutes_are_the_same_after_a_restart(loop):
+    loop.words.decide("im", ["ADP"])
+    before, words = loop.standing(), loop.words
+    assert before["next"] == "sentences"  # the word above is passed over
+    again = WordList(suggestions=words.suggestions, lexicon=words.lexicon)
+    assert (again.passed, again.times) == ({"der"}, [round(one, 1) for one in words.times])
+    there = replace(loop, words=again).standing()
+    assert all(there[name] == before[name] for name in ("minutes", "next", "gain_of_words", "answered"))
+    # Without decisions there is nothing to go on with; a line half written is no error.
+    with Path(f"{words.lexicon}.history").open("a") as handle:
+        handle.write('{"when": 1')
+    assert WordList(suggestions=words.suggestions, lexicon=words.lexicon).passed == {"der"}
+    Path(words.lexicon).unlink()
+    assert not WordList(suggestions=words.suggestions, lexicon=words.lexicon).passed
 
 
 def test_a_batch_of_answers_trains_by_itself_and_answers_come_meanwhile(serving, loop):

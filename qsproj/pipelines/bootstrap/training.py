@@ -19,7 +19,7 @@ from qsproj.corpus.text import UNSPACED_LANGUAGES
 from qsproj.errors import pluralise
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions
-from qsproj.models.morphology.morphology_training import columns_shown, train_morphology
+from qsproj.models.morphology.morphology_training import columns_shown, sentences_that_show, train_morphology
 from qsproj.models.parser import load_parser, load_tags
 from qsproj.models.storage import Provenance
 from qsproj.models.tagging.tagger import UPOS_COLUMN
@@ -289,7 +289,8 @@ def learn_annotated(
 
 def columns_of(annotated: Sequence[Sentence]) -> Sequence[str]:
     """Return the columns to be learned again, with annotated sentences that show one of them; else none."""
-    return PROJECTED_COLUMNS if set(columns_shown(annotated)) & set(PROJECTED_COLUMNS) else ()
+    shown = sentences_that_show(annotated)
+    return PROJECTED_COLUMNS if any(shown[column] for column in PROJECTED_COLUMNS) else ()
 
 
 @stage("examples", version=11, files=(".conllu", ".suggested.conllu", ".words.tsv"))

@@ -117,7 +117,7 @@ def shown_sentence(session: Session, index: int) -> dict[str, Any]:
         "tokens": [[one.first, one.last, one.form] for one in sentence.multiword_tokens],
         "decided": correction.decided_cells(sentence),
         **{name: correction.cells(sentence, name) for name in correction.CELLS},
-        "upos": belief.upos,
+        **belief.columns,
         "heads": belief.tree.heads,
         "relations": belief.tree.relations,
         "chances": belief.chances,

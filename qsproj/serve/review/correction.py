@@ -1,7 +1,7 @@
 """Replacement of a sentence's tree: validity checks, and updates of the other columns."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress
@@ -11,7 +11,18 @@ import numpy as np
 
 from qsproj.conventions import NO_HEAD, ROOT, frozen_heads
 from qsproj.corpus import editing
-from qsproj.corpus.cells import COLUMN_NAMES, DEPS, FEATS, LEMMA, MISC, UNSPECIFIED, UPOS, XPOS, bare_relation
+from qsproj.corpus.cells import (
+    COLUMN_NAMES,
+    DEPS,
+    FEATS,
+    LEMMA,
+    MISC,
+    UNSPECIFIED,
+    UPOS,
+    XPOS,
+    bare_relation,
+    comment_in,
+)
 from qsproj.corpus.conllu_faults import head_fault
 from qsproj.corpus.messages import probability_in
 from qsproj.corpus.sentence import Sentence
@@ -94,6 +105,11 @@ CELLS = {
     "deps": (DEPS, _DEPS, "head:relation|head:relation, or _"),
     "misc": (MISC, r"[^\t\r\n]+", "text without tabs, or _"),
 }
+# Columns that a parser learns only from reviewed sentences in which a person has changed one of their cells,
+# and their names in the comment CHECKED.
+CHECKABLE, CHECKED = {"lemmas": "LEMMA", "feats": "FEATS"}, "checked"
+# Least share of the words of a tag that have a feature, for a word that gets this tag to keep it.
+USUAL = 0.05
 _PROBABILITY_OF = {"upos": editing.TAG_PROBABILITY, "feats": editing.FEATURE_PROBABILITY}
 
 
@@ -205,22 +221,66 @@ def is_reviewed(sentence: Sentence) -> bool:
     return set(editing.misc_values(sentence, REVIEWED)) == {YES}
 
 
+def checked_columns(sentence: Sentence) -> frozenset[str]:
+    """Return the columns of CHECKABLE in which a person has changed a cell."""
+    found = comment_in(sentence.layout.lines if sentence.layout else (), CHECKED)
+    names = found[1].split() if found else ()
+    return frozenset(column for column, name in CHECKABLE.items() if name in names)
+
+
+def with_checked(sentence: Sentence, columns: Iterable[str]) -> Sentence:
+    """Return a sentence with these columns of CHECKABLE noted as checked, beside those that are."""
+    checked = checked_columns(sentence).union(columns)
+    names = [name for column, name in CHECKABLE.items() if column in checked]
+    return editing.with_comment(sentence, CHECKED, " ".join(names)) if names else sentence
+
+
+def with_usual_features(
+    feats: Sequence[str], tags: Sequence[str], old_tags: Sequence[str], others: Iterable[Sentence]
+) -> tuple[str, ...]:
+    """Return features without those that are rare in ``others`` with a word's tag, where it is a new one."""
+    changed = [at for at, tag in enumerate(tags) if tag != old_tags[at] and feats[at] != UNSPECIFIED]
+    result = list(feats)
+    if changed:
+        seen = Counter[str](), defaultdict[str, Counter[str]](Counter)
+        for tag, cell in chain.from_iterable(zip(one.upos, one.feats, strict=True) for one in others):
+            seen[0][tag] += 1
+            seen[1][tag].update(_names_in(cell))
+        for at in changed:
+            counts, least = seen[1][tags[at]], USUAL * seen[0][tags[at]]
+            pairs = zip(feats[at].split("|"), _names_in(feats[at]), strict=True)
+            kept = [pair for pair, name in pairs if counts[name] > least]
+            result[at] = "|".join(kept) or UNSPECIFIED
+    return tuple(result)
+
+
+def _names_in(cell: str) -> list[str]:
+    return [] if cell == UNSPECIFIED else [one.partition("=")[0] for one in cell.split("|")]
+
+
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A tree, the probability of each of its arcs or None, and the tags of words."""
+    """A tree, the probability of each of its arcs or None, and the tags, lemmas and features of words."""
 
     tree: Tree
     chances: tuple[float | None, ...]
     upos: Sequence[str]
+    lemmas: Sequence[str]
+    feats: Sequence[str]
+
+    @property
+    def columns(self) -> dict[str, Sequence[str]]:
+        return {name: getattr(self, name) for name in ("upos", *CHECKABLE)}
 
 
 def belief_of(sentence: Sentence) -> Belief:
-    return Belief(tree_of(sentence), chances(sentence, editing.ARC_PROBABILITY), sentence.upos)
+    columns = {name: getattr(sentence, name) for name in ("upos", *CHECKABLE)}
+    return Belief(tree_of(sentence), chances(sentence, editing.ARC_PROBABILITY), **columns)
 
 
 def with_belief(sentence: Sentence, belief: Belief) -> Sentence:
     """Return the sentence with the cells and arc probabilities of a belief: the inverse of belief_of."""
-    sentence = _with_rows(with_cells(sentence, {"upos": belief.upos}), belief.tree)
+    sentence = _with_rows(with_cells(sentence, belief.columns), belief.tree)
     sentence = editing.without_misc(sentence, editing.ARC_PROBABILITY)
     texts = [None if chance is None else f"{chance:.4f}" for chance in belief.chances]
     return editing.with_misc(sentence, editing.ARC_PROBABILITY, texts)

@@ -23,7 +23,7 @@ from qsproj.corpus.files import check_can_be_written, open_binary_output, report
 from qsproj.corpus.formats import check_has_misc, read_sentences, write_sentences
 from qsproj.corpus.sentence import Sentence
 from qsproj.errors import QsprojError, UsageError
-from qsproj.serve.review.correction import Decided, Tree, is_text, with_cells, with_tree
+from qsproj.serve.review.correction import Decided, Tree, is_text, with_cells, with_checked, with_tree
 
 REVIEWED_BY = "reviewed_by"
 
@@ -84,15 +84,18 @@ class Draft:
         version: str,
         columns: Mapping[str, Sequence[str]] | None = None,
         decided: Decided | None = None,
+        checked: Iterable[str] = (),
         judged: Judgement | None = None,
     ) -> None:
         """Replace the tree, and other cells, of a sentence, mark it as reviewed, and save.
 
-        ``decided``: the certain cells of a sentence that stays a draft. ``judged``: counts for the history.
+        ``decided``: the certain cells of a sentence that stays a draft. ``checked``: columns to be noted as
+        checked. ``judged``: counts for the history.
         Raises StaleError for another ``version``, FileChangedError for a file that another program has
         written, UsageError for an invalid tree; then neither draft nor file change.
         """
         changed = with_tree(with_cells(self.sentences[index], columns or {}), tree, decided=decided)
+        changed = with_checked(changed, checked)
         if self._who is not None and decided is None:
             changed = with_comment(changed, REVIEWED_BY, self._who)
         self.replace([(index, 1, [changed])], version=version, judged=judged)

@@ -4,6 +4,7 @@ All estimates come from the corrections themselves. As the least certain drafts 
 on the whole text is higher.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,7 +24,8 @@ from qsproj.serve.review.words import WordList
 WORD_SECONDS, LONGEST = 6.0, 180.0
 WORDS_A_BATCH = 20  # number of decided words after which the model learns
 JUDGED = 150  # least number of words, from the last corrected sentences, to measure the accuracy of drafts
-WORTHWHILE = 1.0  # expected gain of the next AHEAD minutes, in points, below which stopping is advised
+# Expected gain of the next AHEAD minutes, in points, with its standard error, below which one may stop.
+WORTHWHILE = 1.0
 _Z = 1.96
 
 Answers = tuple[frozenset[str], frozenset[Any]]
@@ -76,14 +78,17 @@ class Loop:
         return sentences / self.batch + words / WORDS_A_BATCH >= 1.0
 
     def minutes(self) -> float:
-        spent = _passed(self.session.draft.history.judged())
+        spent = self._passed()
         settled = {word for one in self.words.answers.values() for word in one.words}
         listed = len(self.words.decided.keys() - settled) + len(self.words.answers)
         return (spent[-1].minutes if spent else 0.0) + listed * WORD_SECONDS / 60.0
 
+    def _passed(self) -> list[DraftScore]:
+        return _passed(self.session.draft.history.judged(), sorted(self.words.times))
+
     def standing(self) -> dict[str, Any]:
         """Return answers, accuracy of the last drafts, expectations and advice, as JSON."""
-        passed = _passed(self.session.draft.history.judged())
+        passed = self._passed()
         worth = gain_per_minute(self.words.open_wrong(), WORD_SECONDS, tokens=self.tokens, passed=passed)
         gain, doubt = AHEAD * worth.sentences, AHEAD * _Z * worth.deviation
         answers = self.answers
@@ -97,20 +102,26 @@ class Loop:
             "gain_of_words": round(worth.words_ahead, 1),
             "next": worth.next,
             "a_minute": {"words": round(worth.words, 2), "sentences": round(worth.sentences, 2)},
-            "stop": bool(passed) and max(worth.words_ahead, gain) < WORTHWHILE,
+            "stop": bool(passed) and max(worth.words_ahead, gain + AHEAD * worth.deviation) < WORTHWHILE,
         }
         # Of the answers of earlier sessions it is not known whether the model has learned them.
         is_known = any(self.learned) or answers != self.earlier
         return found | {"text": in_words(found, names_model=is_known)}
 
 
-def _passed(judged: Sequence[tuple[str, Judgement]]) -> list[DraftScore]:
-    """Return the scores of corrected drafts in order, with the minutes spent so far."""
+def _passed(judged: Sequence[tuple[str, Judgement]], answered: Sequence[float]) -> list[DraftScore]:
+    """Return the scores of corrected drafts in order, with the minutes spent on sentences so far.
+
+    ``answered``: times of answers in the list of words, in order, which take their own share of a pause.
+    """
     found, minutes, last = list[DraftScore](), 0.0, None
     for when, (words, kept, _) in judged:
         now = datetime.fromisoformat(when).timestamp()
         # The start of the first sentence is unknown: assume two seconds per word.
-        seconds = 2.0 * words if last is None else max(now - last, 0.0)
+        seconds = 2.0 * words
+        if last is not None:
+            between = bisect_right(answered, now) - bisect_left(answered, last)
+            seconds = max(now - last - WORD_SECONDS * between, 0.0)
         minutes, last = minutes + min(seconds, LONGEST) / 60.0, now
         found.append(DraftScore(minutes, words, kept))
     return found

@@ -1,7 +1,7 @@
 """Learning from reviewed sentences in a separate process: fine-tuning, or more bootstrapping."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -31,7 +31,17 @@ from qsproj.pipelines.bootstrap.training import columns_of
 from qsproj.pipelines.bootstrap.workspace import ANNOTATION, Workspace
 from qsproj.pipelines.projection.hard_projection import through_links
 from qsproj.pipelines.tagging.target_words import with_answered_words
-from qsproj.serve.review.correction import DECIDED, REVIEWED, Belief, belief_of, certain
+from qsproj.progress import track
+from qsproj.serve.review.correction import (
+    CHECKABLE,
+    DECIDED,
+    REVIEWED,
+    Belief,
+    belief_of,
+    certain,
+    checked_columns,
+    is_reviewed,
+)
 from qsproj.serve.review.draft import NamedBytes
 from qsproj.serve.review.inference import completed
 from qsproj.training.cross_fitting import cross_fit, in_order
@@ -123,9 +133,14 @@ def retrained(
     order: Sequence[int] = (),
 ) -> Retrained:
     """Return the result of training, from new parses of some ``sentences``, by index."""
-    beliefs = {index: belief_of(one) for index, one in parsed.items()}
+    beliefs = {index: belief_of(_with_own_cells(one, sentences[index])) for index, one in parsed.items()}
     changed = sum(int((one.heads != sentences[index].heads).sum()) for index, one in parsed.items())
     return Retrained(beliefs, {**summary, "changed": changed, "model": model}, model, order)
+
+
+def _with_own_cells(parsed: Sentence, sentence: Sentence) -> Sentence:
+    """Return a parsed sentence with the columns that a person has checked in ``sentence``."""
+    return with_columns(parsed, **{name: getattr(sentence, name) for name in checked_columns(sentence)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,20 +278,13 @@ class Relearning:
         os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
         sentences = list(read_sentences(NamedBytes(given.content, given.name)))
         self.progress[:] = 0, 2  # learned, parsed
-        partial = [index for index in given.left if any(misc_values(sentences[index], DECIDED))]
-        partly = {index: certain(sentences[index]) for index in partial}
+        partly = _partly_known(sentences, given.left)
         by_hand = (pair for at, pair in given.pairs.items() if at in given.left and pair.hand is not None)
         linked = filter(has_tree, map(project_links_by_hand, by_hand))
         annotated = [*(sentences[index] for index in given.reviewed), *partly.values(), *linked]
         learned = self.learned(annotated)
         self.progress[0] = 1
-        parser = learned.retagging()
-        bare = (index for index in given.left if index not in partly)
-        parsed = {index: parser.parse(sentences[index], confidence=True) for index in bare}
-        for index, known in partly.items():
-            # If no tree of the model has all decided cells, that of the file stays.
-            with suppress(SentenceError):
-                parsed[index] = completed(learned, known)
+        parsed = _parsed_again(learned, sentences, given.left)
         places = {id(sentence): index for index, sentence in parsed.items()}
         most = max(len(parsed), 1)
         ranked = suggested_sentences(list(parsed.values()), learned.tagger, annotated, count=most)
@@ -285,15 +293,18 @@ class Relearning:
         summary = {"reviewed": len(given.reviewed), "left": len(given.left)}
         return retrained(parsed, sentences, summary, model=self.output, order=order)
 
+    def drafts_of(self, sentences: Sequence[Sentence], left: Sequence[int]) -> Retrained:
+        """Return the drafts of the remaining sentences by the last trained model, for a new session."""
+        parsed = _parsed_again(load_text_parser(self.model), sentences, left)
+        return replace(retrained(parsed, sentences, {}, model=self.output), summary={}, model=None)
+
     def learned(self, annotated: Sequence[Sentence]) -> TextParser:
         if self._base is None:
             self.begin()
         assert self._base is not None
         options, base = self.call.options, self._base
         known = {one.forms for one in annotated}
-        # Features and lemmas of drafts are the model's own.
-        blank = [(UNSPECIFIED,) * len(one) for one in annotated]
-        own = [with_columns(one, feats=cells, lemmas=cells) for one, cells in zip(annotated, blank)]
+        own = list(map(_as_learned, annotated))
         learned = learn_answers(
             base.model,
             [*(one for one in base.annotated if one.forms not in known), *own],
@@ -301,7 +312,7 @@ class Relearning:
             raw=[sentence.forms for sentence in base.text],
             rng=np.random.default_rng(options.seed),
             inputs=base.inputs,
-            columns=columns_of(base.annotated),
+            columns=columns_of([*base.annotated, *own]),
         )
         learned = replace(
             learned,
@@ -323,6 +334,33 @@ class Relearning:
             lexicon=options.lexicon,
         )
         return learned
+
+
+def _partly_known(sentences: Sequence[Sentence], left: Iterable[int]) -> dict[int, Sentence]:
+    partial = (index for index in left if any(misc_values(sentences[index], DECIDED)))
+    return {index: certain(sentences[index]) for index in partial}
+
+
+def _parsed_again(
+    model: TextParser, sentences: Sequence[Sentence], left: Iterable[int]
+) -> dict[int, Sentence]:
+    """Return drafts of sentences, by index; decided cells are kept."""
+    parser, partly, parsed = model.retagging(), _partly_known(sentences, left), dict[int, Sentence]()
+    for index in track(left, "parsing drafts", unit="sentence"):
+        if index not in partly:
+            parsed[index] = parser.parse(sentences[index], confidence=True)
+            continue
+        # If no tree of the model has all decided cells, that of the file stays.
+        with suppress(SentenceError):
+            parsed[index] = completed(model, partly[index])
+    return parsed
+
+
+def _as_learned(sentence: Sentence) -> Sentence:
+    """Return a sentence without features and lemmas of the model, which nobody has checked."""
+    checked = checked_columns(sentence) if is_reviewed(sentence) else frozenset()
+    blank = (UNSPECIFIED,) * len(sentence)
+    return with_columns(sentence, **{name: blank for name in CHECKABLE if name not in checked})
 
 
 def with_offered(

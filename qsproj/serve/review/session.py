@@ -18,7 +18,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review import correction
-from qsproj.serve.review.correction import Belief, Decided, Tree, belief_of
+from qsproj.serve.review.correction import Belief, Decided, Tree, belief_of, with_usual_features
 from qsproj.serve.review.draft import Draft, Judgement, StaleError, version_of
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.tokens import Edit, edited
@@ -158,14 +158,30 @@ class Session:
         self, index: int, tree: Tree, *, version: str, sure: bool = True, columns: Columns | None = None
     ) -> None:
         """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an unusual one unless ``sure``."""
-        upos = (columns or {}).get("upos", self.belief(index).upos)
-        if not sure and (doubt := correction.doubt_about(tree, upos, self.draft.sentences)):
+        cells, checked = self._cells(index, columns or {})
+        if not sure and (doubt := correction.doubt_about(tree, cells["upos"], self.draft.sentences)):
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
-        self._check_links(index, columns or {})
-        judged = self._judged(index, tree, columns or {}, None)
-        self.draft.confirm(index, tree, version=version, columns=columns, judged=judged)
+        self._check_links(index, cells)
+        judged = self._judged(index, tree, cells["upos"], None)
+        self.draft.confirm(index, tree, version=version, columns=cells, checked=checked, judged=judged)
         self.is_reviewed[index] = True
+
+    def _cells(self, index: int, columns: Columns) -> tuple[dict[str, Sequence[str]], list[str]]:
+        """Return tags and changed columns, given ones before displayed ones, and those checked by hand.
+
+        Words with a new tag lose features that it rarely has, unless features are given.
+        """
+        shown, own = self.belief(index), self.draft.sentences[index]
+        checked = [one for one in correction.CHECKABLE if _differs(columns.get(one), getattr(shown, one))]
+        cells: dict[str, Sequence[str]] = {"upos": shown.upos, **columns}
+        feats = shown.feats
+        if len(cells["upos"]) == len(feats):
+            feats = with_usual_features(feats, cells["upos"], shown.upos, self.draft.sentences)
+        for name, own_cells in (("lemmas", shown.lemmas), ("feats", feats)):
+            if name not in checked and _differs(own_cells, getattr(own, name)):
+                cells[name] = own_cells
+        return cells, checked if self.learns_parts else []
 
     def keep(
         self, index: int, tree: Tree, decided: Decided, *, version: str, columns: Columns | None = None
@@ -173,9 +189,10 @@ class Session:
         """Save a tree without confirming it; the cells ``decided`` are certain, others are parsed again."""
         if self.is_reviewed[index]:
             raise UsageError("this sentence is reviewed; confirm its corrections")
-        self._check_links(index, columns or {})
-        judged = self._judged(index, tree, columns or {}, decided)
-        self._keep(index, tree, decided, version, columns or {}, judged)
+        cells, checked = self._cells(index, columns or {})
+        self._check_links(index, cells)
+        judged = self._judged(index, tree, cells["upos"], decided)
+        self._keep(index, tree, decided, version, cells, judged, checked=checked)
 
     def tag(self, index: int, word: int, form: str, tag: str) -> None:
         """Save the tag of a word in the context of a draft; StaleError if another word is there now."""
@@ -186,24 +203,36 @@ class Session:
         cells, shown = correction.decided_cells(sentence), self.belief(index)
         upos = (*shown.upos[: word - 1], tag, *shown.upos[word:])
         cells["upos"] = (*cells["upos"][: word - 1], True, *cells["upos"][word:])
-        self._keep(index, shown.tree, cells, self.draft.version(index), {"upos": upos}, None)
+        columns, _ = self._cells(index, {"upos": upos})
+        self._keep(index, shown.tree, cells, self.draft.version(index), columns, None)
 
     def _keep(
-        self, at: int, tree: Tree, decided: Decided, version: str, columns: Columns, judged: Judgement | None
+        self,
+        at: int,
+        tree: Tree,
+        decided: Decided,
+        version: str,
+        columns: Columns,
+        judged: Judgement | None,
+        *,
+        checked: Sequence[str] = (),
     ) -> None:
         shown = self.belief(at)
-        self.draft.confirm(at, tree, version=version, columns=columns, decided=decided, judged=judged)
+        how: dict[str, Any] = {"decided": decided, "checked": checked, "judged": judged}
+        self.draft.confirm(at, tree, version=version, columns=columns, **how)
         arcs = zip(shown.chances, shown.tree.heads, tree.heads, strict=True)
         chances = tuple(chance if old == new else None for chance, old, new in arcs)
-        upos = tuple(columns.get("upos", shown.upos))
-        self.proposed[self.draft.version(at)] = Belief(tree, chances, upos)
+        own = replace(belief_of(self.draft.sentences[at]), chances=chances)
+        self.proposed[self.draft.version(at)] = own
 
-    def _judged(self, index: int, tree: Tree, columns: Columns, decided: Decided | None) -> Judgement | None:
+    def _judged(
+        self, index: int, tree: Tree, upos: Sequence[str], decided: Decided | None
+    ) -> Judgement | None:
         """Count the words of the draft that were right; each counts once, when a cell is first decided."""
         if self.is_reviewed[index]:
             return None
         shown = self.belief(index)
-        rows = zip(_rows(shown), _rows(Belief(tree, (), columns.get("upos", shown.upos))), strict=False)
+        rows = zip(_rows(shown), _rows(replace(shown, tree=tree, upos=upos)), strict=False)
         differing = [sum(a != b for a, b in zip(one, other, strict=True)) for one, other in rows]
         before = map(any, zip(*correction.decided_cells(self.draft.sentences[index]).values(), strict=True))
         now = [True] * len(shown.upos) if decided is None else map(any, zip(*decided.values(), strict=False))
@@ -319,6 +348,10 @@ class Session:
                 self.translations[place] = pair
             if other is not None and other.forms == words:
                 self.others[place] = other
+
+
+def _differs(cells: Sequence[str] | None, others: Sequence[str]) -> bool:
+    return cells is not None and tuple(cells) != tuple(others)
 
 
 def _rows(belief: Belief) -> Iterable[tuple[str, int, str]]:

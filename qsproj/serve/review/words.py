@@ -1,19 +1,23 @@
 """Manual tagging of words suggested by a bootstrap; decisions are written to a lexicon file."""
 
+import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.characters import lower_form, plain_form
-from qsproj.corpus.files import open_output, open_text
+from qsproj.corpus.files import open_output, open_text, reporting_failure
 from qsproj.corpus.language.lexicon import QuestionRow, question_in, read_lexicon
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, UsageError, check_name
 from qsproj.serve.review.search import in_context
 from qsproj.serve.review.session import Session
 
+HISTORY = ".history"  # end of the name of the file of times
 _MOST_TAGS = 2
 _CONTEXTS, _AROUND = 30, 8  # lines of a concordance, and words on each side
 
@@ -35,7 +39,8 @@ class WordList:
     """Suggested words (``--suggest-words``), and the lexicon file for decisions. Mutable; final.
 
     Each decision is saved immediately, as ``word TAB tags`` or as the line of a question with one tag; other
-    lines of the lexicon are unchanged. ``concordance``: lines of a bitext by word.
+    lines of the lexicon are unchanged. Times and passed words are kept in a file beside the lexicon, which
+    ends in HISTORY. ``concordance``: lines of a bitext by word.
     """
 
     suggestions: str
@@ -44,12 +49,20 @@ class WordList:
     words: Sequence[Word] = ()
     known: set[str] = field(default_factory=set)  # words of this list and of earlier ones
     passed: set[str] = field(default_factory=set)  # words and questions above a decided word
+    times: list[float] = field(default_factory=list)  # of decisions and answers, Unix time
     questions: Mapping[str, QuestionRow] = field(default_factory=dict)
     decided: dict[str, tuple[str, ...]] = field(default_factory=dict)
     answers: dict[str, QuestionRow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.load()
+        history = Path(f"{self.lexicon}{HISTORY}")
+        if self.decided.keys() | self.answers.keys() and history.exists():
+            for line in history.read_text("utf-8").splitlines():
+                with suppress(ValueError, KeyError, TypeError):  # a line half written
+                    entry = json.loads(line)
+                    self.times.append(float(entry["when"]))
+                    self.passed |= {str(name) for name in entry["passed"]}
 
     def load(self) -> None:
         self.words, self.questions = read_suggestions(self.suggestions)
@@ -109,8 +122,8 @@ class WordList:
             raise UsageError(f"found the word {form[:40]!r}, expected one of {self.suggestions}")
         _check(tags, most=_MOST_TAGS)
         place = next((one.place for one in self.words if one.form == form), 0)
-        self.passed |= {one.form for one in self.words if one.place < place}
-        self.passed |= {one.name for one in self.questions.values() if one.place < place}
+        above = {one.form for one in self.words if one.place < place}
+        above |= {one.name for one in self.questions.values() if one.place < place}
         # The word leaves the question that settles it, if any.
         kept = [
             replace(one, words=tuple(word for word in one.words if word != form)).line()
@@ -119,7 +132,7 @@ class WordList:
             for line in self._lines()
             if plain_form(line.partition("\t")[0].strip()) != form
         ]
-        self._write([*kept, *([f"{form}\t{' '.join(tags)}"] if tags else [])])
+        self._write([*kept, *([f"{form}\t{' '.join(tags)}"] if tags else [])], passed=above)
 
     def answer(self, name: str, tags: Sequence[str], words: Iterable[str]) -> None:
         """Save the answer to a question, for some of its words; no tag: none. UsageError for unknown tags."""
@@ -151,7 +164,13 @@ class WordList:
         with open_text(self.lexicon) as lines:
             return [line.rstrip("\r\n").lstrip("\ufeff") for line in lines]
 
-    def _write(self, lines: Sequence[str]) -> None:
+    def _write(self, lines: Sequence[str], passed: Iterable[str] = ()) -> None:
+        when, new = time.time(), sorted({*passed} - self.passed)
+        path = Path(f"{self.lexicon}{HISTORY}")
+        with reporting_failure(path, "written"), path.open("a", encoding="utf-8") as history:
+            history.write(f"{json.dumps({'when': round(when, 1), 'passed': new}, ensure_ascii=False)}\n")
+        self.times.append(when)
+        self.passed.update(new)
         if lines:
             with open_output(self.lexicon) as handle:
                 handle.writelines(f"{line}\n" for line in lines)
