@@ -18,6 +18,7 @@ from qsproj.features.hashing import hashes_of, stable_hash
 from qsproj.features.tagging import word_kind
 from qsproj.kernels.tagging.analyses import script_scores
 from qsproj.models.morphology.analyses import Analysis, feature_pairs
+from qsproj.models.morphology.lemma_rules import LONGEST_ACRONYM
 from qsproj.training.choices import shift_of
 
 AS_IT_IS, LOWER, TITLE, UPPER = "as", "lower", "title", "upper"
@@ -30,7 +31,6 @@ _CASINGS: dict[str, Callable[[str], str]] = {
 }
 SHARED = 1  # with fewer shared letters, form and lemma are listed whole, not as an inflection
 LONGEST_SUFFIX, LONGEST_PREFIX = 6, 3
-LONGEST_ACRONYM = 4  # in letters; longer words in capitals are lemmatised as if they had one
 # By casing: the longest suffix to remove, and the scripts by suffix.
 _BySuffix = dict[str, tuple[int, dict[str, list[int]]]]
 

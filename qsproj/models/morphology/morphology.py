@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import chain, compress
+from itertools import chain, compress, product
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from qsproj.models.morphology.analyses import (
     shared_features,
 )
 from qsproj.models.morphology.inherent import Inherent, inherent_features
+from qsproj.models.morphology.lemma_rules import PARTNERS, LemmaRules, lemma_rules
 from qsproj.models.morphology.lemmatizer import EditScript, Lemmatizer, Word
 from qsproj.models.packing import packed_weights, unpack_weights
 
@@ -169,15 +170,21 @@ class Morphology:
         return np.where(seen, (marginals * same).sum(axis=1), [float(cell == UNSPECIFIED) for cell in feats])
 
     def lemma(self, form: str, analysis: Analysis) -> str:
-        """Return the commonest lemma of form and analysis, else of form and UPOS, else the likeliest one."""
-        for known in (form, form.lower()):
-            entries = self.lexicon.get((known, analysis.upos), ())
+        """Return the commonest lemma of form and analysis, else of form and UPOS, else the likeliest one.
+
+        Unknown words with a known form of a partner of their UPOS have the lemma of that form.
+        """
+        tags = analysis.upos, *PARTNERS.get(analysis.upos, ())
+        for tag, known in product(tags, (form, form.lower())):
+            entries = self.lexicon.get((known, tag), ())
             same = [entry for entry in entries if self.table.analyses[entry[0]] == analysis]
             made = [entry for entry in same or entries if entry[1] != NO_SCRIPT]
             if made:
                 best = made[0] if len(made) == 1 else max(made, key=lambda one: self._fitness(one, analysis))
                 return self.scripts[best[1]].apply(known) or form
-        return self.lemmatizer.lemma(Word(form, analysis)) if self.lemmatizer is not None else UNSPECIFIED
+        if self.lemmatizer is None:
+            return UNSPECIFIED
+        return self._rules.improved(form, analysis.upos, self.lemmatizer.lemma(Word(form, analysis)))
 
     def _fitness(self, entry: tuple[int, int, int], analysis: Analysis) -> tuple[tuple[int, int], int]:
         return shared_features(analysis.feats, self.table.analyses[entry[0]].feats), entry[2]
@@ -239,14 +246,20 @@ class Morphology:
 
         return remembered(self._opposed, (form, number), found)
 
+    def _words(self) -> Iterator[tuple[str, Analysis, str]]:
+        """Yield the forms of the treebank with their analyses and lemmas."""
+        for (form, _), entries in self.lexicon.items():
+            for analysis, script, count in entries:
+                if script != NO_SCRIPT and count:
+                    yield form, self.table.analyses[analysis], self.scripts[script].apply(form) or form
+
+    @cached_property
+    def _rules(self) -> LemmaRules:
+        return lemma_rules((form, analysis.upos, lemma) for form, analysis, lemma in self._words())
+
     @cached_property
     def _inherent(self) -> Inherent:
-        rows = ((form, *entry) for (form, _), own in self.lexicon.items() for entry in own)
-        seen = (row for row in rows if row[2] != NO_SCRIPT and row[3])
-        return inherent_features(
-            (form, (self.scripts[script].apply(form) or form).lower(), self.table.analyses[analysis])
-            for form, analysis, script, _ in seen
-        )
+        return inherent_features((form, lemma.lower(), analysis) for form, analysis, lemma in self._words())
 
     @cached_property
     def _kinds(self) -> NDArray[np.int64]:
