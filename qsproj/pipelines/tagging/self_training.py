@@ -6,7 +6,7 @@ Source: Taeckstroem, Das, McDonald, Petrov and Nivre (2013) for the first; the o
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -30,7 +30,7 @@ from qsproj.models.tagging.tagger_training import (
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.function_words import WeighedVotes
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, normalised, sampled
-from qsproj.pipelines.tagging.options import FEW, TagProjectionOptions
+from qsproj.pipelines.tagging.options import FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
 from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected_shares, type_weights
 
@@ -64,6 +64,7 @@ class RawText:
 
     sentences: tuple[Words, ...]  # plain forms of each sentence; none is empty
     allowed: Mapping[str, Mask]  # bool[T] of each word: tags that script and lexicon allow
+    capitalised: frozenset[str] = frozenset()  # unknown words that may be adjectives of names
 
     @classmethod
     def of(
@@ -76,8 +77,12 @@ class RawText:
         most: int,
         rng: np.random.Generator,
         of_numbers: Iterable[str] = (),
+        names_beside: Collection[str] | None = None,
     ) -> "RawText":
-        """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``."""
+        """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``.
+
+        ``names_beside``: if adjectives of names are ADJ, the known words.
+        """
         words, _ = sampled(
             filter(len, sentences),
             lambda tokens: tuple(map(plain_form, chain.from_iterable(words_of_tokens(tokens, contractions)))),
@@ -86,7 +91,13 @@ class RawText:
         )
         rows = dict.fromkeys(form for forms in words for form in forms)
         allowed = allowed_tags(tuple(rows), tags, lexicon, of_numbers=of_numbers)
-        return cls(tuple(words), dict(zip(rows, allowed, strict=True)))
+        known = None if names_beside is None else set(map(lower_form, names_beside))
+        names = (
+            ()
+            if known is None
+            else (form for form in rows if form.istitle() and lower_form(form) not in known)
+        )
+        return cls(tuple(words), dict(zip(rows, allowed, strict=True)), frozenset(names))
 
     def frequent(self, share: float) -> list[str]:
         counts = Counter(lower_form(form) for forms in self.sentences for form in forms)
@@ -101,6 +112,7 @@ class RawText:
         return [self.sentences[number] for number in chosen.tolist()]
 
 
+ADJECTIVE = "ADJ"
 RAREST = 0.03  # lower bound of a tag's frequency where probabilities are divided by it
 
 
@@ -215,6 +227,10 @@ def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
     return replace(tagger, weights=weights, transitions=tagger.transitions / temperature)
 
 
+def _lowered(capitalised: Collection[str], form: str) -> str:
+    return form.lower() if form in capitalised else form
+
+
 def self_tagged(
     tagger: Tagger,
     raw: RawText,
@@ -229,6 +245,15 @@ def self_tagged(
         return []
     allowed = raw.sets_of(tuple(chain.from_iterable(sentences)))
     possible = np.where(allowed, np.float32(0.0), np.float32(-np.inf))
-    found = balanced(distribution_with(voter, tagger, sentences, possible), balance)
+    chances = distribution_with(voter, tagger, sentences, possible)
+    if raw.capitalised and ADJECTIVE in tagger.tags:
+        # Capitals show names; an ending that shows an adjective counts more.
+        lower = [(one[0], *map(partial(_lowered, raw.capitalised), one[1:])) for one in sentences]
+        as_lower = distribution_with(voter, tagger, lower, possible)
+        pairs = zip(chain(*sentences), chain(*lower), strict=True)
+        is_adjective = as_lower[:, tagger.tags.index(ADJECTIVE)] > HALF
+        moved = is_adjective & np.array([one != other for one, other in pairs])
+        chances[moved] = as_lower[moved]
+    found = balanced(chances, balance)
     evidence = np.split(found, np.cumsum([len(forms) for forms in sentences])[:-1])
     return [SetExample(forms, of, strength) for forms, of in zip(sentences, evidence, strict=True)]

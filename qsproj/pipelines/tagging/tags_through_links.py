@@ -26,7 +26,7 @@ from qsproj.errors import listed_first, pluralise
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger, TagWords
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words, type_dictionary
-from qsproj.pipelines.tagging.conventions import registered_auxiliaries
+from qsproj.pipelines.tagging.conventions import ADJECTIVES_IN_NAMES, registered_auxiliaries
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
@@ -220,7 +220,15 @@ def _gather(
     positions = function_words.Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
     text = positions.every.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
-    raw_text = RawText.of(raw, text.tags, lexicon.tags, few.contractions, most=options.sentences, rng=rng)
+    raw_text = RawText.of(
+        raw,
+        text.tags,
+        lexicon.tags,
+        few.contractions,
+        most=options.sentences,
+        rng=rng,
+        names_beside=text.vocabulary if language in ADJECTIVES_IN_NAMES else None,
+    )
     allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags)
     pronouns = registered_auxiliaries(language, pronouns=True).difference(map(lower_form, lexicon.tags))
     are_pronouns = np.isin(list(map(lower_form, text.vocabulary)), list(pronouns))

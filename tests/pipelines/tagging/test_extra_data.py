@@ -3,7 +3,7 @@
 import numpy as np
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
-from qsproj.models.tagging.tagger_training import FIGURES, SetExample, accuracy
+from qsproj.models.tagging.tagger_training import FIGURES, SetExample, accuracy, train_tagger
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.self_training import RawText, balanced, in_digits, self_tagged, share_unknown
@@ -198,3 +198,38 @@ def test_raw_text_that_lowers_agreement_with_links_is_not_learned_from(monkeypat
     found = iter([10, 12, 12])
     kept = projected(pairs, raw=RAW)
     assert "raw text learned from: 24% of its words are not in the bitext" in kept.report[0]
+
+
+def test_adjectives_of_names_are_read_as_in_lower_case():
+    """Of unknown capitalised words, only within a sentence, and only in languages that have them."""
+    words = ["severnaja", "juznaja", "novaja", "staraja"] * 8
+    treebank = [
+        sentence
+        for at, word in enumerate(words)
+        for sentence in (
+            Sentence.from_words(["vot", word, "reka", "."], upos=["PART", "ADJ", "NOUN", "PUNCT"]),
+            Sentence.from_words(["vot", f"Iv{'abcd'[at % 4]}n", "."], upos=["PART", "PROPN", "PUNCT"]),
+            Sentence.from_words(["vot", f"Mar{'abcd'[at % 4]}ja", "reka"], upos=["PART", "PROPN", "NOUN"]),
+        )
+    ]
+    tagger = train_tagger(treebank, rng=np.random.default_rng(1))
+    sentence = ("vot", "Zapadnaja", "reka")
+    raw = raw_text([sentence], tags=tagger.tags)
+    beside = RawText.of(
+        *([sentence, ["Zapadnaja", "Novaja"]], tagger.tags, {}, {}),
+        most=9,
+        rng=np.random.default_rng(1),
+        names_beside=["novaja", "vot"],
+    )
+    assert (raw.capitalised, beside.capitalised) == (frozenset(), {"Zapadnaja"})
+
+    def tags(raw, forms=sentence):
+        (example,) = self_tagged(tagger, raw, [forms], strength=1.0, balance=0.0)
+        return [tagger.tags[at] for at in example.log_evidence.argmax(axis=1)]
+
+    assert tags(raw) == ["PART", "PROPN", "NOUN"]
+    assert tags(beside) == ["PART", "ADJ", "NOUN"]
+    scores = np.where(beside.sets_of(sentence), tagger.emissions(("vot", "zapadnaja", "reka")), -np.inf)
+    lower = tagger.marginals(scores)[1]
+    (example,) = self_tagged(tagger, beside, [sentence], strength=1.0, balance=0.0)
+    np.testing.assert_allclose(np.exp(example.log_evidence[1]), lower / lower.max(), rtol=1e-4, atol=1e-9)
