@@ -206,10 +206,8 @@ def load_model(path: str | Path) -> AnyModel:
     return cast("AnyModel", storage.load_model(path))
 
 
-def evaluate(
-    gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuation: bool = True
-) -> AttachmentScores:
-    """Score trees and tags against gold, in percent.
+def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence]) -> AttachmentScores:
+    """Score trees and tags against gold, in percent; punctuation counts.
 
     The scores are ``uas``, ``las``, ``las_no_subtypes``, ``upos`` and more; NaN where no word is scored.
     Sides with different sentences are paired by ``sent_id``, and only common sentences scored, with a
@@ -220,8 +218,6 @@ def evaluate(
     ----------
     gold, system : iterable of Sentence
         Sentences of the same words. Words without a gold head are not scored; a missing system head is wrong.
-    punctuation : bool
-        Whether words with the gold UPOS PUNCT are scored, too.
 
     Examples
     --------
@@ -233,7 +229,7 @@ def evaluate(
     found = list[str]()
     with notices(found.append):
         scores = on_common_sentences(
-            lambda files: attachment_scores(files[0](), [files[1]()], punctuation=punctuation)[0],
+            lambda files: attachment_scores(files[0](), [files[1]()])[0],
             [partial(iter, side) for side in sides],
             ("gold", "system"),
         )
