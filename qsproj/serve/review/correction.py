@@ -242,12 +242,12 @@ def with_usual_features(
     changed = [at for at, tag in enumerate(tags) if tag != old_tags[at] and feats[at] != UNSPECIFIED]
     result = list(feats)
     if changed:
-        seen = Counter[str](), defaultdict[str, Counter[str]](Counter)
+        words, named = Counter[str](), defaultdict[str, Counter[str]](Counter)
         for tag, cell in chain.from_iterable(zip(one.upos, one.feats, strict=True) for one in others):
-            seen[0][tag] += 1
-            seen[1][tag].update(_names_in(cell))
+            words[tag] += 1
+            named[tag].update(_names_in(cell))
         for at in changed:
-            counts, least = seen[1][tags[at]], USUAL * seen[0][tags[at]]
+            counts, least = named[tags[at]], USUAL * words[tags[at]]
             pairs = zip(feats[at].split("|"), _names_in(feats[at]), strict=True)
             kept = [pair for pair, name in pairs if counts[name] > least]
             result[at] = "|".join(kept) or UNSPECIFIED
