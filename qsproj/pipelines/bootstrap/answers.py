@@ -38,11 +38,12 @@ from qsproj.models.tagging.tagger_training import (
     train_on_sets,
 )
 from qsproj.models.text.text_parser import Readings, TextParser
+from qsproj.pipelines.tagging.conventions import ORDINALS_IN_DIGITS
 from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.self_training import RawText, self_tagged, with_temperature
 from qsproj.pipelines.tagging.tags_through_links import tagger_of_links
-from qsproj.pipelines.tagging.type_dictionary import KNOWN, allowed_tags, is_number
+from qsproj.pipelines.tagging.type_dictionary import ADJECTIVE, KNOWN, allowed_tags, is_number
 from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
 
@@ -205,6 +206,9 @@ def learned_tagger(
     before, learned = (with_tags(one, set(), shown | listed) for one in (tagger, sharp))
     current = with_tags(sharp, shown, listed)
     contractions = {**tagger.contractions, **learn_contractions(known)}
+    of_numbers = {tag for one in known for form, tag in zip(one.forms, one.upos) if is_number(form)}
+    if tagger.language in ORDINALS_IN_DIGITS:
+        of_numbers.add(ADJECTIVE)
     text = RawText.of(
         raw,
         current.tags,
@@ -212,7 +216,7 @@ def learned_tagger(
         contractions,
         most=RAW_SENTENCES,
         rng=rng,
-        of_numbers={tag for one in known for form, tag in zip(one.forms, one.upos) if is_number(form)},
+        of_numbers=of_numbers,
     )
     if not known and not (lexicon and text.sentences):
         return tagger, {}

@@ -127,6 +127,8 @@ PARTICLES = frozenset({"da", "de", "sv"})
 ADJECTIVES_IN_NAMES = frozenset(
     {"be", "bg", "cs", "el", "hr", "hsb", "mk", "pl", "ru", "sk", "sl", "sr", "uk"}
 )
+# Languages that read years, and numbers with letters as *3-й*, as ordinals: ADJ in 95% of cases in both.
+ORDINALS_IN_DIGITS = frozenset({"ru", "uk"})
 _OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
 _COMPOUNDS, _MODIFIERS = (frozenset(one.name for one in of) for of in (COMPOUNDS, MODIFIERS))
 _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})

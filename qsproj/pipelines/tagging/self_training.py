@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,13 @@ from qsproj.pipelines.tagging.function_words import WeighedVotes
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, normalised, sampled
 from qsproj.pipelines.tagging.options import FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected_shares, type_weights
+from qsproj.pipelines.tagging.type_dictionary import (
+    ADJECTIVE,
+    allowed_tags,
+    corrected_shares,
+    is_ordinal,
+    type_weights,
+)
 
 
 def link_evidence(text: LinkedText, weights: Floats | Mask, sentences: Sequence[int]) -> LogEvidence:
@@ -78,10 +85,12 @@ class RawText:
         rng: np.random.Generator,
         of_numbers: Iterable[str] = (),
         names_beside: Collection[str] | None = None,
+        with_ordinals: bool = False,
     ) -> "RawText":
         """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``.
 
-        ``names_beside``: if adjectives of names are ADJ, the known words.
+        ``names_beside``: if adjectives of names are ADJ, the known words. ``with_ordinals``: see
+        :func:`~qsproj.pipelines.tagging.type_dictionary.allowed_by_script`.
         """
         words, _ = sampled(
             filter(len, sentences),
@@ -90,7 +99,8 @@ class RawText:
             rng=rng,
         )
         rows = dict.fromkeys(form for forms in words for form in forms)
-        allowed = allowed_tags(tuple(rows), tags, lexicon, of_numbers=of_numbers)
+        how: dict[str, Any] = {"of_numbers": of_numbers, "with_ordinals": with_ordinals}
+        allowed = allowed_tags(tuple(rows), tags, lexicon, **how)
         known = None if names_beside is None else set(map(lower_form, names_beside))
         names = (
             ()
@@ -112,7 +122,6 @@ class RawText:
         return [self.sentences[number] for number in chosen.tolist()]
 
 
-ADJECTIVE = "ADJ"
 RAREST = 0.03  # lower bound of a tag's frequency where probabilities are divided by it
 
 
@@ -126,6 +135,7 @@ class SelfTraining:
     extractor: FeatureExtractor
     rng: np.random.Generator
     options: TagProjectionOptions
+    with_ordinals: bool = False  # whether years are ADJ
 
     def weights(self, few: FewTagged) -> Floats:
         """Return the weights of the type dictionary, corrected by tagged sentences."""
@@ -151,7 +161,9 @@ class SelfTraining:
         for part in self.parts:
             forms = [text.sentences[number] for number in part]
             examples = list(map(SetExample, forms, text.parted(evidence_of(part), part)))
-            examples += in_digits(examples, text.tags, most=options.in_digits)
+            examples += in_digits(
+                examples, text.tags, most=options.in_digits, with_ordinals=self.with_ordinals
+            )
             examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
             tagger = train(examples, options=options.training, what=what)
             if few.sentences:
@@ -194,8 +206,13 @@ class SelfTraining:
         return tagger
 
 
-def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int) -> list[SetExample]:
-    """Return up to ``most`` sentences with their first sure number word in digits: a Testament has none."""
+def in_digits(
+    examples: Sequence[SetExample], tags: Sequence[str], *, most: int, with_ordinals: bool = False
+) -> list[SetExample]:
+    """Return up to ``most`` sentences with their first sure number word in digits: a Testament has none.
+
+    ``with_ordinals``: years are ADJ.
+    """
     found = list[SetExample]()
     for example in examples if NUMERAL in tags else ():
         # Links alone never make a tag negligible; type sets and a confident tagger do.
@@ -203,8 +220,12 @@ def in_digits(examples: Sequence[SetExample], tags: Sequence[str], *, most: int)
         numbers = np.flatnonzero(possible[:, tags.index(NUMERAL)] & (possible.sum(axis=1) == 1))
         if len(numbers) and len(found) < most:
             forms = list(example.forms)
-            forms[numbers[0]] = FIGURES[len(found) % len(FIGURES)]
-            found.append(replace(example, forms=tuple(forms)))
+            forms[numbers[0]] = figure = FIGURES[len(found) % len(FIGURES)]
+            evidence = example.log_evidence
+            if with_ordinals and is_ordinal(figure):
+                evidence = evidence.copy()
+                evidence[numbers[0]] = np.where(np.array(tags) == ADJECTIVE, 0.0, -np.inf)
+            found.append(replace(example, forms=tuple(forms), log_evidence=evidence))
     return found
 
 

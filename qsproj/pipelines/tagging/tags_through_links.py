@@ -26,7 +26,11 @@ from qsproj.errors import listed_first, pluralise
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger, TagWords
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words, type_dictionary
-from qsproj.pipelines.tagging.conventions import ADJECTIVES_IN_NAMES, registered_auxiliaries
+from qsproj.pipelines.tagging.conventions import (
+    ADJECTIVES_IN_NAMES,
+    ORDINALS_IN_DIGITS,
+    registered_auxiliaries,
+)
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
@@ -220,6 +224,7 @@ def _gather(
     positions = function_words.Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
     text = positions.every.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
+    ordinals = language in ORDINALS_IN_DIGITS
     raw_text = RawText.of(
         raw,
         text.tags,
@@ -228,8 +233,9 @@ def _gather(
         most=options.sentences,
         rng=rng,
         names_beside=text.vocabulary if language in ADJECTIVES_IN_NAMES else None,
+        with_ordinals=ordinals,
     )
-    allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags)
+    allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags, with_ordinals=ordinals)
     pronouns = registered_auxiliaries(language, pronouns=True).difference(map(lower_form, lexicon.tags))
     are_pronouns = np.isin(list(map(lower_form, text.vocabulary)), list(pronouns))
     allowed &= ~(are_pronouns[:, None] & np.isin(text.tags, ["AUX"]))
@@ -240,7 +246,15 @@ def _gather(
     extractor = extractor or type_dictionary.link_features(read, classes=options.classes)
     parts = split_sentences(chosen, rng=rng, options=options)
     learners = [
-        SelfTraining(reading, allowed=allowed, parts=parts, extractor=extractor, rng=rng, options=options)
+        SelfTraining(
+            reading,
+            allowed=allowed,
+            parts=parts,
+            extractor=extractor,
+            rng=rng,
+            options=options,
+            with_ordinals=ordinals,
+        )
         for reading in positions.readings(allowed, extractor.class_sets.get("lowerclass", {}), options)
     ]
     return _Given(

@@ -47,15 +47,21 @@ def allowed_tags(
     *,
     latin_is_foreign: bool | None = None,
     of_numbers: Iterable[str] = (),
+    with_ordinals: bool = False,
 ) -> Mask:
     """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence.
 
     ``latin_is_foreign``: whether words in Latin letters are; None: as :func:`has_foreign_latin` finds in the
-    vocabulary. ``of_numbers``: see :func:`allowed_by_script`.
+    vocabulary. ``of_numbers``, ``with_ordinals``: see :func:`allowed_by_script`.
     """
     if latin_is_foreign is None:
         latin_is_foreign = has_foreign_latin(vocabulary)
-    by_script = partial(allowed_by_script, latin_is_foreign=latin_is_foreign, of_numbers=of_numbers)
+    by_script = partial(
+        allowed_by_script,
+        latin_is_foreign=latin_is_foreign,
+        of_numbers=of_numbers,
+        with_ordinals=with_ordinals,
+    )
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
         found = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form)) or by_script(form, tags)
@@ -81,18 +87,35 @@ def is_number(form: str) -> bool:
     return form[-1].isdecimal() and all(unicodedata.category(c)[0] == "P" or c.isdecimal() for c in form)
 
 
+# Years, and numbers with an ending: 1945, 3-й, 80-х.
+_ORDINAL = re.compile(r"1\d{3}|20\d\d|\d+-?[^\W\d_]+")
+ADJECTIVE = "ADJ"
+
+
+def is_ordinal(form: str) -> bool:
+    return _ORDINAL.fullmatch(form) is not None
+
+
 def allowed_by_script(
-    form: str, tags: Sequence[str], *, latin_is_foreign: bool = False, of_numbers: Iterable[str] = ()
+    form: str,
+    tags: Sequence[str],
+    *,
+    latin_is_foreign: bool = False,
+    of_numbers: Iterable[str] = (),
+    with_ordinals: bool = False,
 ) -> frozenset[str]:
     """Return the tags of ``tags`` that the script allows a word; none if its rules exclude them all.
 
     Words made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
-    are NUM, or have one of the tags ``of_numbers``, as days and years in Russian are ADJ; in scripts with
-    capitals, lower-case words are not PROPN. Words in Latin letters are X where these are foreign.
+    are NUM, or have one of the tags ``of_numbers``, as days in Russian are ADJ; ``with_ordinals``, years and
+    numbers with endings are ADJ. In scripts with capitals, lower-case words are not PROPN. Words in Latin
+    letters are X where these are foreign.
     """
     categories = {unicodedata.category(character) for character in form}
     if all(category[0] in "PSZ" for category in categories):
         return frozenset({"PUNCT", "SYM"}).intersection(tags)
+    if with_ordinals and ADJECTIVE in tags and is_ordinal(form):
+        return frozenset({ADJECTIVE})
     if is_number(form):
         return frozenset({"NUM", *of_numbers}).intersection(tags)
     if latin_is_foreign and "X" in tags and commonest_script([form]) == LATIN and not _ROMAN.fullmatch(form):

@@ -58,6 +58,15 @@ def test_digits_are_numbers_though_the_bitext_has_none():
     assert tagger.tag_words(("40.000", "Hunde", "hören", "die", "Katze"))[0] == "NUM"
 
 
+def test_years_are_adjectives_in_russian():
+    pairs = [*made_pairs(100), *counting(60)]
+    for language, tag in (("ru", "ADJ"), ("de", "NUM")):
+        tagger = projected(pairs, language=language).tagger
+        assert "ADJ" in tagger.tags
+        assert tagger.tag_words(("1987", "Hunde", "hören", "die", "Katze"))[0] == tag
+        assert tagger.tag_words(("12", "Hunde", "hören", "die", "Katze"))[0] == "NUM"
+
+
 def raw_text(sentences, lexicon=None, tags=TAGS, most=100, seed=1):
     return RawText.of(
         sentences,

@@ -9,6 +9,7 @@ from qsproj.pipelines.tagging.type_dictionary import (
     allowed_by_script,
     allowed_tags,
     corrected_shares,
+    is_ordinal,
     type_shares,
     type_weights,
     with_seen_tags,
@@ -39,6 +40,20 @@ def test_scripts_settle_signs_numbers_and_capitals(form, expected):
     assert days == (expected | {"ADJ"} if expected == {"NUM"} else expected), (
         "1945 is an adjective in Russian"
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "is_one"),
+    [
+        *(("1945", True), ("2010", True), ("3-й", True), ("80-х", True), ("14го", True)),
+        *(("945", False), ("3000", False), ("1,5", False), ("17", False), ("3-", False), ("Ан-2", False)),
+    ],
+)
+def test_ordinals_in_digits_are_adjectives_where_a_language_has_them(form, is_one):
+    assert is_ordinal(form) == is_one
+    plain = allowed_by_script(form, TAGS)
+    assert allowed_by_script(form, TAGS, with_ordinals=True) == ({"ADJ"} if is_one else plain)
+    assert allowed_by_script(form, ("NUM", "X"), with_ordinals=True) == allowed_by_script(form, ("NUM", "X"))
 
 
 @pytest.mark.parametrize(
