@@ -10,11 +10,12 @@ expected to gain more, how many words of the last drafts were right, and when to
 DIR/annotate.LANGUAGE.conllu holds the sentences; Reviewed=Yes in MISC marks confirmed ones. You need not
 finish a sentence: Decided=UPOS,HEAD,DEPREL marks the cells that you corrected or read; the model also learns
 from these, and keeps them when it parses the sentence again. It learns from corrected links to a translation,
-too. --lexicon (default: DIR/annotate.LANGUAGE.lexicon.tsv) holds the tags of words, which replace those of
-the bootstrap's lexicon. Answers are kept when the command is stopped, except for corrections of the
-sentence that is open in the browser; the same command resumes. If another bootstrap in DIR offers other
-sentences, they take the place of those without an answer. DIR/annotate.LANGUAGE.model is the model of the
-page; -o is written when there is no such file, and after each training.
+too, and lemmas or features from sentences in which you change one ("# checked = LEMMA FEATS"). --lexicon
+(default: DIR/annotate.LANGUAGE.lexicon.tsv) holds the tags of words, which replace those of the bootstrap's
+lexicon. Answers are kept when the command is stopped, except for corrections of the sentence that is open in
+the browser; the same command resumes. If another bootstrap in DIR offers other sentences, they take the place
+of those without an answer. DIR/annotate.LANGUAGE.model is the model of the page; -o is written when there is
+no such file, and after each training.
 """
 
 import argparse
@@ -84,11 +85,11 @@ def run(options: argparse.Namespace) -> None:
         session.parts = learning.progress
         # Drafts are written in the order of bootstrap --suggest; each training makes a new one.
         session.rank(range(len(session.draft.sentences)))
-        if session.reviewed or words.decided or words.answers:
-            _, left = session.trees()
-            session.take(learning.drafts_of(session.draft.sentences, left), session.versions())
         batch, model = options.train_after, options.output
         loop = Loop(session=session, words=words, tokens=learning.words, batch=batch, model=model)
+        if any(loop.answers):
+            _, left = session.trees()
+            session.take(learning.drafts_of(session.draft.sentences, left), session.versions())
         inference = ComputePool(Inference(load_parser(learning.model)), processes=1)
         training = ComputePool(learning, processes=1)
         review = Review(session=session, training=training, inference=inference, words=words, loop=loop)

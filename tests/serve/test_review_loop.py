@@ -20,10 +20,19 @@ from qsproj.pipelines.bootstrap.suggestions import DraftScore
 from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence
-from qsproj.serve.review.correction import Tree, belief_of, certain, checked_columns, decided_cells, tree_of
+from qsproj.serve.review.correction import (
+    CHECKABLE,
+    Tree,
+    belief_of,
+    certain,
+    checked_columns,
+    decided_cells,
+    tree_of,
+)
 from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.loop import WORD_SECONDS, Loop, accuracy_of, in_words, wilson
-from qsproj.serve.review.retraining import Retrained
+from qsproj.serve.review.retraining import Retrained, retrained
+from qsproj.serve.review.search import correct_hits
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
 
@@ -141,17 +150,51 @@ def test_columns_that_a_person_changes_are_noted_as_checked(loop):
     assert not checked_columns(session.draft.sentences[1])
 
 
+def test_what_the_page_calls_checked_counts_and_not_what_a_model_changed_meanwhile(loop):
+    session, sentence = loop.session, loop.session.draft.sentences[0]
+    session.learns_parts = True
+    seen = {"lemmas": ["seen"] * len(sentence), "feats": ["_"] * len(sentence)}
+    session.take(Retrained({0: replace(belief_of(sentence), lemmas=sentence.forms)}, {}), session.versions())
+    version = session.draft.version
+    session.confirm(0, tree_of(sentence), version=version(0), columns=seen, checked=[])
+    saved = session.draft.sentences[0]
+    assert ({*saved.lemmas}, {*saved.feats}, checked_columns(saved)) == ({"seen"}, {"_"}, frozenset())
+    session.confirm(0, tree_of(saved), version=version(0), columns=seen, checked=["lemmas"])
+    assert checked_columns(session.draft.sentences[0]) == {"lemmas"}
+
+
+@pytest.mark.parametrize("reviewed", [False, True])
+def test_a_correction_of_many_lemmas_is_checked(loop, reviewed):
+    session, sentence = loop.session, loop.session.draft.sentences[0]
+    session.learns_parts = True
+    if reviewed:
+        confirm(session, 0)
+    correct_hits(session, [(0, 2, session.draft.version(0))], "lemma=bulk")
+    saved = session.draft.sentences[0]
+    assert (saved.lemmas[1], checked_columns(saved)) == ("bulk", {"lemmas"})
+    new = replace(sentence, lemmas=("model",) * len(sentence), feats=("Own=No",) * len(sentence))
+    beliefs = retrained({0: new}, session.draft.sentences, {}, model="m").beliefs
+    assert (beliefs[0].lemmas, set(beliefs[0].feats)) == (saved.lemmas, {"Own=No"})
+    # A parser that is tuned on a treebank changes neither.
+    beliefs = retrained({0: new}, session.draft.sentences, {}, model="m", kept=lambda _: CHECKABLE).beliefs
+    assert (beliefs[0].lemmas, beliefs[0].feats) == (saved.lemmas, saved.feats)
+
+
 def lemmas_of(session, index):
     return {"lemmas": ["other"] * len(session.draft.sentences[index])}
 
 
-def test_a_word_with_a_new_tag_loses_the_features_of_the_old_one(loop):
-    session = loop.session
-    for at, sentence in enumerate(session.draft.sentences):
-        of_tag = {"NOUN": "Case=Nom|Number=Sing", "VERB": "Number=Sing|Person=3"}
-        feats = tuple(of_tag.get(tag, "_") for tag in sentence.upos)
-        columns = {"feats": feats}
-        session.confirm(at, tree_of(sentence), version=session.draft.version(at), columns=columns)
+@pytest.mark.parametrize(("learns_parts", "enough"), [(True, 10), (True, 1000), (False, 10)])
+def test_a_word_with_a_new_tag_loses_the_features_of_the_old_one(tmp_path, monkeypatch, learns_parts, enough):
+    """Where a model learns features, and the tag has enough words to tell."""
+    monkeypatch.setattr("qsproj.serve.review.correction.ENOUGH", enough)
+    of_tag = {"NOUN": "Case=Nom|Number=Sing", "VERB": "Number=Sing|Person=3"}
+    treebank = (
+        replace(one, feats=tuple(of_tag.get(tag, "_") for tag in one.upos))
+        for one in list(read_conllu("corpora/de.conllu"))[:10]
+    )
+    write_conllu(treebank, tmp_path / "draft.conllu")
+    session = Session(draft=Draft(str(tmp_path / "draft.conllu")), learns_parts=learns_parts)
     at, word = next(
         (at, one.upos.index("VERB")) for at, one in enumerate(session.draft.sentences) if "VERB" in one.upos
     )
@@ -159,7 +202,8 @@ def test_a_word_with_a_new_tag_loses_the_features_of_the_old_one(loop):
     columns = {"upos": [*sentence.upos[:word], "NOUN", *sentence.upos[word + 1 :]]}
     session.confirm(at, tree_of(sentence), version=session.draft.version(at), columns=columns)
     saved = session.draft.sentences[at]
-    assert saved.feats == (*sentence.feats[:word], "Number=Sing", *sentence.feats[word + 1 :])
+    kept = "Number=Sing" if learns_parts and enough < 1000 else "Number=Sing|Person=3"
+    assert saved.feats == (*sentence.feats[:word], kept, *sentence.feats[word + 1 :])
     # Given features are kept.
     columns = {
         "upos": sentence.upos,
@@ -395,10 +439,13 @@ def test_advice_and_minutes_are_the_same_after_a_restart(loop):
     assert all(there[name] == before[name] for name in ("minutes", "next", "gain_of_words", "answered"))
     # Without decisions there is nothing to go on with; a line half written is no error.
     with Path(f"{words.lexicon}.history").open("a") as handle:
-        handle.write('{"when": 1')
+        handle.write('\n{"when": 1')
     assert WordList(suggestions=words.suggestions, lexicon=words.lexicon).passed == {"der"}
+    again.decide("der", ["DET"])
+    assert len(WordList(suggestions=words.suggestions, lexicon=words.lexicon).times) == 2
     Path(words.lexicon).unlink()
     assert not WordList(suggestions=words.suggestions, lexicon=words.lexicon).passed
+    assert not Path(f"{words.lexicon}.history").exists()
 
 
 def test_a_batch_of_answers_trains_by_itself_and_answers_come_meanwhile(serving, loop):

@@ -6,6 +6,7 @@ import pytest
 
 from qsproj.corpus.conllu import read_conllu
 from qsproj.errors import UsageError
+from qsproj.serve.review.correction import checked_columns, with_checked
 from qsproj.serve.review.tokens import Edit, edited
 
 CONTENT = (
@@ -50,6 +51,15 @@ FIRST = [
     "Ich geh zum Haus.", "1 Ich 2 2:nsubj", "2 geh 0 0:root", "2.1 x _ 2:dep", "3-4 zum _ _", "3 zu 5 5:case",
     "4 dem 5 5:det", "5 Haus 2 2:obl|2.1:x -", "6 . 2 2:punct",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("second", "joined"), [((), set()), (["lemmas"], {"lemmas"}), (["feats"], set())])
+def test_both_parts_of_a_checked_sentence_are_checked_and_of_two_what_both_are(pair, second, joined):
+    checked = [with_checked(pair[0], ["lemmas"]), with_checked(pair[1], second)]
+    parts = edited(checked[0], Edit("end sentence", 2), checked[1], name="draft")
+    assert [set(checked_columns(one)) for one in parts[:2]] == [{"lemmas"}] * 2
+    (found,) = edited(checked[0], Edit("join next"), checked[1], name="draft")
+    assert checked_columns(found) == joined
 
 
 def test_what_is_spelled_out_becomes_tokens(pair):

@@ -105,7 +105,7 @@ class RawText:
         names = (
             ()
             if known is None
-            else (form for form in rows if form.istitle() and lower_form(form) not in known)
+            else (form for form in rows if _is_capitalised(form) and lower_form(form) not in known)
         )
         return cls(tuple(words), dict(zip(rows, allowed, strict=True)), frozenset(names))
 
@@ -246,6 +246,10 @@ def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
     """Divide all potentials by a temperature: the same tags with flatter probabilities."""
     weights = (tagger.weights / temperature).astype(np.float32)
     return replace(tagger, weights=weights, transitions=tagger.transitions / temperature)
+
+
+def _is_capitalised(form: str) -> bool:
+    return form[:1].isupper() and form[1:].islower()
 
 
 def _lowered(capitalised: Collection[str], form: str) -> str:

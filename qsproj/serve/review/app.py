@@ -42,7 +42,7 @@ from qsproj.serve.requests import (
     with_access_log,
 )
 from qsproj.serve.review.content import overview, page, progress, report, shown_sentence
-from qsproj.serve.review.correction import Tree
+from qsproj.serve.review.correction import CHECKABLE, Tree
 from qsproj.serve.review.draft import FileChangedError, StaleError
 from qsproj.serve.review.inference import FixedCells, InferenceJob
 from qsproj.serve.review.loop import Loop
@@ -407,7 +407,10 @@ def _tree(given: Content) -> Tree:
 
 
 def _more(given: Content) -> Content:
-    return {"version": given["version"], "columns": given["columns"]}
+    checked = given.get("checked")
+    if checked is not None and not (isinstance(checked, list) and all(one in CHECKABLE for one in checked)):
+        raise RequestError(400, f"found other than a list of {' and '.join(CHECKABLE)} in checked")
+    return {"version": given["version"], "columns": given["columns"], "checked": checked}
 
 
 def _number(text: str, *, most: int) -> int:

@@ -108,8 +108,8 @@ CELLS = {
 # Columns that a parser learns only from reviewed sentences in which a person has changed one of their cells,
 # and their names in the comment CHECKED.
 CHECKABLE, CHECKED = {"lemmas": "LEMMA", "feats": "FEATS"}, "checked"
-# Least share of the words of a tag that have a feature, for a word that gets this tag to keep it.
-USUAL = 0.05
+# Least share of a tag's words with a feature, for a word with a new tag to keep it; least number of words.
+USUAL, ENOUGH = 0.05, 20
 _PROBABILITY_OF = {"upos": editing.TAG_PROBABILITY, "feats": editing.FEATURE_PROBABILITY}
 
 
@@ -238,17 +238,29 @@ def with_checked(sentence: Sentence, columns: Iterable[str]) -> Sentence:
 def with_usual_features(
     feats: Sequence[str], tags: Sequence[str], old_tags: Sequence[str], others: Iterable[Sentence]
 ) -> tuple[str, ...]:
-    """Return features without those that are rare in ``others`` with a word's tag, where it is a new one."""
+    """Return features without those that are rare in ``others`` with a word's tag, where it is a new one.
+
+    Of tags with fewer than ENOUGH words, no feature is rare.
+    """
     changed = [at for at, tag in enumerate(tags) if tag != old_tags[at] and feats[at] != UNSPECIFIED]
     result = list(feats)
     if changed:
+        wanted = {tags[at] for at in changed}
+        cells = Counter(
+            (tag, cell)
+            for one in others
+            for tag, cell in zip(one.upos, one.feats, strict=True)
+            if tag in wanted
+        )
         words, named = Counter[str](), defaultdict[str, Counter[str]](Counter)
-        for tag, cell in chain.from_iterable(zip(one.upos, one.feats, strict=True) for one in others):
-            words[tag] += 1
-            named[tag].update(_names_in(cell))
+        for (tag, cell), count in cells.items():
+            words[tag] += count
+            named[tag].update(dict.fromkeys(_names_in(cell), count))
         for at in changed:
             counts, least = named[tags[at]], USUAL * words[tags[at]]
             pairs = zip(feats[at].split("|"), _names_in(feats[at]), strict=True)
+            if words[tags[at]] < ENOUGH:
+                continue
             kept = [pair for pair, name in pairs if counts[name] > least]
             result[at] = "|".join(kept) or UNSPECIFIED
     return tuple(result)

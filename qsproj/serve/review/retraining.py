@@ -1,7 +1,7 @@
 """Learning from reviewed sentences in a separate process: fine-tuning, or more bootstrapping."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -131,16 +131,31 @@ def retrained(
     *,
     model: str,
     order: Sequence[int] = (),
+    kept: Callable[[Sentence], Collection[str]] = checked_columns,
 ) -> Retrained:
-    """Return the result of training, from new parses of some ``sentences``, by index."""
-    beliefs = {index: belief_of(_with_own_cells(one, sentences[index])) for index, one in parsed.items()}
+    """Return the result of training, from new parses of some ``sentences``, by index.
+
+    ``kept``: the columns of a sentence that the model does not change.
+    """
+    beliefs = _beliefs_of(parsed, sentences, kept)
     changed = sum(int((one.heads != sentences[index].heads).sum()) for index, one in parsed.items())
     return Retrained(beliefs, {**summary, "changed": changed, "model": model}, model, order)
 
 
-def _with_own_cells(parsed: Sentence, sentence: Sentence) -> Sentence:
-    """Return a parsed sentence with the columns that a person has checked in ``sentence``."""
-    return with_columns(parsed, **{name: getattr(sentence, name) for name in checked_columns(sentence)})
+def _beliefs_of(
+    parsed: Mapping[int, Sentence],
+    sentences: Sequence[Sentence],
+    kept: Callable[[Sentence], Collection[str]] = checked_columns,
+) -> dict[int, Belief]:
+    beliefs = {}
+    for index, new in parsed.items():
+        columns = {name: getattr(sentences[index], name) for name in kept(sentences[index])}
+        if "lemmas" in columns and kept is checked_columns:
+            # A word that was split has no lemma yet.
+            pairs = zip(columns["lemmas"], new.lemmas, strict=True)
+            columns["lemmas"] = tuple(found if own == UNSPECIFIED else own for own, found in pairs)
+        beliefs[index] = belief_of(with_columns(new, **columns))
+    return beliefs
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +190,8 @@ class Retraining:
             tree = given.pairs.get(index, sentences[index])
             parsed[index] = parsed_as_used(tuned, tree, retag=retag, confidence=True)
         self._done()
-        return retrained(parsed, sentences, summary, model=self.output)
+        # Of a treebank, lemmas and features are those of its annotators.
+        return retrained(parsed, sentences, summary, model=self.output, kept=lambda _: CHECKABLE)
 
     def _done(self) -> None:
         self.progress[0] += 1
@@ -296,7 +312,7 @@ class Relearning:
     def drafts_of(self, sentences: Sequence[Sentence], left: Sequence[int]) -> Retrained:
         """Return the drafts of the remaining sentences by the last trained model, for a new session."""
         parsed = _parsed_again(load_text_parser(self.model), sentences, left)
-        return replace(retrained(parsed, sentences, {}, model=self.output), summary={}, model=None)
+        return Retrained(_beliefs_of(parsed, sentences), {})
 
     def learned(self, annotated: Sequence[Sentence]) -> TextParser:
         if self._base is None:

@@ -122,8 +122,12 @@ def correct_hits(session: "Session", hits: Iterable[tuple[int, int, str]], chang
     places = []
     for at, own in words.items():
         old = session.shown(at)
-        new, decides = corrected(old, own, change), session.learns_parts and not correction.is_reviewed(old)
-        places.append((at, 1, [_with_decided(old, new) if decides else new]))
+        new = corrected(old, own, change)
+        if session.learns_parts:
+            changed = (one for one in correction.CHECKABLE if getattr(old, one) != getattr(new, one))
+            new = correction.with_checked(new, changed)
+            new = new if correction.is_reviewed(old) else _with_decided(old, new)
+        places.append((at, 1, [new]))
     draft.replace(places)
     return len(words)
 

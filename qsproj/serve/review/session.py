@@ -18,7 +18,14 @@ from qsproj.corpus.sentence import Sentence, SentencePair
 from qsproj.errors import QsprojError, UsageError, check_name
 from qsproj.pipelines.suggest import Candidate, rank
 from qsproj.serve.review import correction
-from qsproj.serve.review.correction import Belief, Decided, Tree, belief_of, with_usual_features
+from qsproj.serve.review.correction import (
+    CHECKABLE,
+    Belief,
+    Decided,
+    Tree,
+    belief_of,
+    with_usual_features,
+)
 from qsproj.serve.review.draft import Draft, Judgement, StaleError, version_of
 from qsproj.serve.review.retraining import Retrained
 from qsproj.serve.review.tokens import Edit, edited
@@ -155,10 +162,20 @@ class Session:
         return found
 
     def confirm(
-        self, index: int, tree: Tree, *, version: str, sure: bool = True, columns: Columns | None = None
+        self,
+        index: int,
+        tree: Tree,
+        *,
+        version: str,
+        sure: bool = True,
+        columns: Columns | None = None,
+        checked: Iterable[str] | None = None,
     ) -> None:
-        """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an unusual one unless ``sure``."""
-        cells, checked = self._cells(index, columns or {})
+        """Confirm a tree as :meth:`Draft.confirm`; DoubtError for an unusual one unless ``sure``.
+
+        ``checked``: the columns of CHECKABLE that a person changed; None: those that are not as displayed.
+        """
+        cells, checked = self._cells(index, columns or {}, checked)
         if not sure and (doubt := correction.doubt_about(tree, cells["upos"], self.draft.sentences)):
             correction.check_tree(tree, len(self.draft.sentences[index]))
             raise DoubtError(doubt)
@@ -167,29 +184,46 @@ class Session:
         self.draft.confirm(index, tree, version=version, columns=cells, checked=checked, judged=judged)
         self.is_reviewed[index] = True
 
-    def _cells(self, index: int, columns: Columns) -> tuple[dict[str, Sequence[str]], list[str]]:
-        """Return tags and changed columns, given ones before displayed ones, and those checked by hand.
+    def _cells(
+        self, index: int, columns: Columns, checked: Iterable[str] | None = None
+    ) -> tuple[dict[str, Sequence[str]], list[str]]:
+        """Return the columns to save, given ones before displayed ones, and those checked by hand.
 
-        Words with a new tag lose features that it rarely has, unless features are given.
+        Where a model learns them, words of a draft with a new tag lose features that it rarely has.
         """
         shown, own = self.belief(index), self.draft.sentences[index]
-        checked = [one for one in correction.CHECKABLE if _differs(columns.get(one), getattr(shown, one))]
         cells: dict[str, Sequence[str]] = {"upos": shown.upos, **columns}
-        feats = shown.feats
-        if len(cells["upos"]) == len(feats):
-            feats = with_usual_features(feats, cells["upos"], shown.upos, self.draft.sentences)
-        for name, own_cells in (("lemmas", shown.lemmas), ("feats", feats)):
-            if name not in checked and _differs(own_cells, getattr(own, name)):
-                cells[name] = own_cells
-        return cells, checked if self.learns_parts else []
+        if not self.learns_parts:
+            return cells, []
+        if checked is None:
+            checked = [one for one in CHECKABLE if _differs(columns.get(one), getattr(shown, one))]
+        names = set(checked)
+        for name in CHECKABLE:
+            if name not in columns and _differs(getattr(shown, name), getattr(own, name)):
+                cells[name] = getattr(shown, name)
+        feats = cells.get("feats", own.feats)
+        if (
+            "feats" not in names
+            and not self.is_reviewed[index]
+            and len(cells["upos"]) == len(feats) == len(own)
+        ):
+            cells["feats"] = with_usual_features(feats, cells["upos"], shown.upos, self.draft.sentences)
+        return cells, [one for one in CHECKABLE if one in names]
 
     def keep(
-        self, index: int, tree: Tree, decided: Decided, *, version: str, columns: Columns | None = None
+        self,
+        index: int,
+        tree: Tree,
+        decided: Decided,
+        *,
+        version: str,
+        columns: Columns | None = None,
+        checked: Iterable[str] | None = None,
     ) -> None:
         """Save a tree without confirming it; the cells ``decided`` are certain, others are parsed again."""
         if self.is_reviewed[index]:
             raise UsageError("this sentence is reviewed; confirm its corrections")
-        cells, checked = self._cells(index, columns or {})
+        cells, checked = self._cells(index, columns or {}, checked)
         self._check_links(index, cells)
         judged = self._judged(index, tree, cells["upos"], decided)
         self._keep(index, tree, decided, version, cells, judged, checked=checked)

@@ -10,12 +10,13 @@ from qsproj.corpus.editing import column_values, layout_of, order_of
 from qsproj.corpus.formats import read_sentences
 from qsproj.corpus.sentence import Layout, Sentence
 from qsproj.errors import DataError, UsageError, unknown_name
-from qsproj.serve.review.correction import is_text
+from qsproj.serve.review.correction import CHECKED, is_text
 from qsproj.serve.review.draft import NamedBytes
 
 NO_SPACE = "SpaceAfter=No"
 _TEXT, _NAME = re.compile(r"#\s*text\s*="), re.compile(r"#\s*sent_id\s*=")
 _NEW_PARAGRAPH = re.compile(r"#\s*newpar\b")
+_CHECKED = re.compile(rf"#\s*{CHECKED}\s*=")
 # Other texts of a sentence: translations, transliterations.
 _OTHER_TEXT = re.compile(r"#\s*(text_\w+|translit)\s*=\s*(.*)")
 _DEPENDENCY = re.compile(r"(\d+(?:\.\d+)?)(:.*)")
@@ -281,7 +282,7 @@ def _split_sentence(tokens: Tokens, word: int) -> list[Tokens]:
     whole = _whole_tokens(tokens, words[:word])
     if sum(len(token.words) for token in whole) != word:
         raise UsageError(f"found word {word} inside of a multiword token, expected the last one of it")
-    kept = (one for one in tokens.comments if _TEXT.match(one) or _NAME.match(one))
+    kept = (one for one in tokens.comments if any(kind.match(one) for kind in (_TEXT, _NAME, _CHECKED)))
     comments = [f"{one}-2" if _NAME.match(one) else one for one in kept]
     rest = tokens.tokens[len(whole) :]
     parts = [replace(tokens, tokens=whole), replace(tokens, comments=comments, tokens=rest, empty=[])]
@@ -320,9 +321,10 @@ def _joined_comments(comments: Sequence[str], second: Tokens) -> list[str]:
             row = second.tokens[0].row or second.tokens[0].words[0].row
             items = [one for one in row[MISC].split("|") if one not in (UNSPECIFIED, "NewPar=Yes")]
             row[MISC] = "|".join(["NewPar=Yes", *items])
-        elif line not in found and not _TEXT.match(line) and not _NAME.match(line):
+        elif line not in found and not any(kind.match(line) for kind in (_TEXT, _NAME, _CHECKED)):
             found.append(line)
-    return found
+    # Checked are columns that were checked in both.
+    return [one for one in found if not _CHECKED.match(one) or one in second.comments]
 
 
 _CHANGES: dict[str, Callable[[Tokens, Edit], None]] = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS
 from qsproj.corpus.characters import lower_form, plain_form
-from qsproj.corpus.files import open_output, open_text, reporting_failure
+from qsproj.corpus.files import open_output, open_text
 from qsproj.corpus.language.lexicon import QuestionRow, question_in, read_lexicon
 from qsproj.corpus.sentence import SentencePair
 from qsproj.errors import DataError, UsageError, check_name
@@ -57,12 +57,14 @@ class WordList:
     def __post_init__(self) -> None:
         self.load()
         history = Path(f"{self.lexicon}{HISTORY}")
-        if self.decided.keys() | self.answers.keys() and history.exists():
-            for line in history.read_text("utf-8").splitlines():
+        with suppress(OSError):  # estimates are rougher without it
+            if not (self.decided or self.answers):
+                history.unlink(missing_ok=True)
+            for line in history.read_bytes().splitlines():
                 with suppress(ValueError, KeyError, TypeError):  # a line half written
                     entry = json.loads(line)
                     self.times.append(float(entry["when"]))
-                    self.passed |= {str(name) for name in entry["passed"]}
+                    self.passed |= set(map(str, entry["passed"]))
 
     def load(self) -> None:
         self.words, self.questions = read_suggestions(self.suggestions)
@@ -132,7 +134,9 @@ class WordList:
             for line in self._lines()
             if plain_form(line.partition("\t")[0].strip()) != form
         ]
-        self._write([*kept, *([f"{form}\t{' '.join(tags)}"] if tags else [])], passed=above)
+        self._write([*kept, *([f"{form}\t{' '.join(tags)}"] if tags else [])])
+        if tags:
+            self._note(above)
 
     def answer(self, name: str, tags: Sequence[str], words: Iterable[str]) -> None:
         """Save the answer to a question, for some of its words; no tag: none. UsageError for unknown tags."""
@@ -147,6 +151,8 @@ class WordList:
         kept = [line for line in self._lines() if not ((one := question_in(line)) and one.name == name)]
         own = replace(asked, tags=tuple(tags), words=tuple(word for word in asked.words if word in chosen))
         self._write([*kept, *([own.line()] if tags else [])])
+        if tags:
+            self._note()
 
     def contexts(self, session: Session, form: str) -> dict[str, Any]:
         wanted, found = lower_form(form), list[Context]()
@@ -164,19 +170,23 @@ class WordList:
         with open_text(self.lexicon) as lines:
             return [line.rstrip("\r\n").lstrip("\ufeff") for line in lines]
 
-    def _write(self, lines: Sequence[str], passed: Iterable[str] = ()) -> None:
-        when, new = time.time(), sorted({*passed} - self.passed)
-        path = Path(f"{self.lexicon}{HISTORY}")
-        with reporting_failure(path, "written"), path.open("a", encoding="utf-8") as history:
-            history.write(f"{json.dumps({'when': round(when, 1), 'passed': new}, ensure_ascii=False)}\n")
-        self.times.append(when)
-        self.passed.update(new)
+    def _write(self, lines: Sequence[str]) -> None:
         if lines:
             with open_output(self.lexicon) as handle:
                 handle.writelines(f"{line}\n" for line in lines)
         else:
             Path(self.lexicon).unlink(missing_ok=True)  # an empty lexicon is invalid
         self._read_decisions()
+
+    def _note(self, passed: Iterable[str] = ()) -> None:
+        """Note the time of an answer, and words and questions that were passed over."""
+        when, new = time.time(), sorted({*passed} - self.passed)
+        self.times.append(when)
+        self.passed.update(new)
+        entry = json.dumps({"when": round(when, 1), "passed": new})
+        # It begins with a line end, since the last line may be half written.
+        with suppress(OSError), Path(f"{self.lexicon}{HISTORY}").open("ab") as history:
+            history.write(f"\n{entry}".encode())
 
 
 def _check(tags: Sequence[str], *, most: int) -> None:

@@ -11,9 +11,10 @@ from qsproj.models.morphology.morphology_training import train_morphology
 
 WORDS = [
     *(("könnte", "AUX", "können"), ("hätte", "VERB", "haben"), ("kannst", "AUX", "können")),
-    *(("dieser", "DET", "dieser"), ("jenem", "PRON", "jener"), ("п'яти", "NUM", "п’ять")),
-    *(("об'єкт", "NOUN", "об’єкт"), ("Сім'я", "NOUN", "сім’я"), ("NATO", "PROPN", "NATO")),
-    *(("IBM", "PROPN", "IBM"), ("DER", "DET", "der")),
+    *(("dieser", "DET", "dieser"), ("deren", "DET", "der"), ("jenem", "PRON", "jener")),
+    *(("п'яти", "NUM", "п’ять"), ("NATO", "PROPN", "NATO"), ("IBM", "PROPN", "IBM"), ("DER", "DET", "der")),
+    *((f"{one}'{other}", "NOUN", f"{one}’{other}") for one, other in ("аб", "вг", "де", "жз", "ик")),
+    ("лм'н", "NOUN", "лм`н"),
 ]
 
 
@@ -41,11 +42,23 @@ def test_lemmas_of_unknown_words_are_improved(form, upos, predicted, better):
 
 
 def test_rules_need_evidence():
-    rules = lemma_rules([*WORDS, ("UNO", "PROPN", "uno"), ("IS", "AUX", "be"), *[("a'b", "X", "a'b")] * 3])
+    rules = lemma_rules([*WORDS, ("UNO", "PROPN", "uno"), ("IS", "PROPN", "is"), ("a'b", "X", "a'b")])
     assert rules.improved("IBM", "PROPN", "ibm") == "ibm"
     assert rules.improved("м'яса", "NOUN", "м'ясо") == "м'ясо"
     assert lemma_rules([]).improved("м'яса", "NOUN", "м'ясо") == "м'ясо"
     assert lemma_rules([]).improved("was", "AUX", "wa") == "was"
+    assert lemma_rules(WORDS).improved("STOP", "VERB", "stop") == "stop"
+    # Vowel signs are letters of an ending, not punctuation.
+    hindi = [(f"{one}े", "NOUN", f"{one}ा") for one in ("लड़क", "कपड़", "घोड़", "बेट", "कमर", "रास्त")]
+    assert lemma_rules(hindi).improved("मेज़", "NOUN", "मेज़") == "मेज़"
+
+
+def test_words_without_inflection_are_their_own_lemmas():
+    """In Chinese, every word shares its first character with others."""
+    words = [("可以", "AUX", "可以"), ("可能", "AUX", "可能"), ("應該", "AUX", "應該")]
+    assert lemma_rules(words).improved("可", "AUX", "可") == "可"
+    assert lemma_rules(words).improved("可", "AUX", "其") == "可以"
+    assert lemma_rules([*words, ("是", "AUX", "為")]).improved("可", "AUX", "可") == "可以"
 
 
 def test_a_form_known_with_a_partner_of_its_tag_has_that_lemma():

@@ -3,7 +3,7 @@ import { Refusal, ask } from "./api.js";
 import { drawArcs, markArc } from "./arcs.js";
 import { $, button, cell, element } from "./dom.js";
 import {
-  COLUMNS, INFERRED, attached, before, celled, direction, fixed, fixedHeads, inferred, linked, missing, question, refusal, rooted, same, turned,
+  CHECKABLE, COLUMNS, INFERRED, attached, before, celled, direction, fixed, fixedHeads, inferred, linked, missing, question, refusal, rooted, same, turned,
 } from "./tree.js";
 
 const UNSURE = 0.75, LEAST = 0.005;
@@ -111,13 +111,14 @@ export class Editor {
     });
   }
 
-  /** Return the tree as a request, with the other columns that are changed. */
+  /** Return the tree as a request, with the columns that a model changes meanwhile, and others that are changed here. */
   #correction() {
     const { version, first } = this.open_, { heads, relations } = this.tree;
+    const isChanged = (column) => this.tree[column].some((cell, at) => cell !== first[column][at]);
     const columns = Object.fromEntries(COLUMNS.slice(2)
-      .filter((column) => column === "upos" || this.tree[column].some((cell, at) => cell !== first[column][at]))
+      .filter((column) => ["upos", ...CHECKABLE].includes(column) || isChanged(column))
       .map((column) => [column, this.tree[column]]));
-    return { version, heads, relations, columns };
+    return { version, heads, relations, columns, checked: CHECKABLE.filter(isChanged) };
   }
 
   /**

@@ -106,6 +106,9 @@ export function same(one, other) {
   return COLUMNS.every((column) => equal(one[column], other[column]));
 }
 
+// Columns that a model learns from sentences in which one of their cells is changed.
+export const CHECKABLE = ["lemmas", "feats"];
+
 // The editable columns.
 export const COLUMNS = ["heads", "relations", "upos", "xpos", "lemmas", "feats", "deps", "misc"];
 
