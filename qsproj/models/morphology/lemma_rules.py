@@ -11,7 +11,8 @@ from qsproj.corpus.characters import lower_letters
 PARTNERS = {"AUX": ("VERB",), "VERB": ("AUX",), "DET": ("PRON",), "PRON": ("DET",)}
 # Forms of these tags are irregular: unknown ones get the lemma of the most similar known form, not a new one.
 IRREGULAR = frozenset({"AUX", "DET", "PRON"})
-LEAST_ALIKE = 0.6  # least similarity of that form: Dice coefficient of the common beginning
+# Least length of the common beginning, in letters, and its least Dice coefficient.
+LEAST_COMMON, LEAST_ALIKE = 2, 0.6
 # Least share of forms that are their own lemma for a tag without inflection, as in Chinese.
 UNINFLECTED = 0.9
 LONGEST_ACRONYM = 4  # in letters; longer words in capitals are lemmatised as if they had one
@@ -43,8 +44,9 @@ class LemmaRules(NamedTuple):
     def _most_similar(self, form: str, upos: str) -> str:
         best, found = LEAST_ALIKE, form
         for other, lemma in self.forms.get((upos, form[:1]), {}).items():
-            alike = 2 * _common_beginning(form, other) / (len(form) + len(other))
-            if alike > best:
+            common = _common_beginning(form, other)
+            alike = 2 * common / (len(form) + len(other))
+            if common >= LEAST_COMMON and alike > best:
                 best, found = alike, lemma
         return found
 

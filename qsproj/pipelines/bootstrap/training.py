@@ -253,7 +253,7 @@ def tagger_inputs(
     return TaggerInputs(corpora, list(read_all(tagged)), lexicon_of(lexicon, lemmatizer, language), options)
 
 
-@stage("learned", version=16)
+@stage("learned", version=17)
 def learn_annotated(
     paths: Sequence[Path],
     *,

@@ -55,10 +55,11 @@ def test_rules_need_evidence():
 
 def test_words_without_inflection_are_their_own_lemmas():
     """In Chinese, every word shares its first character with others."""
-    words = [("可以", "AUX", "可以"), ("可能", "AUX", "可能"), ("應該", "AUX", "應該")]
-    assert lemma_rules(words).improved("可", "AUX", "可") == "可"
-    assert lemma_rules(words).improved("可", "AUX", "其") == "可以"
-    assert lemma_rules([*words, ("是", "AUX", "為")]).improved("可", "AUX", "可") == "可以"
+    words = [("可以", "AUX", "可以"), ("可能", "AUX", "可能"), ("應該要", "AUX", "應該要")]
+    assert lemma_rules(words).improved("可有", "AUX", "可其") == "可有"
+    assert lemma_rules(words).improved("應該", "AUX", "應該") == "應該"
+    assert lemma_rules(words).improved("應該", "AUX", "應") == "應該要"
+    assert lemma_rules([*words, ("是", "AUX", "為")]).improved("應該", "AUX", "應該") == "應該要"
 
 
 def test_a_form_known_with_a_partner_of_its_tag_has_that_lemma():
