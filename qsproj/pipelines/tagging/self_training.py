@@ -101,13 +101,11 @@ class RawText:
         rows = dict.fromkeys(form for forms in words for form in forms)
         how: dict[str, Any] = {"of_numbers": of_numbers, "with_ordinals": with_ordinals}
         allowed = allowed_tags(tuple(rows), tags, lexicon, **how)
-        known = None if names_beside is None else set(map(lower_form, names_beside))
-        names = (
-            ()
-            if known is None
-            else (form for form in rows if _is_capitalised(form) and lower_form(form) not in known)
-        )
-        return cls(tuple(words), dict(zip(rows, allowed, strict=True)), frozenset(names))
+        names = frozenset[str]()
+        if names_beside is not None:
+            known = set(map(lower_form, names_beside))
+            names = frozenset(one for one in rows if _is_capitalised(one) and lower_form(one) not in known)
+        return cls(tuple(words), dict(zip(rows, allowed, strict=True)), names)
 
     def frequent(self, share: float) -> list[str]:
         counts = Counter(lower_form(form) for forms in self.sentences for form in forms)
