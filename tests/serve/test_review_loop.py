@@ -21,7 +21,6 @@ from qsproj.serve.requests import Limits
 from qsproj.serve.review.app import Review, review_app
 from qsproj.serve.review.content import shown_sentence
 from qsproj.serve.review.correction import (
-    CHECKABLE,
     Tree,
     belief_of,
     certain,
@@ -31,7 +30,7 @@ from qsproj.serve.review.correction import (
 )
 from qsproj.serve.review.draft import Draft, StaleError
 from qsproj.serve.review.loop import WORD_SECONDS, Loop, accuracy_of, in_words, wilson
-from qsproj.serve.review.retraining import Retrained, retrained
+from qsproj.serve.review.retraining import Retrained, retrained, with_checked_cells, with_own_cells
 from qsproj.serve.review.search import correct_hits
 from qsproj.serve.review.session import Session
 from qsproj.serve.review.words import WordList
@@ -173,10 +172,10 @@ def test_a_correction_of_many_lemmas_is_checked(loop, reviewed):
     saved = session.draft.sentences[0]
     assert (saved.lemmas[1], checked_columns(saved)) == ("bulk", {"lemmas"})
     new = replace(sentence, lemmas=("model",) * len(sentence), feats=("Own=No",) * len(sentence))
-    beliefs = retrained({0: new}, session.draft.sentences, {}, model="m").beliefs
+    beliefs = retrained({0: new}, session.draft.sentences, {}, model="m", merged=with_checked_cells).beliefs
     assert (beliefs[0].lemmas, set(beliefs[0].feats)) == (saved.lemmas, {"Own=No"})
     # A parser that is tuned on a treebank changes neither.
-    beliefs = retrained({0: new}, session.draft.sentences, {}, model="m", kept=lambda _: CHECKABLE).beliefs
+    beliefs = retrained({0: new}, session.draft.sentences, {}, model="m", merged=with_own_cells).beliefs
     assert (beliefs[0].lemmas, beliefs[0].feats) == (saved.lemmas, saved.feats)
 
 

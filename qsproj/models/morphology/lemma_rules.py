@@ -22,7 +22,7 @@ LEAST_REPLACED, MOST_KEPT = 5, 0.1
 
 
 class LemmaRules(NamedTuple):
-    """What a treebank shows of its lemmas."""
+    """Regularities of the lemmas of a treebank."""
 
     forms: dict[
         tuple[str, str], dict[str, str]

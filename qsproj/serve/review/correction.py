@@ -145,7 +145,7 @@ def with_cells(sentence: Sentence, columns: Mapping[str, Sequence[str]]) -> Sent
         if name == "feats":
             for word in changed:
                 cell = given[word - 1]
-                features = [one.partition("=")[0] for one in cell.split("|")]
+                features = _names_in(cell)
                 if len({*features}) < len(features):
                     expected = "each feature once, with commas between its values: Case=Acc,Nom"
                     raise UsageError(f"found {cell!r} in FEATS of word {word}, expected {expected}")
@@ -243,31 +243,29 @@ def with_usual_features(
     Of tags with fewer than ENOUGH words, no feature is rare.
     """
     changed = [at for at, tag in enumerate(tags) if tag != old_tags[at] and feats[at] != UNSPECIFIED]
+    if not changed:
+        return tuple(feats)
+    wanted = {tags[at] for at in changed}
+    rows = chain.from_iterable(zip(one.upos, one.feats, strict=True) for one in others)
+    words, named = Counter[str](), defaultdict[str, Counter[str]](Counter)
+    for (tag, cell), count in Counter(row for row in rows if row[0] in wanted).items():
+        words[tag] += count
+        named[tag].update(dict.fromkeys(_names_in(cell), count))
     result = list(feats)
-    if changed:
-        wanted = {tags[at] for at in changed}
-        cells = Counter(
-            (tag, cell)
-            for one in others
-            for tag, cell in zip(one.upos, one.feats, strict=True)
-            if tag in wanted
-        )
-        words, named = Counter[str](), defaultdict[str, Counter[str]](Counter)
-        for (tag, cell), count in cells.items():
-            words[tag] += count
-            named[tag].update(dict.fromkeys(_names_in(cell), count))
-        for at in changed:
-            counts, least = named[tags[at]], USUAL * words[tags[at]]
+    for at in changed:
+        counts, total = named[tags[at]], words[tags[at]]
+        if total >= ENOUGH:
             pairs = zip(feats[at].split("|"), _names_in(feats[at]), strict=True)
-            if words[tags[at]] < ENOUGH:
-                continue
-            kept = [pair for pair, name in pairs if counts[name] > least]
+            kept = [pair for pair, name in pairs if counts[name] > USUAL * total]
             result[at] = "|".join(kept) or UNSPECIFIED
     return tuple(result)
 
 
 def _names_in(cell: str) -> list[str]:
     return [] if cell == UNSPECIFIED else [one.partition("=")[0] for one in cell.split("|")]
+
+
+BELIEVED = ("upos", *CHECKABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,11 +280,11 @@ class Belief:
 
     @property
     def columns(self) -> dict[str, Sequence[str]]:
-        return {name: getattr(self, name) for name in ("upos", *CHECKABLE)}
+        return {name: getattr(self, name) for name in BELIEVED}
 
 
 def belief_of(sentence: Sentence) -> Belief:
-    columns = {name: getattr(sentence, name) for name in ("upos", *CHECKABLE)}
+    columns = {name: getattr(sentence, name) for name in BELIEVED}
     return Belief(tree_of(sentence), chances(sentence, editing.ARC_PROBABILITY), **columns)
 
 

@@ -78,17 +78,17 @@ class Loop:
         return sentences / self.batch + words / WORDS_A_BATCH >= 1.0
 
     def minutes(self) -> float:
-        spent = self._passed()
+        spent = self._scores()
         settled = {word for one in self.words.answers.values() for word in one.words}
         listed = len(self.words.decided.keys() - settled) + len(self.words.answers)
         return (spent[-1].minutes if spent else 0.0) + listed * WORD_SECONDS / 60.0
 
-    def _passed(self) -> list[DraftScore]:
-        return _passed(self.session.draft.history.judged(), sorted(self.words.times))
+    def _scores(self) -> list[DraftScore]:
+        return _scores_of(self.session.draft.history.judged(), sorted(self.words.times))
 
     def standing(self) -> dict[str, Any]:
         """Return answers, accuracy of the last drafts, expectations and advice, as JSON."""
-        passed = self._passed()
+        passed = self._scores()
         worth = gain_per_minute(self.words.open_wrong(), WORD_SECONDS, tokens=self.tokens, passed=passed)
         gain, doubt = AHEAD * worth.sentences, AHEAD * _Z * worth.deviation
         answers = self.answers
@@ -109,7 +109,7 @@ class Loop:
         return found | {"text": in_words(found, names_model=is_known)}
 
 
-def _passed(judged: Sequence[tuple[str, Judgement]], answered: Sequence[float]) -> list[DraftScore]:
+def _scores_of(judged: Sequence[tuple[str, Judgement]], answered: Sequence[float]) -> list[DraftScore]:
     """Return the scores of corrected drafts in order, with the minutes spent on sentences so far.
 
     ``answered``: times of answers in the list of words, in order, which take their own share of a pause.

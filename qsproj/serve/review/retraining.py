@@ -1,7 +1,7 @@
 """Learning from reviewed sentences in a separate process: fine-tuning, or more bootstrapping."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -131,31 +131,29 @@ def retrained(
     *,
     model: str,
     order: Sequence[int] = (),
-    kept: Callable[[Sentence], Collection[str]] = checked_columns,
+    merged: Callable[[Sentence, Sentence], Sentence],
 ) -> Retrained:
     """Return the result of training, from new parses of some ``sentences``, by index.
 
-    ``kept``: the columns of a sentence that the model does not change.
+    ``merged``: returns a new parse with those lemmas and features of the sentence that the model keeps.
     """
-    beliefs = _beliefs_of(parsed, sentences, kept)
+    beliefs = {index: belief_of(merged(one, sentences[index])) for index, one in parsed.items()}
     changed = sum(int((one.heads != sentences[index].heads).sum()) for index, one in parsed.items())
     return Retrained(beliefs, {**summary, "changed": changed, "model": model}, model, order)
 
 
-def _beliefs_of(
-    parsed: Mapping[int, Sentence],
-    sentences: Sequence[Sentence],
-    kept: Callable[[Sentence], Collection[str]] = checked_columns,
-) -> dict[int, Belief]:
-    beliefs = {}
-    for index, new in parsed.items():
-        columns = {name: getattr(sentences[index], name) for name in kept(sentences[index])}
-        if "lemmas" in columns and kept is checked_columns:
-            # A word that was split has no lemma yet.
-            pairs = zip(columns["lemmas"], new.lemmas, strict=True)
-            columns["lemmas"] = tuple(found if own == UNSPECIFIED else own for own, found in pairs)
-        beliefs[index] = belief_of(with_columns(new, **columns))
-    return beliefs
+def with_own_cells(parsed: Sentence, sentence: Sentence) -> Sentence:
+    """Return a parse with the lemmas and features of the sentence, as of a treebank."""
+    return with_columns(parsed, lemmas=sentence.lemmas, feats=sentence.feats)
+
+
+def with_checked_cells(parsed: Sentence, sentence: Sentence) -> Sentence:
+    """Return a parse with the columns that a person has checked; a word that was split has no lemma yet."""
+    columns = {name: getattr(sentence, name) for name in checked_columns(sentence)}
+    if "lemmas" in columns:
+        pairs = zip(sentence.lemmas, parsed.lemmas, strict=True)
+        columns["lemmas"] = tuple(found if own == UNSPECIFIED else own for own, found in pairs)
+    return with_columns(parsed, **columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +188,7 @@ class Retraining:
             tree = given.pairs.get(index, sentences[index])
             parsed[index] = parsed_as_used(tuned, tree, retag=retag, confidence=True)
         self._done()
-        # Of a treebank, lemmas and features are those of its annotators.
-        return retrained(parsed, sentences, summary, model=self.output, kept=lambda _: CHECKABLE)
+        return retrained(parsed, sentences, summary, model=self.output, merged=with_own_cells)
 
     def _done(self) -> None:
         self.progress[0] += 1
@@ -300,19 +297,22 @@ class Relearning:
         annotated = [*(sentences[index] for index in given.reviewed), *partly.values(), *linked]
         learned = self.learned(annotated)
         self.progress[0] = 1
-        parsed = _parsed_again(learned, sentences, given.left)
+        parsed = _parsed_again(learned, sentences, given.left, partly)
         places = {id(sentence): index for index, sentence in parsed.items()}
         most = max(len(parsed), 1)
         ranked = suggested_sentences(list(parsed.values()), learned.tagger, annotated, count=most)
         order = [places[id(sentence)] for sentence in ranked]
         self.progress[0] = 2
         summary = {"reviewed": len(given.reviewed), "left": len(given.left)}
-        return retrained(parsed, sentences, summary, model=self.output, order=order)
+        how: dict[str, Any] = {"order": order, "merged": with_checked_cells}
+        return retrained(parsed, sentences, summary, model=self.output, **how)
 
     def drafts_of(self, sentences: Sequence[Sentence], left: Sequence[int]) -> Retrained:
         """Return the drafts of the remaining sentences by the last trained model, for a new session."""
-        parsed = _parsed_again(load_text_parser(self.model), sentences, left)
-        return Retrained(_beliefs_of(parsed, sentences), {})
+        shown = track(left, "parsing drafts", unit="sentence")
+        parsed = _parsed_again(load_text_parser(self.model), sentences, shown, _partly_known(sentences, left))
+        merged = {index: with_checked_cells(one, sentences[index]) for index, one in parsed.items()}
+        return Retrained({index: belief_of(one) for index, one in merged.items()}, {})
 
     def learned(self, annotated: Sequence[Sentence]) -> TextParser:
         if self._base is None:
@@ -358,11 +358,11 @@ def _partly_known(sentences: Sequence[Sentence], left: Iterable[int]) -> dict[in
 
 
 def _parsed_again(
-    model: TextParser, sentences: Sequence[Sentence], left: Iterable[int]
+    model: TextParser, sentences: Sequence[Sentence], left: Iterable[int], partly: Mapping[int, Sentence]
 ) -> dict[int, Sentence]:
-    """Return drafts of sentences, by index; decided cells are kept."""
-    parser, partly, parsed = model.retagging(), _partly_known(sentences, left), dict[int, Sentence]()
-    for index in track(left, "parsing drafts", unit="sentence"):
+    """Return drafts of sentences, by index; ``partly``: those with decided cells, which are kept."""
+    parser, parsed = model.retagging(), dict[int, Sentence]()
+    for index in left:
         if index not in partly:
             parsed[index] = parser.parse(sentences[index], confidence=True)
             continue

@@ -252,12 +252,12 @@ class Session:
         checked: Sequence[str] = (),
     ) -> None:
         shown = self.belief(at)
-        how: dict[str, Any] = {"decided": decided, "checked": checked, "judged": judged}
-        self.draft.confirm(at, tree, version=version, columns=columns, **how)
+        self.draft.confirm(
+            at, tree, version=version, columns=columns, decided=decided, checked=checked, judged=judged
+        )
         arcs = zip(shown.chances, shown.tree.heads, tree.heads, strict=True)
         chances = tuple(chance if old == new else None for chance, old, new in arcs)
-        own = replace(belief_of(self.draft.sentences[at]), chances=chances)
-        self.proposed[self.draft.version(at)] = own
+        self.proposed[self.draft.version(at)] = replace(belief_of(self.draft.sentences[at]), chances=chances)
 
     def _judged(
         self, index: int, tree: Tree, upos: Sequence[str], decided: Decided | None
