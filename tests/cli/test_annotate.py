@@ -382,12 +382,16 @@ def test_the_page_trains_and_goes_on_after_a_restart(work, tmp_path):
     command = [sys.executable, "-m", "qsproj", "annotate", "--work", folder, "-o", model, "--port", "0"]
     command = [*map(str, command), "--train-after", "2"]
 
+    log = tmp_path / "log"
+
     def start():
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
-        for line in process.stderr:
-            if found := re.search(r"open (http://\S+)/\?token=(\S+)", line):
-                return process, Client(found[1]), {"X-Qsproj-Token": found[2]}
-        raise AssertionError("the page did not start")
+        # A file: a pipe that nobody reads is full after some hundred lines of the log, and the server waits.
+        with log.open("w") as errors:
+            process = subprocess.Popen(command, stderr=errors, env=os.environ)
+        opened = re.compile(r"open (http://\S+)/\?token=(\S+)")
+        found = until(lambda: opened.search(log.read_text()) or process.poll() is not None, seconds=120)
+        assert found is not True, log.read_text()
+        return process, Client(found[1]), {"X-Qsproj-Token": found[2]}
 
     process, client, headers = start()
     try:
@@ -408,11 +412,12 @@ def test_the_page_trains_and_goes_on_after_a_restart(work, tmp_path):
         trained = model.read_bytes()
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
     assert sum(map(is_reviewed, Draft(str(folder / "annotate.de.conllu")).sentences)) == 2
     process, client, headers = start()
     process.terminate()
-    said = process.communicate(timeout=60)[1].splitlines()
+    process.wait(60)
+    said = log.read_text().splitlines()
     assert "qsproj annotate: stopped" in said
     assert not any(line.startswith("qsproj serve") for line in said)
     assert model.read_bytes() == trained
