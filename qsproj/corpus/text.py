@@ -46,7 +46,8 @@ _APOSTROPHES = frozenset("'’‘ʼʻ´′ꞌ＇")
 _AT_THE_END = frozenset("'’ʼ")
 _OPENING = re.compile(r"(?<![\w`])['’‘‚`](?=\w)")
 # Languages whose rules split clitics at an apostrophe; in Catalan those before a word.
-_CLITIC_LANGUAGES = frozenset({"en", "fr", "it"})
+_ELISION_LANGUAGES = frozenset({"fr", "it"})
+_CLITIC_LANGUAGES = _ELISION_LANGUAGES | {"en"}
 _CLITICS = {"ca": frozenset("dlmnst")}
 # Armenian marks, and the tsek between Tibetan syllables, also within a word.
 _IN_WORDS = f"{MARKS_ON_WORDS}\u0f0b\u0f0c"
@@ -54,6 +55,8 @@ _DOTS = frozenset("·‧")  # Catalan col·legi; Hebrew abbreviations and modifi
 _GERSHAYIM, _GERESH = frozenset('"״”“'), "׳"
 _HEBREW = re.compile("[א-ת]")
 _HEBREW_QUOTED = re.compile(r"""[א-ת]{2,}[^"״”“]*(?<!\s)["״”“](?![א-ת])""")
+# The years of a decade, one token in treebanks, unless a mark after it may close a quotation.
+_DECADE = re.compile(r"(?<=[\s(])['’]\d\ds?(?![\w%'’]|[.,:]\d)(?![^'’]*['’](?!\w))")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # white space and control characters
 _SUSPECT = re.compile(r"[^\x00-\x7f\w\s]|['`\"ʼʻꞌ]")
 _TYPED_QUOTES = re.compile("`+|''+")  # quotation marks as TeX and typewriters have them
@@ -133,11 +136,20 @@ _ZERO_WIDTH_SPACE = "\u200b"  # separates words in Thai, Lao, Khmer and Burmese
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
 
 
+# Italian abbreviations that the lists of sacremoses lack: those of words, and those of numbers (*art. 5*).
+_ABBREVIATIONS = {"it": "arch avv ca cfr geom ing mons prof rag sig sigg".split()}  # noqa: SIM905
+_BEFORE_NUMBERS = {"it": "art artt cap fig n nn p pag pagg tab vol".split()}  # noqa: SIM905
+
+
 @lru_cache(maxsize=8)
-def _moses(language: str) -> "MosesTokenizer":
+def moses(language: str) -> "MosesTokenizer":
+    """Return the tokeniser of a language, with its abbreviations."""
     from sacremoses import MosesTokenizer
 
     moses = MosesTokenizer(language)
+    numeric = _BEFORE_NUMBERS.get(language, [])
+    moses.NONBREAKING_PREFIXES = [*moses.NONBREAKING_PREFIXES, *_ABBREVIATIONS.get(language, []), *numeric]
+    moses.NUMERIC_ONLY_PREFIXES = [*moses.NUMERIC_ONLY_PREFIXES, *numeric]
     letters = frozenset(moses.IsAlpha)
     # Its own methods build the sets anew for each word with a full stop, in a millisecond.
     setattr(moses, "islower", frozenset(moses.IsLower).issuperset)  # noqa: B010 - mypy: a method
@@ -153,8 +165,10 @@ def tokenize(line: str, language: str) -> list[str]:
     As in treebanks, English has ``do`` + ``n't``, French ``dit`` + ``-il`` and *aujourd'hui*.
     """
     text = readable(normalise(line, language))[0]
-    cut = partial(_moses(language).tokenize, escape=False)
-    plain = text.isascii() and language == "en" and _TYPED_QUOTES.search(text) is None
+    cut = partial(moses(language).tokenize, escape=False)
+    plain = (
+        text.isascii() and language == "en" and not _TYPED_QUOTES.search(text) and not _DECADE.search(text)
+    )
     if plain or _SUSPECT.search(text) is None:
         words = cut_around(text, cut)
     else:
@@ -210,6 +224,10 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
                 shown[begin] = _LETTER
         elif text[begin] not in _APOSTROPHES:
             continue
+        elif _DECADE.match(text, begin):
+            shown[begin] = _LETTER
+        elif language in _ELISION_LANGUAGES and before.isalpha() and text[done : done + 1].isdecimal():
+            shown[begin] = f"{_LETTER} "  # rules know *l'anno*, but not *l'11*
         elif language in _CLITIC_LANGUAGES and (language == "en" or text[done : done + 1].isalnum()):
             shown[begin] = "'" if text[begin] in _AT_THE_END else text[begin]
         elif before.isalnum() and _goes_on(text, begin, opening):

@@ -35,6 +35,9 @@ CASES = {
         s.forms[w - 1][0] in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" and s.forms[w - 1].endswith("en")
     ),
     "deprel=nsubj:*": lambda s, w: s.deprels[w - 1].split(":")[0] == "nsubj",
+    "deprel=nsubj|nsubj:*|obj": lambda s, w: s.deprels[w - 1].split(":")[0] in ("nsubj", "obj"),
+    "xpos=": lambda s, w: s.xpos[w - 1] == "_",
+    "feats.PronType!=Dem": lambda s, w: "Dem" not in (s[w].feats.get("PronType") or "").split(","),
     "misc.SpaceAfter=No": lambda s, w: "SpaceAfter=No" in s.layout.lines[s.layout.word_lines[w - 1]],
     "feats.Case=Nom": lambda s, w: "Case=Nom" in s.feats[w - 1].split("|"),
 }

@@ -164,9 +164,9 @@ def _test(text: str) -> Test:
             raise UsageError(f"found {values!r}, expected a regular expression: {error}") from None
         holds: Callable[[str], bool] = lambda cell: found(cell) is not None  # noqa: E731
     else:
-        exact = {one for one in values.split("|") if not one.endswith(":*")}
-        subtyped = {one.removesuffix(":*") for one in values.split("|")} - exact
-        holds = lambda cell: cell in exact or (bool(subtyped) and cell.partition(":")[0] in subtyped)  # noqa: E731
+        # Without a step, an empty cell; with one, no such word.
+        wanted = f"{values}|{UNSPECIFIED}" if not steps and "" in values.split("|") else values
+        holds = _is_one_of(wanted.split("|"), of_feature=name is not None)
 
     def value(sentence: Sentence, word: int) -> str:
         if name is None:
@@ -180,6 +180,19 @@ def _test(text: str) -> Test:
         return any(holds(value(sentence, place)) for place in places or [0]) != negated
 
     return test
+
+
+def _is_one_of(values: Sequence[str], *, of_feature: bool) -> Callable[[str], bool]:
+    """Return a test of cells for these values, and for relations with any subtype (nsubj:*)."""
+    exact = {one for one in values if not one.endswith(":*")}
+    subtyped = {one.removesuffix(":*") for one in values if one.endswith(":*")}
+
+    def holds(cell: str) -> bool:
+        # PronType=Int,Rel has two values.
+        parts = (cell, *cell.split(",")) if of_feature else (cell,)
+        return not exact.isdisjoint(parts) or (bool(subtyped) and cell.partition(":")[0] in subtyped)
+
+    return holds
 
 
 def _has_no_tag(column: str, operator: str, values: str) -> bool:

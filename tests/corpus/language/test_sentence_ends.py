@@ -27,6 +27,7 @@ from tests.timing import assert_linear
         ("de", ["Am 3. Mai kam Dr. Müller.", "Das Haus, z. B. das Dach, ist alt.", "Gut."]),
         ("cs", ["Přišel 3. Května.", "Bylo jich 300.", "Dobře."]),
         ("es", ["¿Vienes?", "¡Sí!", "El Sr. Gil viene."]),
+        ("it", ["Il sig. Neri cita l'art. 500 qui.", "Costa ca. 20 euro.", "Vedi pag.", "Poi vai."]),
         ("zh", ["他来了。", "你呢？", "好！"]),
         ("hi", ["वह आया।", "वह गया।"]),
         ("ar", ["هل جاء؟", "نعم."]),
