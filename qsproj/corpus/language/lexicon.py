@@ -203,6 +203,8 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
             expected = f"a part of speech among them: {' '.join(PARTS_OF_SPEECH)}"
             remedy = "name it, or leave the line out"
             raise DataError(name, number, f"the features {features!r}", expected, remedy)
+        if upos == PARTS_OF_SPEECH["N"] and lemma.islower():
+            upos = upos[:1]  # no name
         if form not in NO_FORM and len(form.split()) == 1:
             first = lemmas.setdefault((form, features), lemma)
             if first != lemma:
@@ -227,6 +229,8 @@ def _universal(features: str) -> tuple[tuple[str, ...], str]:
     feats: dict[str, str] = {}
     for pair in filter(_FEATURE.fullmatch, pairs):
         feats.setdefault(pair.partition("=")[0], pair)
+    if "Mood" in feats:  # only finite verbs have one
+        feats.setdefault("VerbForm", "VerbForm=Fin")
     return upos, "|".join(feats[attribute] for attribute in sorted(feats, key=str.lower)) or UNSPECIFIED
 
 

@@ -30,7 +30,15 @@ from qsproj.models.morphology.analyses import (
     features_of,
     shared_features,
 )
-from qsproj.models.morphology.lemmatizer import LOWER, WHOLE, EditScript, Lemmatizer, Word, edit_script
+from qsproj.models.morphology.lemmatizer import (
+    AS_IT_IS,
+    LOWER,
+    WHOLE,
+    EditScript,
+    Lemmatizer,
+    Word,
+    edit_script,
+)
 from qsproj.training.choices import Choice, ChoiceTrainer
 from qsproj.training.loop import Steps, learn
 from qsproj.training.optimiser import RowAdaGrad
@@ -45,8 +53,10 @@ FAINTEST, FAINT = 0.1, 0.06
 FAINT_OF_SCRIPTS = 0.02
 FORMS_OF_A_SCRIPT = 2  # a script of fewer forms is an exception, only in the lexicon
 MOST_ENTRIES = 50_000  # entries of the lexicon, drawn at random, that train the choice of scripts
-# Without known lemmas of a tag, signs are their own lemmas, uninflected words in lower case; others none.
-UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "PART", "SCONJ"})
+# Without known lemmas of a tag, signs and names are their own lemmas, uninflected words in lower case; others
+# have none.
+UNINFLECTED = frozenset({"ADP", "CCONJ", "INTJ", "NUM", "PART", "SCONJ"})
+NAMES = frozenset({"PROPN"})
 # Sentences without features where at least this many words should have some were not annotated.
 EXPECTED_FEATURES = 3.0
 
@@ -244,7 +254,7 @@ def _train_lemmatizer(
     allowed = {upos: tuple(script for _, script in own) for upos, own in of_tags}
     listed_tags = set(allowed) if listed else {word.analysis.upos for word, _ in words}
     unlisted = {
-        upos: EditScript(LOWER) if upos in UNINFLECTED else EditScript(WHOLE, suffix=UNSPECIFIED)
+        upos: _script_of_unlisted(upos)
         for upos in sorted({one.upos for one in morphology.table.analyses} - listed_tags - SIGNS)
     }
     scripts = (*morphology.scripts, *dict.fromkeys(unlisted.values()))
@@ -255,6 +265,12 @@ def _train_lemmatizer(
     what = "learning lemmas"
     weights, _ = learn(trainer, choices, epochs=SCRIPT_EPOCHS, rng=rng, patience=None, description=what)
     return replace(start, weights=weights, _found={})
+
+
+def _script_of_unlisted(upos: str) -> EditScript:
+    if upos in NAMES or upos in UNINFLECTED:
+        return EditScript(AS_IT_IS if upos in NAMES else LOWER)
+    return EditScript(WHOLE, suffix=UNSPECIFIED)
 
 
 def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[Choice]:

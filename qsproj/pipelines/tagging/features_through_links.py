@@ -210,6 +210,9 @@ def _cell(names: Sequence[str], values: Sequence[str]) -> str:
     return feature_cell({name: value for name, value in pairs if value not in (NONE, UNKNOWN)})
 
 
+OF_FINITE = frozenset({"Mood", "Person"})  # attributes of finite verbs
+
+
 def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[Inflection]) -> list[Sentence]:
     """Restrict the features of listed words to the values of a lexicon.
 
@@ -233,8 +236,11 @@ def with_listed_features(sentences: Sequence[Sentence], inflections: Sequence[In
         projected, of_word = dict(feature_pairs(cell)), readings.get((tag, lower_form(form)), [{}])
         shared = [len(projected.items() & one.items()) for one in of_word]
         best = [one for one, count in zip(of_word, shared, strict=True) if count == max(shared)]
-        kept = {name: projected[name] for name in projected.keys() - set().union(*best)}
-        return feature_cell(kept | dict(set.intersection(*(set(one.items()) for one in best))))
+        common = dict(set.intersection(*(set(one.items()) for one in best)))
+        replaced = set().union(*best)
+        if common.get("VerbForm", "Fin") != "Fin":
+            replaced |= OF_FINITE
+        return feature_cell({name: projected[name] for name in projected.keys() - replaced} | common)
 
     return [with_columns(one, feats=list(map(listed, one.upos, one.forms, one.feats))) for one in sentences]
 

@@ -38,18 +38,20 @@ Haus\t-\tN;ESS;PL
 ir\tiba\tV;PST;IPFV;LGSPEC1;3;SG
 der\tden\tDET;Case=Acc
 fast\tfaster\tADJ;CMPR
+hus\thusen\tN;PL
 """
 
 
 def test_lines_of_unimorph_tell_lemmas():
     verb = ("VERB", "AUX")
     assert list(read(UNIMORPH).inflections) == [
-        ("ging", "gehen", verb, "Mood=Ind|Number=Sing|Person=3|Tense=Past"),
+        ("ging", "gehen", verb, "Mood=Ind|Number=Sing|Person=3|Tense=Past|VerbForm=Fin"),
         ("gegangen", "gehen", verb, "Tense=Past|VerbForm=Part"),
         ("Häuser", "Haus", ("NOUN", "PROPN"), "Case=Nom|Number=Plur"),
         ("iba", "ir", verb, "Number=Sing|Person=3"),
         ("den", "der", ("DET", "PRON"), "Case=Acc"),
         ("faster", "fast", ("ADJ",), "Degree=Cmp"),
+        ("husen", "hus", ("NOUN",), "Number=Plur"),
     ]
     assert not read(UNIMORPH).tags
 

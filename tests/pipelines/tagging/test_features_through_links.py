@@ -339,3 +339,11 @@ def test_a_lexicon_limits_what_links_tell(linked, cell):
     one = with_columns(Sentence.from_words(["Hunde", "hunde"], upos=["NOUN", "ADJ"]), feats=[linked] * 2)
     (made,) = with_listed_features([one], listed)
     assert made.feats == (cell, linked)
+
+
+def test_a_listed_participle_has_no_mood():
+    listed = [Inflection("stato", "essere", ("VERB",), "Number=Sing|VerbForm=Part")]
+    cells = ["Mood=Ind|Number=Plur|Person=3|VerbForm=Fin", "Mood=Ind|VerbForm=Fin"]
+    one = with_columns(Sentence.from_words(["stato", "fu"], upos=["VERB", "VERB"]), feats=cells)
+    (made,) = with_listed_features([one], listed)
+    assert made.feats == ("Number=Sing|VerbForm=Part", cells[1])
