@@ -101,6 +101,7 @@ def project_tags(
     if alone:
         every = (*text.sentences, *given.raw.sentences)
         tagger = train_tagger(few.sentences, rng=rng, raw=every, language=language)
+        tagger = type_dictionary.with_listed_tags(tagger, lexicon.tags, few.counts)
         morphology, lines = learn(tagger.tag_words)
         report = [summary(text), *judged, *lines]
         tagger = replace(tagger, unshared=text.unshared, morphology=morphology)
@@ -109,6 +110,7 @@ def project_tags(
     if aside:
         linked = [one.from_links(few) for one in given.learners]
     tagger, drawn, on_raw, of_relatives = _self_trained(given, linked, relatives, rng=rng, options=options)
+    tagger = type_dictionary.with_listed_tags(tagger, lexicon.tags, few.counts)
     tag_words = given.tags_by(tagger)
     contradicted = function_words.contradictions(text, tag_words, chosen, options)
     of_held_out = [disagreement(tagger, one.reading.text, given.held_out) for one in given.learners]
@@ -324,7 +326,7 @@ def _lines(
     in_text = {*map(lower_form, chain(text.vocabulary, *drawn))}
     if absent := {*map(lower_form, given.lexicon.tags)} - in_text:
         lines.append(
-            f"{pluralise(len(absent), 'word')} of the lexicon in no text, from which nothing is learned"
+            f"{pluralise(len(absent), 'word')} of the lexicon in no text, which teach nothing about others"
         )
     if contradicted:
         named = listed_first(contradicted, NAMED)

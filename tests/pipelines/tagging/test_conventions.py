@@ -485,10 +485,13 @@ def test_tagged_sentences_change_what_possessives_are():
 def test_words_of_a_lexicon_decide_a_convention():
     corpus = [(pair("mij hund ser han"),), (pair("dij hund ser han"),)] * 10
     assert POSSESSIVE in project_tags(corpus, rng=np.random.default_rng(1)).tagger.unshared
-    lexicon = Lexicon(tags={"mij": ("PRON",), "dij": ("PRON",), "Kat": ("NOUN",)})
-    found = project_tags(corpus, rng=np.random.default_rng(1), lexicon=lexicon)
+    listed = {"mij": ("PRON",), "dij": ("PRON",), "Kat": ("VERB",), "HUND": ("PRON", "VERB"), "ser": ("X",)}
+    found = project_tags(corpus, rng=np.random.default_rng(1), lexicon=Lexicon(tags=listed))
     assert not found.tagger.unshared
-    assert "1 word of the lexicon in no text, from which nothing is learned" in found.report
+    # Listed words have no other tags, whether texts have them or not; capitals alone do not stand for others.
+    assert found.tagger.tag_words(("mij", "hund", "Ser", "Kat")) == ("PRON", "NOUN", "X", "VERB")
+    assert found.tagger.tag_words(("mij", "HUND", "ser", "han"))[1] in ("PRON", "VERB")
+    assert "1 word of the lexicon in no text, which teach nothing about others" in found.report
 
 
 def test_counts_of_treebanks_replace_published_ones_in_the_table():
