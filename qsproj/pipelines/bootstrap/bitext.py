@@ -125,7 +125,7 @@ def _joined(line: str) -> str:
     return spelled(without_spaces(words, sent_id="")) if words else line
 
 
-@stage("words", version=11, files=(".source.conllu", ".target.conllu"))
+@stage("words", version=12, files=(".source.conllu", ".target.conllu"))
 def tokenize_bitext(
     paths: Sequence[Path],
     *,

@@ -86,7 +86,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=89)
+@stage("tagger", version=90)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -253,7 +253,7 @@ def tagger_inputs(
     return TaggerInputs(corpora, list(read_all(tagged)), lexicon_of(lexicon, lemmatizer, language), options)
 
 
-@stage("learned", version=17)
+@stage("learned", version=18)
 def learn_annotated(
     paths: Sequence[Path],
     *,
