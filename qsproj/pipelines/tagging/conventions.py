@@ -114,6 +114,15 @@ INFINITIVE = ("VERB", "VerbForm=Inf")
 PARTICIPLE = ("VERB", "Tense=Pres", "VerbForm=Part")
 RELATIVE = ("PRON", "PronType=Rel")
 INFLECTED = {" ".join(one): one for one in (PASSIVE, GERUND, INFINITIVE, PARTICIPLE, RELATIVE)}
+# English adjectives that are determiners in many treebanks, Spanish *otro*, German *viel*: they vote for both
+# tags, but not where a row of ``conventions.tsv`` says that they are adjectives.
+QUANTIFIERS = {
+    "ADJ other": frozenset({"other"}),
+    "ADJ many": frozenset({"few", "many", "much", "several", "such"}),
+}
+DETERMINER = "DET"
+# Pronouns whose person an auxiliary may show instead, Czech *jsme*.
+PERSONS = {" ".join(one): one for one in (("PRON", "Person=1"), ("PRON", "Person=2"))}
 # Target words: reflexive pronouns are EXPLETIVE in many Romance and most Slavic treebanks, Spanish *se*.
 REFLEXIVE = "PRON Reflex=Yes"
 EXPLETIVE = "expl"
@@ -157,6 +166,19 @@ def second_tags(language: str | None) -> dict[str, str]:
     return EITHER | {name: annotation[0] for name, annotation in practice.items() if annotation}
 
 
+def quantifier_tag(form: str, tag: str, language: str | None) -> str:
+    """Return the second tag of a quantifier of QUANTIFIERS in a language; empty for others."""
+    lower = lower_form(form)
+    name = next((name for name, forms in QUANTIFIERS.items() if lower in forms and name.startswith(tag)), "")
+    other, _ = _practice().get(name, {}).get(language or "", (DETERMINER, ANY)) if name else ("", ANY)
+    return "" if other == tag else other
+
+
+def is_subject(tag: str, relation: str, inflected: str) -> bool:
+    """Return whether a word, with its key of PERSONS, is *I*, *we* or *you* as subject."""
+    return tag == "PRON" and bare_relation(relation) == "nsubj" and inflected in PERSONS
+
+
 def of_reflexives(language: str | None) -> dict[str, Annotation]:
     """Return the annotation of reflexive pronouns in a language by REFLEXIVE; empty if as that of others."""
     found = _practice()[REFLEXIVE].get(language or "")
@@ -164,7 +186,7 @@ def of_reflexives(language: str | None) -> dict[str, Annotation]:
 
 
 def inflected_names(sentence: Sentence) -> list[str]:
-    """Return each word's key of INFLECTED, or empty; an infinitive with an auxiliary counts as finite."""
+    """Return each word's key of INFLECTED or PERSONS, or empty; an infinitive with an auxiliary is finite."""
     names = list(map(_inflected_name, sentence.upos, sentence.feats))
     for head, relation in zip(sentence.heads[1:].tolist(), sentence.deprels, strict=True):
         if relation == "aux" and head > ROOT and INFLECTED.get(names[head - 1]) == INFINITIVE:
@@ -175,7 +197,7 @@ def inflected_names(sentence: Sentence) -> list[str]:
 @cache
 def _inflected_name(tag: str, feats: str) -> str:
     own = {tag, *feats.split("|")}
-    return next((name for name, parts in INFLECTED.items() if own.issuperset(parts)), "")
+    return next((name for name, parts in (INFLECTED | PERSONS).items() if own.issuperset(parts)), "")
 
 
 def names_of(sentence: Sentence) -> list[str]:

@@ -111,14 +111,18 @@ def read_linked_text(
     column = np.array([tags.index(tag) if tag in tags else -1 for tag in in_target.values()])[named]
     if not (column >= 0).any():
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
-    added = {name: tags.index(other) for name, other in second.items() if name in names and other in tags}
+    added = [(named == names.index(name), other) for name, other in second.items() if name in names]
+    seconds = np.array([conventions.quantifier_tag(form, tag, language) for form, tag, *_ in links.sources])
+    added += [((seconds == other)[links.words], other) for other in {*seconds.tolist()} if other]
+    if "AUX" in tags:
+        added.append((_inflected_for_subject(text, links, column == tags.index("AUX")), "AUX"))
+    added = [(chosen, other) for chosen, other in added if other in tags]
 
     def votes_of(weights: Floats) -> NDArray[np.float32]:
         votes = np.zeros((len(text.types), len(tags)), dtype=np.float32)
         np.add.at(votes, (links.places[column >= 0], column[column >= 0]), weights[column >= 0])
-        for name, other in added.items():
-            of_name = named == names.index(name)
-            np.add.at(votes, (links.places[of_name], other), weights[of_name])
+        for chosen, other in added:
+            np.add.at(votes, (links.places[chosen], tags.index(other)), weights[chosen])
         return votes
 
     several = bool(links.translations.any())
@@ -218,6 +222,23 @@ def _by_majority(
     return named
 
 
+def _inflected_for_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask) -> Mask:
+    """Return the links of subjects *I*, *we* and *you* that may be to auxiliaries with their person, bool[L].
+
+    Without a pronoun, Czech *jsme* is linked to *we* more than to *are*. Words are chosen whose links to
+    pronouns are to such subjects, and a few to auxiliaries. ``of_auxiliaries``: which links are, bool[L].
+    """
+    is_pronoun = np.array([tag == "PRON" for _, tag, _, _ in links.sources])[links.words]
+    is_subject = np.array([conventions.is_subject(*one[1:]) for one in links.sources])[links.words]
+    lowered, words = numbered(map(lower_form, text.vocabulary))
+    at = lowered[text.types[links.places]]
+    of_words = partial(links.of_groups, groups=at, n_groups=len(words))
+    subjects = of_words(is_subject)
+    inflected = subjects >= SUBJECTS * of_words(is_pronoun)
+    inflected &= of_words(of_auxiliaries) >= AUXILIARIES * of_words(True)
+    return is_subject & inflected[at]
+
+
 def _target_conventions(
     text: LinkedText,
     links: _Links,
@@ -237,6 +258,8 @@ def _target_conventions(
     return conventions.target_conventions(text.vocabulary, shares, known, language=language)
 
 
+# Least share of subjects among the votes of pronouns for an inflected auxiliary, and of auxiliaries in all.
+SUBJECTS, AUXILIARIES = 0.85, 0.02
 SEEN = 1.0  # number of votes of the prior: the agreement of all words of the tag
 
 
