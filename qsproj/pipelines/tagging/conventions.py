@@ -122,7 +122,8 @@ QUANTIFIERS = {
 }
 DETERMINER = "DET"
 # Pronouns whose person an auxiliary may show instead, Czech *jsme*.
-PERSONS = {" ".join(one): one for one in (("PRON", "Person=1"), ("PRON", "Person=2"))}
+FIRST, SECOND = (("PRON", f"Person={number}") for number in "12")
+PERSONS = {" ".join(one): one for one in (FIRST, SECOND)}
 # Target words: reflexive pronouns are EXPLETIVE in many Romance and most Slavic treebanks, Spanish *se*.
 REFLEXIVE = "PRON Reflex=Yes"
 EXPLETIVE = "expl"
@@ -177,6 +178,11 @@ def quantifier_tag(form: str, tag: str, language: str | None) -> str:
 def is_subject(tag: str, relation: str, inflected: str) -> bool:
     """Return whether a word, with its key of PERSONS, is *I*, *we* or *you* as subject."""
     return tag == "PRON" and bare_relation(relation) == "nsubj" and inflected in PERSONS
+
+
+def is_speaker(tag: str, relation: str, inflected: str) -> bool:
+    """Return whether a word is *I* or *we* as subject."""
+    return is_subject(tag, relation, inflected) and PERSONS[inflected] == FIRST
 
 
 def of_reflexives(language: str | None) -> dict[str, Annotation]:

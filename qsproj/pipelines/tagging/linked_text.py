@@ -226,17 +226,29 @@ def _inflected_for_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask
     """Return the links of subjects *I*, *we* and *you* that may be to auxiliaries with their person, bool[L].
 
     Without a pronoun, Czech *jsme* is linked to *we* more than to *are*. Words are chosen whose links to
-    pronouns are to such subjects, and a few to auxiliaries. ``of_auxiliaries``: which links are, bool[L].
+    pronouns are to such subjects, and a few to auxiliaries; none where nearly all of *I* and *we* have one
+    translation, the pronoun: Russian has no word for *are*, which is linked to *ты*. ``of_auxiliaries``
+    bool[L]: which links have AUX.
     """
-    is_pronoun = np.array([tag == "PRON" for _, tag, _, _ in links.sources])[links.words]
-    is_subject = np.array([conventions.is_subject(*one[1:]) for one in links.sources])[links.words]
+
+    def of_sources(chosen: Iterable[bool]) -> Mask:
+        return np.fromiter(chosen, dtype=np.bool_, count=len(links.sources))[links.words]
+
     lowered, words = numbered(map(lower_form, text.vocabulary))
-    at = lowered[text.types[links.places]]
-    of_words = partial(links.of_groups, groups=at, n_groups=len(words))
-    subjects = of_words(is_subject)
-    inflected = subjects >= SUBJECTS * of_words(is_pronoun)
+    of_words = partial(links.of_groups, groups=lowered[text.types[links.places]], n_groups=len(words))
+    is_subject = of_sources(conventions.is_subject(*one[1:]) for one in links.sources)
+    speakers = dict.fromkeys(lower_form(one[0]) for one in links.sources if conventions.is_speaker(*one[1:]))
+    translations = [
+        of_words(of_sources(lower_form(one[0]) == name for one in links.sources)) for name in speakers
+    ]
+    if sum(float(one.max()) for one in translations) > ONE_WORD * sum(
+        float(one.sum()) for one in translations
+    ):
+        return np.zeros_like(is_subject)
+    is_pronoun = of_sources(tag == "PRON" for _, tag, _, _ in links.sources)
+    inflected = of_words(is_subject) >= SUBJECTS * of_words(is_pronoun)
     inflected &= of_words(of_auxiliaries) >= AUXILIARIES * of_words(True)
-    return is_subject & inflected[at]
+    return is_subject & inflected[lowered[text.types[links.places]]]
 
 
 def _target_conventions(
@@ -258,8 +270,9 @@ def _target_conventions(
     return conventions.target_conventions(text.vocabulary, shares, known, language=language)
 
 
-# Least share of subjects among the votes of pronouns for an inflected auxiliary, and of auxiliaries in all.
-SUBJECTS, AUXILIARIES = 0.85, 0.02
+# Auxiliaries with a person: least share of subjects among their links to pronouns, and of auxiliaries among
+# all; most of the links of *I* and *we* that may be to one word each.
+SUBJECTS, AUXILIARIES, ONE_WORD = 0.85, 0.03, 0.7
 SEEN = 1.0  # number of votes of the prior: the agreement of all words of the tag
 
 
