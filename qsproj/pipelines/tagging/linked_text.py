@@ -237,13 +237,11 @@ def _inflected_for_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask
     lowered, words = numbered(map(lower_form, text.vocabulary))
     of_words = partial(links.of_groups, groups=lowered[text.types[links.places]], n_groups=len(words))
     is_subject = of_sources(conventions.is_subject(*one[1:]) for one in links.sources)
-    speakers = dict.fromkeys(lower_form(one[0]) for one in links.sources if conventions.is_speaker(*one[1:]))
-    translations = [
-        of_words(of_sources(lower_form(one[0]) == name for one in links.sources)) for name in speakers
-    ]
-    if sum(float(one.max()) for one in translations) > ONE_WORD * sum(
-        float(one.sum()) for one in translations
-    ):
+    speakers = [lower_form(form) if conventions.is_speaker(*one) else "" for form, *one in links.sources]
+    names = dict.fromkeys(filter(None, speakers))
+    translations = [of_words(of_sources(own == name for own in speakers)) for name in names]
+    most, every = (sum(float(how(one)) for one in translations) for how in (np.max, np.sum))
+    if most > ONE_WORD * every:
         return np.zeros_like(is_subject)
     is_pronoun = of_sources(tag == "PRON" for _, tag, _, _ in links.sources)
     inflected = of_words(is_subject) >= SUBJECTS * of_words(is_pronoun)
