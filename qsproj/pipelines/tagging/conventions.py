@@ -121,9 +121,8 @@ QUANTIFIERS = {
     "ADJ many": frozenset({"few", "many", "much", "several", "such"}),
 }
 DETERMINER = "DET"
-# Pronouns whose person an auxiliary may show instead, Czech *jsme*.
-FIRST, SECOND = (("PRON", f"Person={number}") for number in "12")
-PERSONS = {" ".join(one): one for one in (FIRST, SECOND)}
+# Pronouns whose person an auxiliary may show instead, Czech *jsme*; *you* may be singular, plural or polite.
+FIRST_PERSON = ("PRON", "Person=1")
 # Target words: reflexive pronouns are EXPLETIVE in many Romance and most Slavic treebanks, Spanish *se*.
 REFLEXIVE = "PRON Reflex=Yes"
 EXPLETIVE = "expl"
@@ -140,6 +139,7 @@ ADJECTIVES_IN_NAMES = frozenset(
 # Languages that read years, and numbers with letters as *3-й*, as ordinals: ADJ in 95% of cases in both.
 ORDINALS_IN_DIGITS = frozenset({"ru", "uk"})
 _OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
+_NAMED = {" ".join(one): one for one in (*INFLECTED.values(), FIRST_PERSON)}
 _COMPOUNDS, _MODIFIERS = (frozenset(one.name for one in of) for of in (COMPOUNDS, MODIFIERS))
 _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
 # Relations of words that move from a verb to the modal, or *be*, above it, on either side; to one behind it,
@@ -175,14 +175,9 @@ def quantifier_tag(form: str, tag: str, language: str | None) -> str:
     return "" if other == tag else other
 
 
-def is_subject(tag: str, relation: str, inflected: str) -> bool:
-    """Return whether a word, with its key of PERSONS, is *I*, *we* or *you* as subject."""
-    return tag == "PRON" and bare_relation(relation) == "nsubj" and inflected in PERSONS
-
-
 def is_speaker(tag: str, relation: str, inflected: str) -> bool:
-    """Return whether a word is *I* or *we* as subject."""
-    return is_subject(tag, relation, inflected) and PERSONS[inflected] == FIRST
+    """Return whether a word, with its name of :func:`inflected_names`, is the subject *I* or *we*."""
+    return tag == "PRON" and bare_relation(relation) == "nsubj" and inflected == " ".join(FIRST_PERSON)
 
 
 def of_reflexives(language: str | None) -> dict[str, Annotation]:
@@ -192,7 +187,7 @@ def of_reflexives(language: str | None) -> dict[str, Annotation]:
 
 
 def inflected_names(sentence: Sentence) -> list[str]:
-    """Return each word's key of INFLECTED or PERSONS, or empty; an infinitive with an auxiliary is finite."""
+    """Return each word's key of _NAMED, or empty; an infinitive with an auxiliary counts as finite."""
     names = list(map(_inflected_name, sentence.upos, sentence.feats))
     for head, relation in zip(sentence.heads[1:].tolist(), sentence.deprels, strict=True):
         if relation == "aux" and head > ROOT and INFLECTED.get(names[head - 1]) == INFINITIVE:
@@ -203,7 +198,7 @@ def inflected_names(sentence: Sentence) -> list[str]:
 @cache
 def _inflected_name(tag: str, feats: str) -> str:
     own = {tag, *feats.split("|")}
-    return next((name for name, parts in (INFLECTED | PERSONS).items() if own.issuperset(parts)), "")
+    return next((name for name, parts in _NAMED.items() if own.issuperset(parts)), "")
 
 
 def names_of(sentence: Sentence) -> list[str]:

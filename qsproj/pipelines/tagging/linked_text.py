@@ -223,30 +223,31 @@ def _by_majority(
 
 
 def _inflected_for_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask) -> Mask:
-    """Return the links of subjects *I*, *we* and *you* that may be to auxiliaries with their person, bool[L].
+    """Return the links of the subjects *I* and *we* that may be to auxiliaries with their person, bool[L].
 
     Without a pronoun, Czech *jsme* is linked to *we* more than to *are*. Words are chosen whose links to
-    pronouns are to such subjects, and a few to auxiliaries; none where nearly all of *I* and *we* have one
-    translation, the pronoun: Russian has no word for *are*, which is linked to *ты*. ``of_auxiliaries``
-    bool[L]: which links have AUX.
+    pronouns are to such subjects, and a few to auxiliaries; none where nearly all subjects have the same
+    translation, the pronoun: Russian has no word for *am*, which is linked to *я*. ``of_auxiliaries`` bool[L]:
+    which links have AUX.
     """
 
     def of_sources(chosen: Iterable[bool]) -> Mask:
         return np.fromiter(chosen, dtype=np.bool_, count=len(links.sources))[links.words]
 
     lowered, words = numbered(map(lower_form, text.vocabulary))
-    of_words = partial(links.of_groups, groups=lowered[text.types[links.places]], n_groups=len(words))
-    is_subject = of_sources(conventions.is_subject(*one[1:]) for one in links.sources)
+    at = lowered[text.types[links.places]]
+    of_words = partial(links.of_groups, groups=at, n_groups=len(words))
     speakers = [lower_form(form) if conventions.is_speaker(*one) else "" for form, *one in links.sources]
     names = dict.fromkeys(filter(None, speakers))
     translations = [of_words(of_sources(own == name for own in speakers)) for name in names]
     most, every = (sum(float(how(one)) for one in translations) for how in (np.max, np.sum))
+    is_subject = of_sources(map(bool, speakers))
     if most > ONE_WORD * every:
         return np.zeros_like(is_subject)
     is_pronoun = of_sources(tag == "PRON" for _, tag, _, _ in links.sources)
     inflected = of_words(is_subject) >= SUBJECTS * of_words(is_pronoun)
     inflected &= of_words(of_auxiliaries) >= AUXILIARIES * of_words(True)
-    return is_subject & inflected[lowered[text.types[links.places]]]
+    return is_subject & inflected[at]
 
 
 def _target_conventions(
