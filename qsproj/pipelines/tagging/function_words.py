@@ -16,14 +16,13 @@ from qsproj.corpus.characters import lower_form
 from qsproj.features.tagging import BOUNDARY_CLASS, RARE_CLASS, Classes
 from qsproj.models.tagging.tagger import TagWords
 from qsproj.pipelines.tagging.linked_text import LinkedText, WordVotes, normalised, summed, word_votes
-from qsproj.pipelines.tagging.options import BARELY, ENOUGH, FEW, HALF, TagProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, ENOUGH, FEW, HALF, SURELY, TagProjectionOptions
 from qsproj.pipelines.tagging.type_dictionary import type_shares
 
 UNTRANSLATED = frozenset({"AUX", "DET", "PRON"})  # most untranslated words have one of these tags
 # Conjunctions are translated: a rarely linked word is no conjunction, even if linked to *and* (Wolof *di*),
-# unless conjunctions have this share of its votes (German *aber*).
+# unless SURELY of its votes are for conjunctions (German *aber*).
 TRANSLATED = "CCONJ"
-SURELY_TRANSLATED = 0.75
 # Well-linked words with one of these tags have none of UNTRANSLATED: in 22 treebanks 7 of 367 do. Gothic
 # *jah*, *and*, is also linked to *he*, since verbs mark the person.
 NEVER_BOTH = frozenset({"ADP", "CCONJ"})
@@ -204,7 +203,7 @@ def rarely_linked(text: LinkedText, words: WordVotes, options: TagProjectionOpti
     few = _few_votes(words.votes, words.counts, options)
     spelled = np.zeros_like(words.frequent)
     spelled[words.of_types] = [any(map(str.isalpha, form)) for form in text.vocabulary]
-    enough = [SURELY_TRANSLATED if tag == TRANSLATED else options.agreeing for tag in text.tags]
+    enough = [SURELY if tag == TRANSLATED else options.agreeing for tag in text.tags]
     agree = (normalised(words.votes) >= enough).any(axis=1)
     return words.frequent & spelled & few & ~agree & enough_links
 

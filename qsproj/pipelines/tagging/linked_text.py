@@ -17,7 +17,7 @@ from qsproj.corpus.contractions import Contractions, words_of_tokens
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging import conventions
-from qsproj.pipelines.tagging.options import BARELY, TagProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, HARDLY, SURELY, TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
 Words = tuple[str, ...]
@@ -109,13 +109,13 @@ def read_linked_text(
     in_target = {name: annotations.get(name, (name.partition(" ")[0],))[0] for name in names}
     tags = tuple(sorted({*in_target.values(), *more_tags} - {UNSPECIFIED}))
     column = np.array([tags.index(tag) if tag in tags else -1 for tag in in_target.values()])[named]
+    if "AUX" in tags:
+        column[_shows_subject(text, links, column == tags.index("AUX"))] = tags.index("AUX")
     if not (column >= 0).any():
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     added = [(named == names.index(name), other) for name, other in second.items() if name in names]
     seconds = np.array([conventions.quantifier_tag(form, tag, language) for form, tag, *_ in links.sources])
     added += [((seconds == other)[links.words], other) for other in {*seconds.tolist()} if other]
-    if "AUX" in tags:
-        added.append((_inflected_for_subject(text, links, column == tags.index("AUX")), "AUX"))
     added = [(chosen, other) for chosen, other in added if other in tags]
 
     def votes_of(weights: Floats) -> NDArray[np.float32]:
@@ -222,13 +222,13 @@ def _by_majority(
     return named
 
 
-def _inflected_for_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask) -> Mask:
-    """Return the links of the subjects *I* and *we* that may be to auxiliaries with their person, bool[L].
+def _shows_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask) -> Mask:
+    """Return the links of the subjects *I* and *we* that are to auxiliaries with their person, bool[L].
 
     Without a pronoun, Czech *jsme* is linked to *we* more than to *are*. Words are chosen whose links to
     pronouns are to such subjects, and a few to auxiliaries; none where nearly all subjects have the same
-    translation, the pronoun: Russian has no word for *am*, which is linked to *я*. ``of_auxiliaries`` bool[L]:
-    which links have AUX.
+    translation, the pronoun: Russian has no word for *am*, which is linked to *я*. ``of_auxiliaries``
+    bool[L]: which links have AUX.
     """
 
     def of_sources(chosen: Iterable[bool]) -> Mask:
@@ -242,11 +242,11 @@ def _inflected_for_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask
     translations = [of_words(of_sources(own == name for own in speakers)) for name in names]
     most, every = (sum(float(how(one)) for one in translations) for how in (np.max, np.sum))
     is_subject = of_sources(map(bool, speakers))
-    if most > ONE_WORD * every:
+    if most > SURELY * every:
         return np.zeros_like(is_subject)
     is_pronoun = of_sources(tag == "PRON" for _, tag, _, _ in links.sources)
-    inflected = of_words(is_subject) >= SUBJECTS * of_words(is_pronoun)
-    inflected &= of_words(of_auxiliaries) >= AUXILIARIES * of_words(True)
+    inflected = of_words(is_subject) >= SURELY * of_words(is_pronoun)
+    inflected &= of_words(of_auxiliaries) >= HARDLY * of_words(True)
     return is_subject & inflected[at]
 
 
@@ -269,9 +269,6 @@ def _target_conventions(
     return conventions.target_conventions(text.vocabulary, shares, known, language=language)
 
 
-# Auxiliaries with a person: least share of subjects among their links to pronouns, and of auxiliaries among
-# all; most of the links of *I* and *we* that may be to one word each.
-SUBJECTS, AUXILIARIES, ONE_WORD = 0.85, 0.03, 0.7
 SEEN = 1.0  # number of votes of the prior: the agreement of all words of the tag
 
 

@@ -13,6 +13,9 @@ FEW = 0.05
 PRIOR_VOTES = 2.0
 ENOUGH = 10  # occurrences in a position for words to vote for similar ones; links that show a convention
 BARELY = 0.1  # weight of evidence that barely counts
+# Nearly all votes of a rarely linked conjunction, or links of *I* and *we*; hardly any votes of a rarely
+# linked word, or links to auxiliaries of one that shows the person.
+SURELY, HARDLY = 0.75, 0.03
 ENDING = 4  # letters of the longest suffix in use, and of the shortest stem
 
 

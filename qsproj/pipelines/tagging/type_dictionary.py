@@ -27,12 +27,11 @@ from qsproj.features.tagging import class_sets_of, templates_with, word_kind
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import FOREIGN, FeatureExtractor, Tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText, normalised, numbered, summed, word_votes
-from qsproj.pipelines.tagging.options import ENDING, FEW, HALF, PRIOR_VOTES
+from qsproj.pipelines.tagging.options import ENDING, FEW, HALF, HARDLY, PRIOR_VOTES
 
 LATIN = "LATIN"
 WITH_LATIN = ("HIRAGANA", "KATAKANA")  # scripts of texts in which words in Latin letters are not foreign
 DROPPED = 3  # letters that a stem drops; it keeps at least ENDING
-LEAST_WEIGHT = 0.03  # least share of a tag if shares are weights
 CLOSED = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ"})
 KNOWN = "known"  # name of the feature of known words
 SPELLED = ("a", "A", "AA")  # a word of each kind that has letters
@@ -164,12 +163,12 @@ def type_weights(shares: Floats, allowed: Mask, weighted: Mask, *, least: float)
     """Return the weight of each tag of each type, float64[V, T]: 1 for shares of at least ``least``, else 0.
 
     If a type has no such share, all allowed tags have weight 1. The weights of ``weighted`` types are their
-    shares relative to the highest, without those below LEAST_WEIGHT.
+    shares relative to the highest, without those below HARDLY.
     """
     weights = (shares >= least).astype(np.float64)
     unknown = ~weights.any(axis=1)
     weights[unknown] = allowed[unknown]
-    kept = np.where(shares >= LEAST_WEIGHT, shares, 0.0)
+    kept = np.where(shares >= HARDLY, shares, 0.0)
     weighted = weighted & kept.any(axis=1)
     weights[weighted] = kept[weighted] / kept[weighted].max(axis=1, keepdims=True)
     return weights
