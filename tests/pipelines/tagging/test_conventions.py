@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.parser import load_tags
@@ -91,6 +92,40 @@ def test_adjectives_are_verbs_in_languages_without_adjectives():
     changed = reannotated(source, text.unshared)
     assert (changed.upos, changed.heads.tolist()) == (("VERB", "NOUN", "AUX", "VERB"), source.heads.tolist())
     assert changed.deprels == ("acl", "nsubj", "aux", "root"), "no verb has a copula"
+
+
+@pytest.mark.parametrize(("language", "other"), [("es", "DET"), (None, "DET"), ("ru", ""), ("wo", "DET")])
+def test_quantifiers_may_be_determiners(language, other):
+    corpus = [linked("other dogs", "ADJ NOUN", "amod root", "otros perros")]
+    text = read_linked_text(
+        corpus * 2 + [linked("the dog", "DET NOUN", "det root", "el perro")], language=language
+    )
+    tags = {tag for tag, vote in zip(text.tags, text.votes[0], strict=True) if vote}
+    assert tags == {"VERB" if language == "wo" else "ADJ", other} - {""}
+
+
+def told(forms, target):
+    """Return a pair: a subject and an auxiliary, both linked to one word, and a verb."""
+    feats = ["Person=1" if forms[0] == "i" else "Person=3", "_", "_"]
+    source = Sentence.from_words(
+        forms, upos=["PRON", "AUX", "VERB"], heads=[-1, 3, 3, 0], deprels=["nsubj", "aux", "root"]
+    )
+    links = make_alignment(3, 2, [(1, 1), (2, 1), (3, 2)], weights=[0.9, 0.5, 0.9])
+    own = with_columns(source, feats=feats)
+    return (SentencePair(own, Sentence.from_words(target), links),)
+
+
+def test_auxiliaries_that_show_their_subject_are_no_pronouns():
+    inflected = [
+        told(("i", "have", "seen"), ("jsem", "viděl")),
+        told(("i", "will", "see"), ("budu", "vidět")),
+    ]
+    assert tags_of(read_linked_text(inflected)) == {"jsem": "AUX", "viděl": "VERB"}
+    # Most of *I* has one translation, the pronoun; of the third person nothing is known.
+    pronoun = [told(("i", "have", "seen"), ("ich", "sah")), told(("i", "have", "seen"), ("ich", "sah"))]
+    assert tags_of(read_linked_text(pronoun))["ich"] == "PRON"
+    third = [told(("he", "have", "seen"), ("on", "viděl")), told(("it", "will", "see"), ("to", "vidí"))]
+    assert tags_of(read_linked_text(third))["on"] == "PRON"
 
 
 MODAL = Sentence.from_words(
