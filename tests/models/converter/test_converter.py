@@ -213,6 +213,22 @@ def test_an_adapted_parser_parses_converts_and_is_stored(converter, sources, tmp
         np.testing.assert_allclose(written, chosen, atol=6e-5)
 
 
+def test_an_adapted_parser_is_as_unsure_as_its_parser(sources):
+    options = TrainingOptions(epochs=1)
+    parser, _ = train_arc_parser(sources[:20], rng=np.random.default_rng(1), options=options)
+    adapted = AdaptedParser(parser, Converter.untrained())
+    sure = [
+        [
+            float(value)
+            for sentence in sources[20:40]
+            for value in misc_values(model.parse(sentence, confidence=True), "ArcProb")
+        ]
+        for model in (parser, adapted)
+    ]
+    assert np.mean(sure[0]) < 0.95
+    assert abs(np.mean(sure[1]) - np.mean(sure[0])) < 0.02
+
+
 def test_an_adapted_parser_writes_the_tags_that_its_trees_rest_on(sources):
     tagger = train_tagger(sources[:5], rng=np.random.default_rng(1), epochs=1, language="en")
     inner = ArcParser(ArcScorer.untrained("words"), None, TreeDecoder(projective=True, single_root=True))
