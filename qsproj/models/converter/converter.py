@@ -146,6 +146,11 @@ class Converter(Parser):
         return header, {**packed_weights("", self.weights), **arrays, **self.turns.to_archive()}
 
     @staticmethod
+    def described(header: Mapping[str, Any]) -> dict[str, Any]:
+        trees = "projective" if header["projective"] else "any, arcs may cross"
+        return {"trees": trees, "relations": header["relations"]["relations"]}
+
+    @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "Converter":
         header = {"source_relations": [], **header}
         checked(header, {"projective": flag, "single_root": flag, "prior": number()})
@@ -233,7 +238,8 @@ class AdaptedParser(Parser):
 
     @staticmethod
     def described(header: Mapping[str, Any]) -> dict[str, Any]:
-        return {"parser": described(header["source_kind"], header["source"])}
+        converter = Converter.described(header["converter"])
+        return {"parser": described(header["source_kind"], header["source"]), "converter": converter}
 
     @staticmethod
     def from_archive(header: dict[str, Any], arrays: Arrays) -> "AdaptedParser":
