@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Mask, Numbers, Rng, Scores, Weights
-from qsproj.corpus.cells import UNSPECIFIED, bare_relation
+from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED, bare_relation
 from qsproj.corpus.sentence import Sentence
 from qsproj.features import arc_templates, atoms
 from qsproj.kernels.features import label_features
@@ -60,7 +60,12 @@ class RelationWeights:
 
 
 # UPOS that validators of UD demand of words with a relation.
-TAGS_OF = {PUNCT_RELATION: ["PUNCT"], "aux": ["AUX"], "det": ["DET", "PRON"]}
+TAGS_OF = {
+    PUNCT_RELATION: ["PUNCT"],
+    "aux": ["AUX"],
+    "det": ["DET", "PRON"],
+    "nsubj": sorted({*UNIVERSAL_TAGS} - {"AUX"}),
+}
 
 
 @dataclass(frozen=True)
