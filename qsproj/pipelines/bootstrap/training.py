@@ -203,7 +203,7 @@ def train_priors(
     return StageReport(line="; ".join((line, *report)), figures={"words": words})
 
 
-@stage("parser", version=32, files=(".model", ".trees.conllu"))
+@stage("parser", version=33, files=(".model", ".trees.conllu"))
 def project(
     paths: Sequence[Path],
     *,

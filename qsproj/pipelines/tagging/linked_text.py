@@ -109,8 +109,7 @@ def read_linked_text(
     in_target = {name: annotations.get(name, (name.partition(" ")[0],))[0] for name in names}
     tags = tuple(sorted({*in_target.values(), *more_tags} - {UNSPECIFIED}))
     column = np.array([tags.index(tag) if tag in tags else -1 for tag in in_target.values()])[named]
-    if "AUX" in tags:
-        column[_shows_subject(text, links, column == tags.index("AUX"))] = tags.index("AUX")
+    column = _with_persons(text, links, column, tags)
     if not (column >= 0).any():
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     added = [(named == names.index(name), other) for name, other in second.items() if name in names]
@@ -222,13 +221,14 @@ def _by_majority(
     return named
 
 
-def _shows_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask) -> Mask:
-    """Return the links of the subjects *I* and *we* that are to auxiliaries with their person, bool[L].
+def _with_persons(
+    text: LinkedText, links: _Links, column: NDArray[np.int64], tags: Words
+) -> NDArray[np.int64]:
+    """Return the votes of links, by tag, with those of subjects for the verbs that show their person instead.
 
     Without a pronoun, Czech *jsme* is linked to *we* more than to *are*. Words are chosen whose links to
-    pronouns are to such subjects, and a few to auxiliaries; none where nearly all subjects have the same
-    translation, the pronoun: Russian has no word for *am*, which is linked to *я*. ``of_auxiliaries``
-    bool[L]: which links have AUX.
+    pronouns are to the subjects *I* and *we*, and a few to auxiliaries, or else to verbs; none where nearly
+    all subjects have the same translation, the pronoun: Russian has no word for *am*, which is linked to *я*.
     """
 
     def of_sources(chosen: Iterable[bool]) -> Mask:
@@ -241,13 +241,16 @@ def _shows_subject(text: LinkedText, links: _Links, of_auxiliaries: Mask) -> Mas
     names = dict.fromkeys(filter(None, speakers))
     translations = [of_words(of_sources(own == name for own in speakers)) for name in names]
     most, every = (sum(float(how(one)) for one in translations) for how in (np.max, np.sum))
-    is_subject = of_sources(map(bool, speakers))
     if most > SURELY * every:
-        return np.zeros_like(is_subject)
+        return column
+    is_subject = of_sources(map(bool, speakers))
     is_pronoun = of_sources(tag == "PRON" for _, tag, _, _ in links.sources)
     inflected = of_words(is_subject) >= SURELY * of_words(is_pronoun)
-    inflected &= of_words(of_auxiliaries) >= HARDLY * of_words(True)
-    return is_subject & inflected[at]
+    found = column.copy()
+    for number in [tags.index(tag) for tag in ("VERB", "AUX") if tag in tags]:  # AUX is linked to verbs, too
+        shows = of_words(column == number) >= HARDLY * of_words(True)
+        found[is_subject & (inflected & shows)[at]] = number
+    return found
 
 
 def _target_conventions(
