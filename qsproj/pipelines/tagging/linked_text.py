@@ -109,7 +109,7 @@ def read_linked_text(
     in_target = {name: annotations.get(name, (name.partition(" ")[0],))[0] for name in names}
     tags = tuple(sorted({*in_target.values(), *more_tags} - {UNSPECIFIED}))
     column = np.array([tags.index(tag) if tag in tags else -1 for tag in in_target.values()])[named]
-    column = _with_persons(text, links, column, tags)
+    column = _with_inflected_auxiliaries(text, links, column, tags)
     if not (column >= 0).any():
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     added = [(named == names.index(name), other) for name, other in second.items() if name in names]
@@ -221,15 +221,18 @@ def _by_majority(
     return named
 
 
-def _with_persons(
+def _with_inflected_auxiliaries(
     text: LinkedText, links: _Links, column: NDArray[np.int64], tags: Words
 ) -> NDArray[np.int64]:
-    """Return the votes of links, by tag, with those of subjects for the verbs that show their person instead.
+    """Return the votes of links, by tag, with AUX for subjects whose person an auxiliary shows instead.
 
     Without a pronoun, Czech *jsme* is linked to *we* more than to *are*. Words are chosen whose links to
-    pronouns are to the subjects *I* and *we*, and a few to auxiliaries, or else to verbs; none where nearly
-    all subjects have the same translation, the pronoun: Russian has no word for *am*, which is linked to *я*.
+    pronouns are to the subjects *I* and *we*, and a few to auxiliaries; none where nearly all subjects have
+    the same translation, the pronoun: Russian has no word for *am*, which is linked to *я*. Links to verbs
+    are no sign: Estonian *meil on*, *we have*, is a case of the pronoun.
     """
+    if "AUX" not in tags:
+        return column
 
     def of_sources(chosen: Iterable[bool]) -> Mask:
         return np.fromiter(chosen, dtype=np.bool_, count=len(links.sources))[links.words]
@@ -246,11 +249,8 @@ def _with_persons(
     is_subject = of_sources(map(bool, speakers))
     is_pronoun = of_sources(tag == "PRON" for _, tag, _, _ in links.sources)
     inflected = of_words(is_subject) >= SURELY * of_words(is_pronoun)
-    found = column.copy()
-    for number in [tags.index(tag) for tag in ("VERB", "AUX") if tag in tags]:  # AUX is linked to verbs, too
-        shows = of_words(column == number) >= HARDLY * of_words(True)
-        found[is_subject & (inflected & shows)[at]] = number
-    return found
+    inflected &= of_words(column == tags.index("AUX")) >= HARDLY * of_words(True)
+    return np.where(is_subject & inflected[at], tags.index("AUX"), column)
 
 
 def _target_conventions(
