@@ -111,6 +111,11 @@ def lower_form(form: str) -> str:
     return form.lower() if form.isascii() and "&" not in form else lower_case(plain_form(form))
 
 
+def is_lower_case(form: str) -> bool:
+    """Return whether a word is in lower case in a script that begins names with capitals: not Georgian."""
+    return form.islower() and form.title() != form
+
+
 def composed_as(form: str, text: str) -> str:
     """Return a text with decomposed accents, or Armenian *ev* as one letter, where ``form`` has them."""
     if _ARMENIAN_EV in form:

@@ -55,8 +55,6 @@ _DOTS = frozenset("·‧")  # Catalan col·legi; Hebrew abbreviations and modifi
 _GERSHAYIM, _GERESH = frozenset('"״”“'), "׳"
 _HEBREW = re.compile("[א-ת]")
 _HEBREW_QUOTED = re.compile(r"""[א-ת]{2,}[^"״”“]*(?<!\s)["״”“](?![א-ת])""")
-# The years of a decade, one token in treebanks, unless a mark after it may close a quotation.
-_DECADE = re.compile(r"(?<=[\s(])['’]\d\ds?(?![\w%'’]|[.,:]\d)(?![^'’]*['’](?!\w))")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # white space and control characters
 _SUSPECT = re.compile(r"[^\x00-\x7f\w\s]|['`\"ʼʻꞌ]")
 _TYPED_QUOTES = re.compile("`+|''+")  # quotation marks as TeX and typewriters have them
@@ -111,6 +109,7 @@ _MOSES_ESCAPES = (
 # Characters that do not begin or end a word in a line tokenised by Moses.
 _CUT_OFF = frozenset(',;?!()"«»“”„')
 _DETACHED_CLITIC = re.compile(r"(?<=\w) ?(['’]) ?(s|t|re|m|ll|ve|d)(?= |$)", re.IGNORECASE)
+_DETACHED_NEGATION = re.compile(r"(?<=\w) (?=n['’]t\b)", re.IGNORECASE)
 _NEGATION = re.compile(r"['’]t", re.IGNORECASE)
 _PRONOUNS = frozenset(
     "je tu il ils elle elles on nous vous ce moi toi le les la lui leur y en".split()  # noqa: SIM905
@@ -166,9 +165,7 @@ def tokenize(line: str, language: str) -> list[str]:
     """
     text = readable(normalise(line, language))[0]
     cut = partial(moses(language).tokenize, escape=False)
-    plain = (
-        text.isascii() and language == "en" and not _TYPED_QUOTES.search(text) and not _DECADE.search(text)
-    )
+    plain = text.isascii() and language == "en" and _TYPED_QUOTES.search(text) is None
     if plain or _SUSPECT.search(text) is None:
         words = cut_around(text, cut)
     else:
@@ -224,9 +221,12 @@ def _sheltered(text: str, language: str) -> tuple[str, list[str]]:
                 shown[begin] = _LETTER
         elif text[begin] not in _APOSTROPHES:
             continue
-        elif _DECADE.match(text, begin):
-            shown[begin] = _LETTER
-        elif language in _ELISION_LANGUAGES and before.isalpha() and text[done : done + 1].isdecimal():
+        elif (
+            language in _ELISION_LANGUAGES
+            and text[begin] in _AT_THE_END
+            and before.isalpha()
+            and text[done : done + 1].isdecimal()
+        ):
             shown[begin] = f"{_LETTER} "  # rules know *l'anno*, but not *l'11*
         elif language in _CLITIC_LANGUAGES and (language == "en" or text[done : done + 1].isalnum()):
             shown[begin] = "'" if text[begin] in _AT_THE_END else text[begin]
@@ -283,7 +283,7 @@ def normalise(line: str, language: str) -> str:
     text = without_unseen_words(_SPACES.sub(" ", line.lstrip(BYTE_ORDER_MARK)).strip(" "))
     if "&" in text and (undone := _without_escapes(text)) is not None:
         text = undone
-    return _DETACHED_CLITIC.sub(r"\1\2", text) if language == "en" else text
+    return _DETACHED_CLITIC.sub(r"\1\2", _DETACHED_NEGATION.sub("", text)) if language == "en" else text
 
 
 def _without_escapes(text: str) -> str | None:

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from qsproj.corpus.cells import UNIVERSAL_TAGS, UNSPECIFIED
-from qsproj.corpus.characters import lower_form, plain_form
+from qsproj.corpus.characters import is_lower_case, lower_form, plain_form
 from qsproj.corpus.conllu import looks_like_conllu
 from qsproj.corpus.files import PathOrFile, name_of, open_text
 from qsproj.corpus.messages import excerpt
@@ -203,7 +203,7 @@ def _inflections(name: str, rows: Iterable[tuple[int, str]]) -> Iterator[Inflect
             expected = f"a part of speech among them: {' '.join(PARTS_OF_SPEECH)}"
             remedy = "name it, or leave the line out"
             raise DataError(name, number, f"the features {features!r}", expected, remedy)
-        if upos == PARTS_OF_SPEECH["N"] and lemma.islower():
+        if upos == PARTS_OF_SPEECH["N"] and is_lower_case(lemma):
             upos = upos[:1]  # no name
         if form not in NO_FORM and len(form.split()) == 1:
             first = lemmas.setdefault((form, features), lemma)
@@ -229,7 +229,7 @@ def _universal(features: str) -> tuple[tuple[str, ...], str]:
     feats: dict[str, str] = {}
     for pair in filter(_FEATURE.fullmatch, pairs):
         feats.setdefault(pair.partition("=")[0], pair)
-    if "Mood" in feats:  # only finite verbs have one
+    if "Mood" in feats and "VERB" in upos:  # only finite verbs have one
         feats.setdefault("VerbForm", "VerbForm=Fin")
     return upos, "|".join(feats[attribute] for attribute in sorted(feats, key=str.lower)) or UNSPECIFIED
 

@@ -59,7 +59,7 @@ class RelationWeights:
         return header["template_set"], relations, unpack_weights(cls.prefix, arrays, weights)
 
 
-# UPOS that validators of UD demand of words with a relation.
+# UPOS of words with a relation: those that validators of UD demand; besides, no AUX is a subject.
 TAGS_OF = {
     PUNCT_RELATION: ["PUNCT"],
     "aux": ["AUX"],
@@ -156,7 +156,9 @@ class Labeller(RelationWeights):
             scores[at_root, column] = 0.0
 
     def _best(self, scores: Floats, heads: Heads, tags: NDArray[np.uint8]) -> list[str]:
-        scores[self._excluded[tags]] = -np.inf
+        excluded = self._excluded[tags]
+        excluded &= ~excluded.all(axis=1, keepdims=True)  # few relations may be known
+        scores[excluded] = -np.inf
         return self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
 
     @cached_property

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from qsproj.conventions import NO_HEAD, Floats, Heads, Rng, Scores, Weights, frozen_heads
+from qsproj.conventions import NO_HEAD, ROOT, Floats, Heads, Rng, Scores, Weights, frozen_heads
 from qsproj.corpus.cells import UNSPECIFIED
 from qsproj.corpus.editing import ARC_PROBABILITY, with_heads, with_predicted_heads, with_probabilities
 from qsproj.corpus.sentence import Sentence, check_sentence, has_tree
@@ -106,9 +106,9 @@ class Converter(Parser):
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         source = self.encode(sentence)
-        return ArcPosterior(self._inference(source, given).infer(self.scores(source))[1])
+        return ArcPosterior(self.inference_of(source, given).infer(self.scores(source))[1])
 
-    def _inference(self, source: SourceNodes, given: Given) -> TreeDecoder:
+    def inference_of(self, source: SourceNodes, given: Given) -> TreeDecoder:
         inference = inference_for(self.inference, source)
         return inference if given is None or given.leave_trees_free else given.within(inference)
 
@@ -120,7 +120,7 @@ class Converter(Parser):
         """
         check_decoder(decode)
         source = self.encode(sentence)
-        inference = self._inference(source, given)
+        inference = self.inference_of(source, given)
         scores = self.scores(source)
         marginals = inference.infer(scores)[1]
         heads = frozen_heads(inference.best(marginals if decode == "mbr" else scores))
@@ -212,18 +212,29 @@ class AdaptedParser(Parser):
         return ArcPosterior(self._marginals(self.base.parse(sentence), given))
 
     def _marginals(self, source: Sentence, given: Given) -> Scores:
-        """Return the mean probabilities of arcs, by source trees drawn as the source parser believes in them.
+        """Return the mean probabilities of arcs over source trees drawn by the source parser's probabilities.
 
-        Words keep their relations of the best tree. With that tree alone, the calibration error of arcs is
-        20%, not 4% (SUD from ten English trees, PUD).
+        The trees are projective, with one root, if the best one is; words keep their relations there. With
+        the best tree alone, the calibration error of arcs is 20%, not 4% (SUD from ten English trees, PUD).
         """
         chances = np.log(np.maximum(self.base.posterior(source).marginals, LEAST_CHANCE))
-        trees = TreeDecoder(projective=False, single_root=False)
+        single_root = int((source.heads[1:] == ROOT).sum()) == 1
+        trees = TreeDecoder(projective=not has_crossings(source.heads), single_root=single_root)
         drawn = trees.sample(chances, DRAWN, np.random.default_rng(0))
-        summed = np.zeros_like(chances)
+        of_best = self.converter.encode(source)
+        free, inference = (
+            self.converter.inference_of(of_best, None),
+            self.converter.inference_of(of_best, given),
+        )
+        found, logs = list[Scores](), list[float]()
         for heads, count in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
-            summed += count * self.converter.posterior(with_heads(source, heads), given).marginals
-        return np.clip(summed / DRAWN, 0.0, 1.0)
+            scores = self.converter.scores(self.converter.encode(with_heads(source, heads)))
+            log_z, marginals = inference.infer(scores)
+            # Trees with which the known part is improbable count less.
+            logs.append(np.log(count) + (0.0 if given is None else log_z - free.infer(scores)[0]))
+            found.append(marginals)
+        weights = np.exp(np.array(logs) - max(logs))
+        return np.clip(np.tensordot(weights / weights.sum(), np.array(found), axes=1), 0.0, 1.0)
 
     def allowing_crossings(self) -> Self | None:
         inference = self.converter.inference

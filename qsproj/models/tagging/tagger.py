@@ -10,7 +10,7 @@ import numpy as np
 
 from qsproj.conventions import Floats, Hashes, Mask, Numbers, Weights
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import MOST_CACHED, lower_letters
+from qsproj.corpus.characters import MOST_CACHED, lower_form, lower_letters, plain_form
 from qsproj.corpus.editing import TAG_PROBABILITY, with_columns, with_forms, with_probabilities
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence, check_sentence
@@ -33,6 +33,7 @@ from qsproj.parallel import blocks_of
 
 # Subtracted from the potentials of tags that words of unknown characters and unknown signs rarely have.
 FOREIGN = 20.0
+UNLISTED = 100.0  # the same for tags that a list of words with their tags does not have
 # Optional fields of a tagger, each with arrays under its name.
 PARTS: dict[str, Any] = {"tokenizer": Tokenizer, "splitter": Splitter, "morphology": Morphology}
 UPOS_COLUMN = "upos"
@@ -76,7 +77,8 @@ class Tagger(Stored):
     tag]; row T is for the first tag. ``contractions``: lower-cased token to lower-cased words. ``language``:
     its code; None: unknown. ``undoubted``: share of tags in new text that are wrong without a doubt of the
     tagger. ``unshared``: tag and relation of words that the sources annotate by another convention; None:
-    unknown. ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks had what it predicts.
+    unknown. ``listed``: the only tags of words, by plain form, or in lower case for all casings.
+    ``tokenizer``, ``splitter``, ``morphology``: each where the treebanks had what it predicts.
     ``judge``: scores candidate words where a script puts no spaces between them.
     """
 
@@ -89,6 +91,7 @@ class Tagger(Stored):
     language: str | None = None
     undoubted: float = 0.0
     unshared: Mapping[str, tuple[str, str]] | None = None
+    listed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tokenizer: Tokenizer | None = None
     splitter: Splitter | None = None
     morphology: Morphology | None = None
@@ -255,7 +258,7 @@ class Tagger(Stored):
         add_emissions(rows, self.weights, emissions)
         known = self._penalties
         for word, form in enumerate(forms):
-            if not (form.isascii() and form.isalnum()):
+            if self.listed or not (form.isascii() and form.isalnum()):
                 if form not in known:
                     if len(known) >= MOST_CACHED:
                         known.clear()
@@ -266,6 +269,9 @@ class Tagger(Stored):
 
     def _penalty(self, form: str, rows: Numbers) -> Floats | None:
         """Return the amounts subtracted from the potentials of a word with features ``rows``; None: 0."""
+        listed = self.listed.get(plain_form(form)) or self.listed.get(lower_form(form)) or ()
+        if allowed := {*listed}.intersection(self.tags):
+            return np.array([0.0 if tag in allowed else UNLISTED for tag in self.tags])
         likely, of_spelling = likely_tags(form), rows[self.extractor.of_spelling]
         if likely and likely[0] in SIGNS:
             of_form = rows[self.extractor.of_form]
@@ -323,6 +329,8 @@ class Tagger(Stored):
             header["undoubted"] = self.undoubted
         if self.unshared is not None:
             header["unshared"] = {name: list(annotation) for name, annotation in self.unshared.items()}
+        if self.listed:
+            header["listed"] = {word: list(tags) for word, tags in self.listed.items()}
         arrays = packed_chain(self)
         for name, classes in self.extractor.class_sets.items():
             arrays[f"{name}.words"] = np.frombuffer("\n".join(classes).encode("utf-8"), dtype=np.uint8)
@@ -340,6 +348,7 @@ class Tagger(Stored):
             "tags": header["tags"],
             "word_classes": header["class_sets"],
             "contractions": len(header["contractions"]),
+            **({"listed_words": len(header["listed"])} if header.get("listed") else {}),
             "tokens": tokens if header.get("tokenizer") is None else learned,
             "sentences": "by rules" if header.get("splitter") is None else "learned from a treebank",
         }
@@ -354,7 +363,8 @@ class Tagger(Stored):
         fields = {"tags": schema.labels(1), "language": schema.optional(schema.text)}
         fields |= {"templates": schema.names, "class_sets": schema.names, "contractions": schema.word_lists}
         fields |= {"undoubted": schema.optional(schema.number(0.0, 1.0))}
-        schema.checked(header, fields | {"unshared": schema.optional(schema.word_lists)})
+        fields |= {name: schema.optional(schema.word_lists) for name in ("unshared", "listed")}
+        schema.checked(header, fields)
         class_sets = {}
         for name in header["class_sets"]:
             words = schema.lines_of(arrays, f"{name}.words")
@@ -372,6 +382,7 @@ class Tagger(Stored):
         parts["undoubted"] = header.get("undoubted") or 0.0
         if (unshared := header.get("unshared")) is not None:
             parts["unshared"] = {name: (tag, relation) for name, (tag, relation) in unshared.items()}
+        parts["listed"] = {word: tuple(tags) for word, tags in (header.get("listed") or {}).items()}
         extractor = FeatureExtractor(tuple(header["templates"]), class_sets)
         return cls(tags=tuple(header["tags"]), extractor=extractor, language=header["language"], **parts)
 

@@ -121,10 +121,11 @@ def learn_answers(
         return model
     of_links, of_trees = spawned(rng, 2)  # separate: links change no tree of which all tags are known
     # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
-    words = (Lexicon() if inputs is None else inputs.lexicon).corrected(lexicon)
-    tagger, own = learned_tagger(model.tagger, sentences, words.tags, raw=raw, rng=rng)
+    words = (Lexicon(tags=model.tagger.listed) if inputs is None else inputs.lexicon).corrected(lexicon)
+    before = replace(model.tagger, listed={})  # corrected words may have other tags now
+    tagger, own = learned_tagger(before, sentences, words.tags, raw=raw, rng=rng)
     # A tagger without known words is of tagged sentences alone, which were better than links.
-    if inputs is not None and tagger is not model.tagger and KNOWN in tagger.extractor.class_sets:
+    if inputs is not None and tagger is not before and KNOWN in tagger.extractor.class_sets:
         answered = (one for one in sentences if set(one.upos) != {UNSPECIFIED})
         through_links = tagger_of_links(
             join_same_targets(inputs.corpora),

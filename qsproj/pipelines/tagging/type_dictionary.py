@@ -18,14 +18,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from qsproj.conventions import Floats, Hashes, Mask
-from qsproj.corpus.characters import lower_form, plain_form
+from qsproj.conventions import Floats, Mask
+from qsproj.corpus.characters import is_lower_case, lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.corpus.language.recognition import commonest_script, count_scripts
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import class_sets_of, templates_with, word_kind
 from qsproj.models.packing import in_half_the_bytes
-from qsproj.models.tagging.tagger import FOREIGN, FeatureExtractor, Tagger
+from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText, normalised, numbered, summed, word_votes
 from qsproj.pipelines.tagging.options import ENDING, FEW, HALF, HARDLY, PRIOR_VOTES
 
@@ -120,7 +120,7 @@ def allowed_by_script(
     if latin_is_foreign and "X" in tags and commonest_script([form]) == LATIN and not _ROMAN.fullmatch(form):
         return frozenset({"X"})
     others = frozenset(tags) - {"PUNCT"}
-    return others - {"PROPN"} if form.islower() else others
+    return others - {"PROPN"} if is_lower_case(form) else others
 
 
 def stem(form: str) -> str:
@@ -215,6 +215,11 @@ def prior_of_unknown(text: LinkedText) -> Floats:
     return np.where(np.isin(text.tags, list(CLOSED)), np.minimum(log_ratio, 0.0), 0.0)
 
 
+def with_listed_tags(tagger: Tagger, lexicon: WordTags, known: Mapping[str, Mapping[str, int]]) -> Tagger:
+    """Return a tagger that gives words of a lexicon no other tags, but ``known`` ones of tagged sentences."""
+    return replace(tagger, listed={form: (*tags, *known.get(form, {})) for form, tags in lexicon.items()})
+
+
 def with_prior_of_unknown(tagger: Tagger, known: Iterable[str], prior: Floats) -> Tagger:
     """Return a tagger that adds ``prior`` float64[T] to the potentials of words not in ``known`` in any case.
 
@@ -226,38 +231,9 @@ def with_prior_of_unknown(tagger: Tagger, known: Iterable[str], prior: Floats) -
     extractor = FeatureExtractor((*old.templates, KNOWN), {**old.class_sets, KNOWN: words})
     kinds = extractor.keys(SPELLED)[:, old.templates.index("kind")]
     of_known = extractor.keys(tuple(words)[:1])[:, -1]
-    keys = np.concatenate([kinds, of_known])
-    added = np.concatenate(
-        [np.tile(sign * prior, (len(own), 1)) for own, sign in ((kinds, 1), (of_known, -1))]
-    )
-    return replace(_with_potentials(tagger, keys, added), extractor=extractor)
-
-
-def with_listed_tags(tagger: Tagger, lexicon: WordTags, known: Mapping[str, Mapping[str, int]]) -> Tagger:
-    """Return a tagger that gives words no tag but those of a lexicon, or ``known`` from tagged sentences.
-
-    Words of the lexicon in lower case stand for any casing, unless it lists that one, too.
-    """
-    allowed = {form: np.isin(tagger.tags, [*tags, *known.get(form, {})]) for form, tags in lexicon.items()}
-    penalties = {form: np.where(row, 0.0, -FOREIGN) for form, row in allowed.items() if row.any()}
-    if not penalties or not {"form", "lower"} <= {*tagger.extractor.templates}:
-        return tagger
-    keys = tagger.extractor.keys(tuple(penalties))
-    columns = [
-        tagger.extractor.templates.index("lower" if form == lower_form(form) else "form")
-        for form in penalties
-    ]
-    added = [
-        row if form == lower_form(form) else row - penalties.get(lower_form(form), 0.0)
-        for form, row in penalties.items()
-    ]
-    return _with_potentials(tagger, keys[np.arange(len(keys)), columns], np.array(added))
-
-
-def _with_potentials(tagger: Tagger, keys: Hashes, added: Floats) -> Tagger:
-    """Return a tagger with ``added`` float64[K, T] on the potentials of the features ``keys``."""
-    index = FeatureIndex(np.union1d(tagger.index.keys, keys))
+    index = FeatureIndex(np.union1d(tagger.index.keys, np.concatenate([kinds, of_known])))
     weights = np.zeros((len(index.keys), len(tagger.tags)), dtype=np.float32)
     weights[np.searchsorted(index.keys, tagger.index.keys)] = tagger.weights
-    np.add.at(weights, np.searchsorted(index.keys, keys), added.astype(np.float32))
-    return replace(tagger, index=index, weights=in_half_the_bytes(weights))
+    for keys, sign in ((kinds, 1.0), (of_known, -1.0)):
+        weights[np.searchsorted(index.keys, keys)] += np.float32(sign) * prior.astype(np.float32)
+    return replace(tagger, extractor=extractor, index=index, weights=in_half_the_bytes(weights))

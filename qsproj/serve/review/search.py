@@ -165,8 +165,10 @@ def _test(text: str) -> Test:
         holds: Callable[[str], bool] = lambda cell: found(cell) is not None  # noqa: E731
     else:
         # Without a step, an empty cell; with one, no such word.
-        wanted = f"{values}|{UNSPECIFIED}" if not steps and "" in values.split("|") else values
-        holds = _is_one_of(wanted.split("|"), of_feature=name is not None)
+        wanted = values.split("|")
+        if "" in wanted and not steps and column != "form":
+            wanted.append(UNSPECIFIED)
+        holds = _is_one_of(wanted, several=column == "feats")
 
     def value(sentence: Sentence, word: int) -> str:
         if name is None:
@@ -182,14 +184,16 @@ def _test(text: str) -> Test:
     return test
 
 
-def _is_one_of(values: Sequence[str], *, of_feature: bool) -> Callable[[str], bool]:
-    """Return a test of cells for these values, and for relations with any subtype (nsubj:*)."""
+def _is_one_of(values: Sequence[str], *, several: bool) -> Callable[[str], bool]:
+    """Return a test of cells for these values, and for relations with any subtype (nsubj:*).
+
+    ``several``: cells may have several values, PronType=Int,Rel.
+    """
     exact = {one for one in values if not one.endswith(":*")}
     subtyped = {one.removesuffix(":*") for one in values if one.endswith(":*")}
 
     def holds(cell: str) -> bool:
-        # PronType=Int,Rel has two values.
-        parts = (cell, *cell.split(",")) if of_feature else (cell,)
+        parts = (cell, *cell.split(",")) if several else (cell,)
         return not exact.isdisjoint(parts) or (bool(subtyped) and cell.partition(":")[0] in subtyped)
 
     return holds

@@ -9,6 +9,7 @@ from qsproj.corpus.editing import with_columns
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.parser import load_tags
+from qsproj.models.tagging.tagger import Tagger
 from qsproj.pipelines.projection.methods import METHODS
 from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
@@ -24,7 +25,7 @@ from qsproj.pipelines.tagging.conventions import (
 )
 from qsproj.pipelines.tagging.linked_text import read_linked_text
 from qsproj.pipelines.tagging.tags_through_links import project_tags
-from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_shares, type_weights
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, type_shares, type_weights, with_listed_tags
 from scripts.conventions import FOLDER, counted
 
 POSSESSIVE = "PRON nmod:poss"
@@ -527,6 +528,9 @@ def test_words_of_a_lexicon_decide_a_convention():
     # Listed words have no other tags, whether texts have them or not; capitals alone do not stand for others.
     assert found.tagger.tag_words(("mij", "hund", "Ser", "Kat")) == ("PRON", "NOUN", "X", "VERB")
     assert found.tagger.tag_words(("mij", "HUND", "ser", "han"))[1] in ("PRON", "VERB")
+    again = with_listed_tags(found.tagger, {"hund": ("VERB",), "20": ("X",), "21": ("VERB",)}, {})
+    again = Tagger.from_archive(*again.to_archive())
+    assert again.tag_words(("mij", "hund", "20", "21"))[1:] == ("VERB", "X", "VERB")
     assert "1 word of the lexicon in no text, which teach nothing about others" in found.report
 
 
