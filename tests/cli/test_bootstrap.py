@@ -383,7 +383,7 @@ def test_verses_are_paired_by_reference(made, tmp_path, run_cli):
     outcome = run_cli("bootstrap", "--verbose", *given)
     assert outcome.code == 0, outcome.err
     # Some of the sentences are two, and are cut.
-    line = r"^words: (\d+) pairs of \d+, 767 and 753 words, \d+ long pairs? split at clauses \("
+    line = r"^words: (\d+) pairs of \d+, 766 and 753 words, \d+ long pairs? split at clauses \("
     (words,) = re.findall(line, outcome.err, re.MULTILINE)
     assert int(words) >= 90
     assert re.search(r"^source: .*\(kept\)$", outcome.err, re.MULTILINE)

@@ -212,29 +212,21 @@ class AdaptedParser(Parser):
         return ArcPosterior(self._marginals(self.base.parse(sentence), given))
 
     def _marginals(self, source: Sentence, given: Given) -> Scores:
-        """Return the mean probabilities of arcs over source trees drawn by the source parser's probabilities.
+        """Return the mean probabilities of arcs over the best source tree, and others drawn by probability.
 
-        Their arcs are drawn by probability, may cross and leave several roots; words keep their relations.
+        Arcs of drawn trees may cross, and leave several roots; words keep their relations.
         The calibration error of arcs is 5%, with the best tree alone 20%, with projective trees of one root
         8% (SUD from ten English trees, PUD).
         """
         chances = np.log(np.maximum(self.base.posterior(source).marginals, LEAST_CHANCE))
         trees = TreeDecoder(projective=False, single_root=False)
-        drawn = trees.sample(chances, DRAWN, np.random.default_rng(0))
-        of_best = self.converter.encode(source)
-        free, inference = (
-            self.converter.inference_of(of_best, None),
-            self.converter.inference_of(of_best, given),
-        )
-        found, logs = list[Scores](), list[float]()
+        drawn = np.vstack([source.heads, trees.sample(chances, DRAWN, np.random.default_rng(0))])
+        inference = self.converter.inference_of(self.converter.encode(source), given)
+        summed = np.zeros_like(chances)
         for heads, count in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
             scores = self.converter.scores(self.converter.encode(with_heads(source, heads)))
-            log_z, marginals = inference.infer(scores)
-            # Trees with which the known part is improbable count less.
-            logs.append(np.log(count) + (0.0 if given is None else log_z - free.infer(scores)[0]))
-            found.append(marginals)
-        weights = np.exp(np.array(logs) - max(logs))
-        return np.clip(np.tensordot(weights / weights.sum(), np.array(found), axes=1), 0.0, 1.0)
+            summed += count * inference.infer(scores)[1]
+        return np.clip(summed / len(drawn), 0.0, 1.0)
 
     def allowing_crossings(self) -> Self | None:
         inference = self.converter.inference

@@ -122,7 +122,8 @@ def learn_answers(
     of_links, of_trees = spawned(rng, 2)  # separate: links change no tree of which all tags are known
     # The model has learned the bootstrap's words; when it learns again, they rule the tags of raw text.
     words = (Lexicon(tags=model.tagger.listed) if inputs is None else inputs.lexicon).corrected(lexicon)
-    before = replace(model.tagger, listed={})  # corrected words may have other tags now
+    # Corrected words may have other tags now.
+    before = replace(model.tagger, listed={}) if model.tagger.listed else model.tagger
     tagger, own = learned_tagger(before, sentences, words.tags, raw=raw, rng=rng)
     # A tagger without known words is of tagged sentences alone, which were better than links.
     if inputs is not None and tagger is not before and KNOWN in tagger.extractor.class_sets:
@@ -139,7 +140,8 @@ def learn_answers(
         )
         mean = mean_tagger([with_tags(tagger, set(), set(through_links.tags)), through_links])
         tagger = replace(mean, morphology=through_links.morphology)
-    tagger = with_listed_tags(tagger, words.tags, _seen_tags(sentences))
+    if words.tags:
+        tagger = with_listed_tags(tagger, words.tags, _seen_tags(sentences))
     trees = {at: one for at, one in enumerate(sentences) if has_tree(one)}
     tagged = [with_known_tags(tagger, one, words.tags) for one in trees.values()]
     parser = model.base
