@@ -5,9 +5,9 @@ each UPOS, feature and relation of each treebank. conventions.tsv shows how lang
 *be*, compounds and *living* in *living water*, which have verbs for adjectives, and where reflexive pronouns are
 expletives: a line has the English tag and relation, those of other languages, and the languages. Where a line has
 FEATS in place of the relation, as of *written*, *writing* and *which*, such words may have either tag; where it has
-*other* or *many*, these are adjectives, and elsewhere may be determiners. A language
-counts with at least LEAST words of the class, in all its treebanks together. Such lines end with "published"; those
-that end with "counted" were counted in treebanks by hand, are kept, and replace the published ones of their languages.
+*other* or *many*, these are adjectives, and elsewhere may be determiners. A language counts with at least LEAST words
+of the class, in all its treebanks together. Such lines end with "published"; those that end with "counted" were counted
+in treebanks by hand, are kept, and replace the published ones of their languages.
 
 AUTOMATION is a clone of https://github.com/UniversalDependencies/docs-automation, whose valrules/data.json registers the
 lemmas that may be AUX in each language, with their functions. auxiliaries.tsv has those that are single words, and those

@@ -156,9 +156,7 @@ class Labeller(RelationWeights):
             scores[at_root, column] = 0.0
 
     def _best(self, scores: Floats, heads: Heads, tags: NDArray[np.uint8]) -> list[str]:
-        excluded = self._excluded[tags]
-        excluded &= ~excluded.all(axis=1, keepdims=True)  # few relations may be known
-        scores[excluded] = -np.inf
+        scores[self._excluded[tags]] = -np.inf
         return self._names.take(np.where(heads >= 0, scores.argmax(axis=1), -1)).tolist()
 
     @cached_property
@@ -169,6 +167,7 @@ class Labeller(RelationWeights):
             if name in TAGS_OF:
                 excluded[: atoms.UNKNOWN_TAG, column] = True
                 excluded[[atoms.TAG_NUMBERS[tag] for tag in TAGS_OF[name]], column] = False
+        excluded[excluded.all(axis=1)] = False  # few relations may be known
         return excluded
 
     @cached_property

@@ -106,10 +106,11 @@ class Converter(Parser):
 
     def posterior(self, sentence: Sentence, given: Given = None) -> Posterior:
         source = self.encode(sentence)
-        return ArcPosterior(self.inference_of(source, given).infer(self.scores(source))[1])
+        return ArcPosterior(self.inference_of(source.heads, given).infer(self.scores(source))[1])
 
-    def inference_of(self, source: SourceNodes, given: Given) -> TreeDecoder:
-        inference = inference_for(self.inference, source)
+    def inference_of(self, heads: Heads, given: Given) -> TreeDecoder:
+        """Return the trees that a source tree with these heads may become."""
+        inference = inference_for(self.inference, heads)
         return inference if given is None or given.leave_trees_free else given.within(inference)
 
     def convert(self, sentence: Sentence, *, decode: str = "mbr", given: Given = None) -> Conversion:
@@ -120,7 +121,7 @@ class Converter(Parser):
         """
         check_decoder(decode)
         source = self.encode(sentence)
-        inference = self.inference_of(source, given)
+        inference = self.inference_of(source.heads, given)
         scores = self.scores(source)
         marginals = inference.infer(scores)[1]
         heads = frozen_heads(inference.best(marginals if decode == "mbr" else scores))
@@ -177,8 +178,8 @@ def prior_scores(source: SourceNodes, prior: float) -> Scores:
     return scores
 
 
-def inference_for(inference: TreeDecoder, source: SourceNodes) -> TreeDecoder:
-    if inference.projective and has_crossings(source.heads):
+def inference_for(inference: TreeDecoder, heads: Heads) -> TreeDecoder:
+    if inference.projective and has_crossings(heads):
         return replace(inference, projective=False)
     return inference
 
@@ -214,14 +215,14 @@ class AdaptedParser(Parser):
     def _marginals(self, source: Sentence, given: Given) -> Scores:
         """Return the mean probabilities of arcs over the best source tree, and others drawn by probability.
 
-        Arcs of drawn trees may cross, and leave several roots; words keep their relations.
-        The calibration error of arcs is 5%, with the best tree alone 20%, with projective trees of one root
-        8% (SUD from ten English trees, PUD).
+        Arcs of drawn trees may cross, and leave several roots; words keep their relations. The calibration
+        error of arcs is 5%, with the best tree alone 20%, with projective trees of one root 8% (SUD from ten
+        English trees, PUD).
         """
         chances = np.log(np.maximum(self.base.posterior(source).marginals, LEAST_CHANCE))
         trees = TreeDecoder(projective=False, single_root=False)
         drawn = np.vstack([source.heads, trees.sample(chances, DRAWN, np.random.default_rng(0))])
-        inference = self.converter.inference_of(self.converter.encode(source), given)
+        inference = self.converter.inference_of(source.heads, given)
         summed = np.zeros_like(chances)
         for heads, count in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
             scores = self.converter.scores(self.converter.encode(with_heads(source, heads)))
@@ -293,7 +294,7 @@ def train_converter(
     encoded = list(map(turns.turned, plain))
     trainer = _arc_trainer(rng)
     pairs = zip(encoded, heads, strict=True)
-    judged = ((one, tree_objective(tree, inference_for(inference, one))) for one, tree in pairs)
+    judged = ((one, tree_objective(tree, inference_for(inference, one.heads))) for one, tree in pairs)
     examples: list[_Example] = [(one, objective) for one, objective in judged if objective]
     weights, _ = learn(trainer, examples, epochs=epochs, rng=rng, description="training arcs")
     trees = list(zip(sources, encoded, targets, strict=True))

@@ -268,9 +268,9 @@ def _train_lemmatizer(
 
 
 def _script_of_unlisted(upos: str) -> EditScript:
-    if upos in NAMES or upos in UNINFLECTED:
-        return EditScript(AS_IT_IS if upos in NAMES else LOWER)
-    return EditScript(WHOLE, suffix=UNSPECIFIED)
+    if upos in NAMES:
+        return EditScript(AS_IT_IS)
+    return EditScript(LOWER) if upos in UNINFLECTED else EditScript(WHOLE, suffix=UNSPECIFIED)
 
 
 def _choices(lemmatizer: Lemmatizer, words: Sequence[tuple[Word, int]]) -> list[Choice]:

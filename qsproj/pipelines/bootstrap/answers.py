@@ -5,7 +5,6 @@ answers and tags raw text, as the lexicon allows; a new tagger is trained on thi
 Parser and labeller are fine-tuned on the trees. Unknown tags and heads are summed out.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,6 @@ import numpy as np
 
 from qsproj.conventions import ROOT, Floats, spawned
 from qsproj.corpus.cells import UNSPECIFIED
-from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.conllu import read_conllu
 from qsproj.corpus.contractions import learn_contractions
 from qsproj.corpus.editing import with_columns
@@ -41,6 +39,7 @@ from qsproj.models.tagging.tagger_training import (
 )
 from qsproj.models.text.text_parser import Readings, TextParser
 from qsproj.pipelines.tagging.conventions import ORDINALS_IN_DIGITS
+from qsproj.pipelines.tagging.few_tagged import tag_counts
 from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.options import TagProjectionOptions
 from qsproj.pipelines.tagging.self_training import RawText, self_tagged, with_temperature
@@ -141,7 +140,7 @@ def learn_answers(
         mean = mean_tagger([with_tags(tagger, set(), set(through_links.tags)), through_links])
         tagger = replace(mean, morphology=through_links.morphology)
     if words.tags:
-        tagger = with_listed_tags(tagger, words.tags, _seen_tags(sentences))
+        tagger = with_listed_tags(tagger, words.tags, tag_counts(sentences))
     trees = {at: one for at, one in enumerate(sentences) if has_tree(one)}
     tagged = [with_known_tags(tagger, one, words.tags) for one in trees.values()]
     parser = model.base
@@ -150,15 +149,6 @@ def learn_answers(
         with suppress(NothingToLearnError):
             parser = tuned_parser(parser, tagged, list(map(own.get, trees)), rng=of_trees)
     return replace(model, tagger=tagger, base=parser)
-
-
-def _seen_tags(sentences: Iterable[Sentence]) -> dict[str, Counter[str]]:
-    """Return the tags that words have in sentences, by plain form and in lower case."""
-    seen = defaultdict[str, Counter[str]](Counter)
-    for form, tag in chain.from_iterable(zip(one.forms, one.upos, strict=True) for one in sentences):
-        for name in {plain_form(form), lower_form(form)} if tag != UNSPECIFIED else ():
-            seen[name][tag] += 1
-    return seen
 
 
 def tuned_parser(

@@ -139,7 +139,9 @@ ADJECTIVES_IN_NAMES = frozenset(
 # Languages that read years, and numbers with letters as *3-й*, as ordinals: ADJ in 95% of cases in both.
 ORDINALS_IN_DIGITS = frozenset({"ru", "uk"})
 _OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
-_NAMED = {" ".join(one): one for one in (*INFLECTED.values(), FIRST_PERSON)}
+_OF_QUANTIFIERS = {("ADJ", form): name for name, forms in QUANTIFIERS.items() for form in forms}
+_SPEAKER = " ".join(FIRST_PERSON)
+_NAMED = INFLECTED | {_SPEAKER: FIRST_PERSON}
 _COMPOUNDS, _MODIFIERS = (frozenset(one.name for one in of) for of in (COMPOUNDS, MODIFIERS))
 _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
 # Relations of words that move from a verb to the modal, or *be*, above it, on either side; to one behind it,
@@ -167,17 +169,15 @@ def second_tags(language: str | None) -> dict[str, str]:
     return EITHER | {name: annotation[0] for name, annotation in practice.items() if annotation}
 
 
-def quantifier_tag(form: str, tag: str, language: str | None) -> str:
-    """Return the second tag of a quantifier of QUANTIFIERS in a language; empty for others."""
-    lower = lower_form(form)
-    name = next((name for name, forms in QUANTIFIERS.items() if lower in forms and name.startswith(tag)), "")
-    other, _ = _practice().get(name, {}).get(language or "", (DETERMINER, ANY)) if name else ("", ANY)
-    return "" if other == tag else other
+def may_be_determiner(form: str, tag: str, language: str | None) -> bool:
+    """Return whether a word is a quantifier that may be DETERMINER in a language."""
+    name = _OF_QUANTIFIERS.get((tag, lower_form(form)))
+    return name is not None and language not in _practice()[name]
 
 
 def is_speaker(tag: str, relation: str, inflected: str) -> bool:
     """Return whether a word, with its name of :func:`inflected_names`, is the subject *I* or *we*."""
-    return tag == "PRON" and bare_relation(relation) == "nsubj" and inflected == " ".join(FIRST_PERSON)
+    return tag == "PRON" and bare_relation(relation) == "nsubj" and inflected == _SPEAKER
 
 
 def of_reflexives(language: str | None) -> dict[str, Annotation]:

@@ -4,8 +4,9 @@ Their tags and contractions correct those of links; their features correct proje
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -29,18 +30,26 @@ FEWEST = 50  # minimum number of tagged sentences to set some aside for testing
 FEWEST_WORDS = 5  # tagged words needed to learn the features of a tag
 
 
+def tag_counts(sentences: Iterable[Sentence]) -> Mapping[str, Mapping[str, int]]:
+    """Count the tags of each word, in its plain form and lower-cased; words without one are left out."""
+    counts = defaultdict[str, Counter[str]](Counter)
+    for form, tag in chain.from_iterable(zip(one.forms, one.upos, strict=True) for one in sentences):
+        for known in {plain_form(form), lower_form(form)} if tag != UNSPECIFIED else ():
+            counts[known][tag] += 1
+    return counts
+
+
 @dataclass(frozen=True, slots=True)
 class FewTagged:
     """Tagged sentences (possibly none) with UPOS on every word."""
 
     sentences: tuple[Sentence, ...]
-    counts: Mapping[str, Mapping[str, int]]  # tags of each word, in its plain form and lower-cased
+    counts: Mapping[str, Mapping[str, int]]  # see :func:`tag_counts`
     contractions: Contractions
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence]) -> "FewTagged":
         """Count tags and contractions of the sentences; UsageError when a word has no UPOS."""
-        counts = defaultdict[str, Counter[str]](Counter)
         for number, sentence in enumerate(sentences, start=1):
             if UNSPECIFIED in sentence.upos:
                 word = sentence.forms[sentence.upos.index(UNSPECIFIED)]
@@ -48,10 +57,7 @@ class FewTagged:
                     f"tagged sentence {sentence.sent_id or number}: {word!r} has no UPOS, expected one on "
                     "every word; tag it or leave the sentence out"
                 )
-            for form, tag in zip(sentence.forms, sentence.upos, strict=True):
-                for known in {plain_form(form), lower_form(form)}:
-                    counts[known][tag] += 1
-        return cls(tuple(sentences), counts, learn_contractions(sentences))
+        return cls(tuple(sentences), tag_counts(sentences), learn_contractions(sentences))
 
     def split(self) -> "tuple[FewTagged, tuple[Sentence, ...]]":
         """Split into training and test sentences, 4 : 1; no test sentences if there are fewer than FEWEST."""

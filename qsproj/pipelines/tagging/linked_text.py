@@ -104,17 +104,23 @@ def read_linked_text(
     numbers, names = numbered(of_sources)
     if not {*names} - {UNSPECIFIED}:
         raise NothingToLearnError("no source word has a UPOS tag; tag the source first (qsproj tag)")
-    named = _by_majority(text, links, numbers[links.words], names, language)
+    lowered = numbered(map(lower_form, text.vocabulary))[0][text.types[links.places]]
+    of_words = partial(links.of_groups, groups=lowered, n_groups=len(text.vocabulary))
+    named = numbers[links.words]
+    if language not in conventions.PARTICLES:
+        named = _by_majority(links, lowered, of_words, named, names)
     annotations = _target_conventions(text, links, named, names, known or {}, language)
     in_target = {name: annotations.get(name, (name.partition(" ")[0],))[0] for name in names}
     tags = tuple(sorted({*in_target.values(), *more_tags} - {UNSPECIFIED}))
     column = np.array([tags.index(tag) if tag in tags else -1 for tag in in_target.values()])[named]
-    column = _with_inflected_auxiliaries(text, links, column, tags)
+    if "AUX" in tags:
+        aux = tags.index("AUX")
+        column[_are_inflected(links, lowered, of_words, column == aux)] = aux
     if not (column >= 0).any():
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     added = [(named == names.index(name), other) for name, other in second.items() if name in names]
-    seconds = np.array([conventions.quantifier_tag(form, tag, language) for form, tag, *_ in links.sources])
-    added += [((seconds == other)[links.words], other) for other in {*seconds.tolist()} if other]
+    quantifiers = [conventions.may_be_determiner(form, tag, language) for form, tag, *_ in links.sources]
+    added.append((np.array(quantifiers)[links.words], conventions.DETERMINER))
     added = [(chosen, other) for chosen, other in added if other in tags]
 
     def votes_of(weights: Floats) -> NDArray[np.float32]:
@@ -125,8 +131,8 @@ def read_linked_text(
         return votes
 
     several = bool(links.translations.any())
-    lowered = (lower_form(form) for form, *_ in links.sources)
-    words = numbered(zip(lowered, map(in_target.get, of_sources), strict=True))[0][links.words]
+    source_forms = (lower_form(form) for form, *_ in links.sources)
+    words = numbered(zip(source_forms, map(in_target.get, of_sources), strict=True))[0][links.words]
     agreed = agreement(links.places, column + 1, words, links.translations, links.weights)
     weights = links.weights * agreed
     return replace(
@@ -145,6 +151,7 @@ def read_linked_text(
     )
 
 
+OfWords = Callable[[Mask | bool], Floats]
 SourceWord = tuple[str, str, str, str]  # form, tag, relation and inflection
 
 
@@ -204,53 +211,48 @@ def _read(
 
 
 def _by_majority(
-    text: LinkedText, links: _Links, named: NDArray[np.int64], names: Words, language: str | None
+    links: _Links, lowered: NDArray[np.int64], of_words: OfWords, named: NDArray[np.int64], names: Words
 ) -> NDArray[np.int64]:
-    """Give links of MAJORITY the second tag where the lower-cased type has more votes for it.
+    """Give links of MAJORITY the second tag where the lower-cased word has more votes for it.
 
+    ``lowered`` int64[L]: the word of each link. ``of_words``: returns the weight of chosen links by word.
     ``named`` int64[L]: what each link votes for, into ``names``.
     """
-    lowered = numbered(map(lower_form, text.vocabulary))[0][text.types[links.places]]
-    of_words = partial(links.of_groups, groups=lowered, n_groups=len(text.vocabulary))
     own = np.array([tag for _, tag, _, _ in links.sources])[links.words]
     for name, other in conventions.MAJORITY.items():
-        if name in names and other in names and language not in conventions.PARTICLES:
+        if name in names and other in names:
             of_name = named == names.index(name)
             more_other = of_words(own == other) > of_words(of_name)
             named = np.where(of_name & more_other[lowered], names.index(other), named)
     return named
 
 
-def _with_inflected_auxiliaries(
-    text: LinkedText, links: _Links, column: NDArray[np.int64], tags: Words
-) -> NDArray[np.int64]:
-    """Return the votes of links, by tag, with AUX for subjects whose person an auxiliary shows instead.
+def _are_inflected(
+    links: _Links, lowered: NDArray[np.int64], of_words: OfWords, are_auxiliaries: Mask
+) -> Mask:
+    """Return the links of subjects to auxiliaries that show their person instead, bool[L].
 
     Without a pronoun, Czech *jsme* is linked to *we* more than to *are*. Words are chosen whose links to
     pronouns are to the subjects *I* and *we*, and a few to auxiliaries; none where nearly all subjects have
     the same translation, the pronoun: Russian has no word for *am*, which is linked to *я*. Links to verbs
-    are no sign: Estonian *meil on*, *we have*, is a case of the pronoun.
+    are no sign: Estonian *meil on*, *we have*, is a case of the pronoun. ``lowered``, ``of_words``: see
+    :func:`_by_majority`. ``are_auxiliaries`` bool[L]: which links vote for AUX.
     """
-    if "AUX" not in tags:
-        return column
 
     def of_sources(chosen: Iterable[bool]) -> Mask:
         return np.fromiter(chosen, dtype=np.bool_, count=len(links.sources))[links.words]
 
-    lowered, words = numbered(map(lower_form, text.vocabulary))
-    at = lowered[text.types[links.places]]
-    of_words = partial(links.of_groups, groups=at, n_groups=len(words))
     speakers = [lower_form(form) if conventions.is_speaker(*one) else "" for form, *one in links.sources]
     names = dict.fromkeys(filter(None, speakers))
     translations = [of_words(of_sources(own == name for own in speakers)) for name in names]
     most, every = (sum(float(how(one)) for one in translations) for how in (np.max, np.sum))
+    are_subjects = of_sources(map(bool, speakers))
     if most > SURELY * every:
-        return column
-    is_subject = of_sources(map(bool, speakers))
-    is_pronoun = of_sources(tag == "PRON" for _, tag, _, _ in links.sources)
-    inflected = of_words(is_subject) >= SURELY * of_words(is_pronoun)
-    inflected &= of_words(column == tags.index("AUX")) >= HARDLY * of_words(True)
-    return np.where(is_subject & inflected[at], tags.index("AUX"), column)
+        return np.zeros_like(are_subjects)
+    are_pronouns = of_sources(tag == "PRON" for _, tag, _, _ in links.sources)
+    inflected = of_words(are_subjects) >= SURELY * of_words(are_pronouns)
+    inflected &= of_words(are_auxiliaries) >= HARDLY * of_words(True)
+    return are_subjects & inflected[lowered]
 
 
 def _target_conventions(

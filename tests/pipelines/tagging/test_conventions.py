@@ -105,7 +105,7 @@ def test_quantifiers_may_be_determiners(language, other):
     assert tags == {"VERB" if language == "wo" else "ADJ", other} - {""}
 
 
-def told(forms, target):
+def with_subject(forms, target):
     """Return a pair: a subject and an auxiliary, both linked to one word, and a verb."""
     feats = ["Person=1" if forms[0] == "i" else "Person=3", "_", "_"]
     source = Sentence.from_words(
@@ -118,14 +118,20 @@ def told(forms, target):
 
 def test_auxiliaries_that_show_their_subject_are_no_pronouns():
     inflected = [
-        told(("i", "have", "seen"), ("jsem", "viděl")),
-        told(("i", "will", "see"), ("budu", "vidět")),
+        with_subject(("i", "have", "seen"), ("jsem", "viděl")),
+        with_subject(("i", "will", "see"), ("budu", "vidět")),
     ]
     assert tags_of(read_linked_text(inflected)) == {"jsem": "AUX", "viděl": "VERB"}
     # Most of *I* has one translation, the pronoun; of the third person nothing is known.
-    pronoun = [told(("i", "have", "seen"), ("ich", "sah")), told(("i", "have", "seen"), ("ich", "sah"))]
+    pronoun = [
+        with_subject(("i", "have", "seen"), ("ich", "sah")),
+        with_subject(("i", "have", "seen"), ("ich", "sah")),
+    ]
     assert tags_of(read_linked_text(pronoun))["ich"] == "PRON"
-    third = [told(("he", "have", "seen"), ("on", "viděl")), told(("it", "will", "see"), ("to", "vidí"))]
+    third = [
+        with_subject(("he", "have", "seen"), ("on", "viděl")),
+        with_subject(("it", "will", "see"), ("to", "vidí")),
+    ]
     assert tags_of(read_linked_text(third))["on"] == "PRON"
 
 
