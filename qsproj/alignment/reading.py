@@ -9,7 +9,8 @@ from qsproj.corpus.files import open_text
 from qsproj.corpus.formats import format_of, opening
 from qsproj.corpus.pairs.aligned import pair_with_text
 from qsproj.corpus.pairs.pairing import BY_ID, pair_files
-from qsproj.corpus.text import UNSPACED, are_parted, tokenize
+from qsproj.corpus.text import tokenize
+from qsproj.corpus.unspaced import UNSPACED, are_parted
 from qsproj.errors import DataError, UsageError
 from qsproj.progress import notice
 

@@ -20,8 +20,8 @@ from qsproj.corpus.contractions import MARKS_ON_WORDS, Contractions, words_of_to
 from qsproj.corpus.editing import NEW_PARAGRAPH
 from qsproj.corpus.files import BYTE_ORDER_MARK
 from qsproj.corpus.sentence import Layout, Sentence
+from qsproj.corpus.unspaced import UNSPACED_LANGUAGES, check_has_spaces, with_spaces
 from qsproj.errors import DataError
-from qsproj.progress import notice
 
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
@@ -115,40 +115,20 @@ _PRONOUNS = frozenset(
     "je tu il ils elle elles on nous vous ce moi toi le les la lui leur y en".split()  # noqa: SIM905
 )
 _FRENCH_NOUNS = frozenset({"rendez-vous", "chez-moi", "chez-toi", "chez-nous", "chez-vous", "entre-nous"})
-# Letters of scripts without spaces between words: kana and Han, Thai, Lao, Tibetan, Burmese, Khmer.
-UNSPACED = re.compile(
-    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-    "\u0e00-\u0f0c\u0f18-\u0fff\u1000-\u109f\u1780-\u17ff]+"
-)
-UNSPACED_LANGUAGES = frozenset(
-    "zh yue wuu nan hak gan hsn lzh ja th tts nod lo bo dz my shn mnw km".split()  # noqa: SIM905
-)
-# Maximum length of words in such letters, except rare names; and in a line without spaces of such a language.
-_LONGEST_WORD, _LONGEST_LINE = 15, 5
-# Words are separated below this mean of letters between spaces: Chinese words have 1.7, clauses 9 to 13.
-_PARTED = 7.0
-# A line has spaces between words with this many gaps between chunks of fewer letters, on the mean. Words of
-# Chinese and Japanese are shorter, and phrases are as long as words of letters.
-_FEWEST_GAPS, _LONGEST_CHUNK = 3, 3.5
-_SYLLABLES = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-_ZERO_WIDTH_SPACE = "\u200b"  # separates words in Thai, Lao, Khmer and Burmese
 _EMPTY_COLUMNS = "\t".join(UNSPECIFIED * 7)
-
-
 # Italian abbreviations that the lists of sacremoses lack: those of words, and those of numbers (*art. 5*).
 _ABBREVIATIONS = {"it": "arch avv ca cfr geom ing mons prof rag sig sigg".split()}  # noqa: SIM905
 _BEFORE_NUMBERS = {"it": "art artt cap fig n nn p pag pagg tab vol".split()}  # noqa: SIM905
 
 
 @lru_cache(maxsize=8)
-def moses(language: str) -> "MosesTokenizer":
+def moses_tokenizer(language: str) -> "MosesTokenizer":
     """Return the tokeniser of a language, with its abbreviations."""
     from sacremoses import MosesTokenizer
 
     moses = MosesTokenizer(language)
-    numeric = _BEFORE_NUMBERS.get(language, [])
-    moses.NONBREAKING_PREFIXES = [*moses.NONBREAKING_PREFIXES, *_ABBREVIATIONS.get(language, []), *numeric]
-    moses.NUMERIC_ONLY_PREFIXES = [*moses.NUMERIC_ONLY_PREFIXES, *numeric]
+    moses.NONBREAKING_PREFIXES = [*moses.NONBREAKING_PREFIXES, *_ABBREVIATIONS.get(language, [])]
+    moses.NUMERIC_ONLY_PREFIXES = [*moses.NUMERIC_ONLY_PREFIXES, *_BEFORE_NUMBERS.get(language, [])]
     letters = frozenset(moses.IsAlpha)
     # Its own methods build the sets anew for each word with a full stop, in a millisecond.
     setattr(moses, "islower", frozenset(moses.IsLower).issuperset)  # noqa: B010 - mypy: a method
@@ -164,7 +144,7 @@ def tokenize(line: str, language: str) -> list[str]:
     As in treebanks, English has ``do`` + ``n't``, French ``dit`` + ``-il`` and *aujourd'hui*.
     """
     text = readable(normalise(line, language))[0]
-    cut = partial(moses(language).tokenize, escape=False)
+    cut = partial(moses_tokenizer(language).tokenize, escape=False)
     plain = text.isascii() and language == "en" and _TYPED_QUOTES.search(text) is None
     if plain or _SUSPECT.search(text) is None:
         words = cut_around(text, cut)
@@ -393,46 +373,6 @@ def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
 def is_blank(line: str) -> bool:
     """Return whether a line has only invisible characters: white space, control characters, joiners."""
     return not any(character.isprintable() and not character.isspace() for character in line)
-
-
-def check_has_spaces(line: str, language: str | None, *, name: str, number: int) -> None:
-    """Raise DataError for a line without spaces between words; ``number``: its line number.
-
-    In a language that has them, a first line wholly in such a script is one; other text in it is reported.
-    """
-    longest = max(map(len, UNSPACED.findall(line)), default=0)
-    has_others = number > 1 or any(map(str.isalpha, UNSPACED.sub("", line)))
-    without_space = language in UNSPACED_LANGUAGES and len(with_spaces(line).split()) == 1
-    if (without_space and longest > _LONGEST_LINE) or (longest > _LONGEST_WORD and not are_parted([line])):
-        if language is not None and language not in UNSPACED_LANGUAGES and has_others:
-            notice(f"{name}: words of scripts without spaces between them are not found")
-            return
-        found = f"{longest} letters without a space, in a script without spaces between words"
-        remedy = "train the tagger on a treebank with SpaceAfter=No in MISC, which show word boundaries"
-        raise DataError(name, number, found, "words", f"{remedy}; or put spaces between them")
-
-
-def with_spaces(line: str) -> str:
-    """Return a line with a space for each zero-width one."""
-    return line.replace(_ZERO_WIDTH_SPACE, " ")
-
-
-def are_parted(lines: Iterable[str]) -> bool:
-    """Return whether words are separated by spaces in lines of a script without spaces."""
-    stretches = [len(stretch) for line in lines for stretch in UNSPACED.findall(line)]
-    return sum(stretches) < _PARTED * len(stretches)
-
-
-def has_words_apart(line: str) -> bool:
-    """Return whether a line of a script without spaces has them between words: chunks of a few letters.
-
-    Spaces around other letters and digits are no evidence, nor are a few.
-    """
-    words = (chunk for chunk in line.split() if any(map(str.isalnum, chunk)))
-    chunks = [sum(map(len, UNSPACED.findall(word))) for word in words]
-    gaps = sum(before > 0 and size > 0 for before, size in pairwise(chunks))
-    longest = _LONGEST_CHUNK if _SYLLABLES.search(line) else _PARTED
-    return gaps >= _FEWEST_GAPS and sum(chunks) < longest * sum(size > 0 for size in chunks)
 
 
 def rule_starts(text: str, language: str | None) -> list[bool] | None:

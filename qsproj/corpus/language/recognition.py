@@ -9,7 +9,7 @@ from math import prod
 
 from qsproj.corpus.files import packaged_rows
 from qsproj.corpus.messages import check_type
-from qsproj.corpus.text import UNSPACED, UNSPACED_LANGUAGES
+from qsproj.corpus.unspaced import UNSPACED, UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError
 
 # Frequent function words of each language. Related languages share some.

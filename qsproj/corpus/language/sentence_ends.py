@@ -12,7 +12,7 @@ from itertools import chain, groupby, islice, pairwise
 
 from qsproj.corpus.characters import INVISIBLE
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import is_blank, moses
+from qsproj.corpus.text import is_blank, moses_tokenizer
 from qsproj.errors import DataError
 
 # Sentence-final marks with closing quotes and brackets: before a space, or anywhere in unspaced scripts.
@@ -136,7 +136,7 @@ def _ends(line: str, found: re.Match[str], language: str | None) -> bool:
 @lru_cache(maxsize=8)
 def _abbreviations(language: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the abbreviations of a language, and those that are only before numbers: *No. 10*."""
-    own = moses(language)
+    own = moses_tokenizer(language)
     before_numbers = frozenset(own.NUMERIC_ONLY_PREFIXES)
     return frozenset(own.NONBREAKING_PREFIXES) - before_numbers, before_numbers
 

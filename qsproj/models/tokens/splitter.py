@@ -21,7 +21,7 @@ from qsproj.corpus.characters import readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.language.sentence_ends import ENDS, UNSPACED_ENDS, rule_starts
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED
+from qsproj.corpus.unspaced import UNSPACED
 from qsproj.features.characters import Codes, code_of, joined, mixed, shifted
 from qsproj.features.hashing import FeatureIndex, pair_templates
 from qsproj.kernels.tagging.tag_features import feature_keys

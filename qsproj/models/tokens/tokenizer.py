@@ -23,6 +23,7 @@ from qsproj.corpus.characters import belongs_to_neighbour, readable, remembered
 from qsproj.corpus.contractions import cased_like
 from qsproj.corpus.editing import with_comment
 from qsproj.corpus.sentence import Sentence
+from qsproj.corpus.unspaced import check_has_spaces, has_words_apart, with_spaces
 from qsproj.features.characters import COMPILED_TEMPLATES, TEMPLATES, character_attributes
 from qsproj.features.hashing import FeatureIndex
 from qsproj.kernels.tagging.linear_chain import add_emissions, k_best, posterior, viterbi
@@ -225,13 +226,13 @@ class Tokenizer:
 
         ``# newpar`` marks a line that follows a blank one. ``segmentations``: how many for each line; the
         second best of line 7 is *7.2*, with its probability in a comment. ``cut``: replaces :meth:`tokens`.
-        Raises DataError as :func:`qsproj.corpus.text.check_has_spaces`.
+        Raises DataError as :func:`qsproj.corpus.unspaced.check_has_spaces`.
         """
         for number, line, begins in texts.numbered(lines):
             if self.known:
-                line = texts.with_spaces(line)
+                line = with_spaces(line)
             else:
-                texts.check_has_spaces(line, self.language, name=name, number=number)
+                check_has_spaces(line, self.language, name=name, number=number)
             text = texts.normalise(line, self.language or "")
             if segmentations is None:
                 tokens = (cut or self.tokens)(readable(text)[0])
@@ -249,7 +250,7 @@ class Tokenizer:
         """
         if not text:
             return []
-        if self.known and texts.has_words_apart(text):
+        if self.known and has_words_apart(text):
             return [(token, (token,)) for token in texts.tokenize(text, self.language or "")]
         emissions, transitions = self._emissions(text), self._possible_transitions
         places: NDArray[np.int64] | None = None
@@ -265,7 +266,7 @@ class Tokenizer:
         Sequences are listed until all others are less probable than the last of k, at most MOST_SEQUENCES k
         of them; probabilities are exact sums over all sequences of the same words. O(k log k) a character.
         """
-        if not text or (self.known and texts.has_words_apart(text)):
+        if not text or (self.known and has_words_apart(text)):
             return [(self.tokens(text), 1.0)]
         emissions, transitions = self._emissions(text), self._possible_transitions
         log_z = _log_sum(emissions, transitions)

@@ -10,8 +10,9 @@ from qsproj.conventions import Numbers, Rng, Weights
 from qsproj.corpus.characters import plain_form, readable
 from qsproj.corpus.editing import comment_value
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED, normalise
+from qsproj.corpus.text import normalise
 from qsproj.corpus.token import MultiwordToken, Token, space_after, surface_tokens
+from qsproj.corpus.unspaced import UNSPACED
 from qsproj.errors import UsageError
 from qsproj.features.characters import TEMPLATES
 from qsproj.features.hashing import FeatureIndex, commonest

@@ -21,8 +21,9 @@ from qsproj.corpus.language.recognition import LOOKED_AT
 from qsproj.corpus.pairs.fitting import fit_of
 from qsproj.corpus.pairs.pairing import pair_files
 from qsproj.corpus.sentence import Alignment, Sentence, has_tree, make_alignment
-from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize, with_spaces, without_spaces
+from qsproj.corpus.text import tokenize, without_spaces
 from qsproj.corpus.token import spelled
+from qsproj.corpus.unspaced import UNSPACED_LANGUAGES, are_parted, with_spaces
 from qsproj.errors import DataError, pluralise
 from qsproj.evaluation.calibration import stated_confidences
 from qsproj.models.parser import load_parser

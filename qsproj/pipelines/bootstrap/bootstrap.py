@@ -17,7 +17,7 @@ from qsproj.corpus.formats import read_alignments, read_all
 from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED_LANGUAGES
+from qsproj.corpus.unspaced import UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError, check_name, pluralise
 from qsproj.models.parser import BLOCK, load_tags
 from qsproj.models.storage import Provenance

@@ -17,7 +17,8 @@ from qsproj.corpus.language import recognition
 from qsproj.corpus.language.recognition import LOOKED_AT, check_language, commonest_script
 from qsproj.corpus.pairs.fitting import fit_of, large_blocks
 from qsproj.corpus.sentence import Sentence, has_tree
-from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, tokenize
+from qsproj.corpus.text import tokenize
+from qsproj.corpus.unspaced import UNSPACED_LANGUAGES, are_parted
 from qsproj.errors import DataError, UsageError, pluralise
 from qsproj.models.tree_decoder import has_several_roots
 from qsproj.pipelines.bootstrap import texts, verses

@@ -26,7 +26,7 @@ from qsproj.corpus.conllu import conllu_output
 from qsproj.corpus.contractions import merge_contractions
 from qsproj.corpus.language.recognition import check_known_language
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED_LANGUAGES
+from qsproj.corpus.unspaced import UNSPACED_LANGUAGES
 from qsproj.errors import DataError, UsageError, check_name, listed_reasons, pluralise
 from qsproj.parallel import THIS_PROCESS, Workers, map_in_order
 from qsproj.pipelines.bootstrap.verses import is_scripture, paired_verses

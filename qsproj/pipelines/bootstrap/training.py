@@ -15,7 +15,7 @@ from qsproj.corpus.language.lexicon import lexicon_of
 from qsproj.corpus.pairs.aligned import AlignedFiles
 from qsproj.corpus.pairs.translations import join_same_targets
 from qsproj.corpus.sentence import Sentence, SentencePair, has_tree
-from qsproj.corpus.text import UNSPACED_LANGUAGES
+from qsproj.corpus.unspaced import UNSPACED_LANGUAGES
 from qsproj.errors import pluralise
 from qsproj.models.arc.arc_training import train_arc_parser
 from qsproj.models.arc.training_options import TrainingOptions

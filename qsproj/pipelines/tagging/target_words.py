@@ -14,7 +14,8 @@ from qsproj.corpus.formats import open_raw_text
 from qsproj.corpus.language.recognition import LOOKED_AT, check_language
 from qsproj.corpus.language.sentence_ends import read_running_text, rule_starts
 from qsproj.corpus.sentence import Sentence
-from qsproj.corpus.text import UNSPACED_LANGUAGES, are_parted, read_text, with_spaces, without_spaces
+from qsproj.corpus.text import read_text, without_spaces
+from qsproj.corpus.unspaced import UNSPACED_LANGUAGES, are_parted, with_spaces
 from qsproj.models.tagging.tagger import Tagger
 from qsproj.models.tagging.tagger_training import train_segmentation_reranker
 from qsproj.models.tokens.splitter import train_splitter
