@@ -93,7 +93,8 @@ def test_every_page_has_a_template():
 def test_every_record_is_of_an_experiment_and_on_a_page():
     """An experiment that has not run yet has no record."""
     commands = {experiment.record: experiment.command for experiment in EXPERIMENTS.values()}
-    assert {name: read_record(name).command for name in record_names()}.items() <= commands.items()
+    for name in record_names():
+        assert f"{read_record(name).command} ".startswith(f"{commands[name]} ")
     shown = {name for page in page_names() for name in records_of((PAGES / f"{page}.md").read_text())}
     assert shown == set(record_names())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable
@@ -30,6 +31,8 @@ from scripts.experiments.harness.page import (
 )
 from scripts.experiments.harness.small import small_copy
 
+# Options of all or some experiments that do not change the figures of a record.
+_SAME_FIGURES = frozenset({"cache", "fewer", "jobs", "kept", "work"})
 DEFAULT_CACHE = Path(tempfile.gettempdir()) / "qsproj-experiments"
 
 
@@ -91,6 +94,20 @@ class Experiment:
         path = Path(self.file).resolve().relative_to(CHECKOUT).with_suffix("")
         return f"python -m {'.'.join(path.parts)}"
 
+    def command_with(self, options: argparse.Namespace) -> str:
+        """Return the command and the options that change its figures: neither defaults, folders nor ``--jobs``."""
+        given = [self.command]
+        for action in self.parser()._actions:
+            value = vars(options).get(action.dest, action.default)
+            if value == action.default or isinstance(value, Path) or action.dest in _SAME_FIGURES:
+                continue
+            values = [] if value is True else value if isinstance(value, list) else [value]
+            if isinstance(action, argparse._AppendAction):
+                given += [f"{action.option_strings[-1]}={shlex.quote(one)}" for one in values]
+            else:
+                given += [action.option_strings[-1], *(shlex.quote(str(one)) for one in values)]
+        return " ".join(given)
+
     @property
     def record(self) -> str:
         """The name of its record: room and module."""
@@ -135,7 +152,7 @@ class Experiment:
             data = small_copy(data, options.cache / "small-data")
         lab = Lab(data, Cache(options.cache, Path(self.file).resolve()), options)
         figures = self.measure(lab)
-        record = Record(command=self.command, made_by=self.made_by(lab), figures=figures)
+        record = Record(command=self.command_with(options), made_by=self.made_by(lab), figures=figures)
         for name, one in figures.tables.items():
             print(f"{name}\n\n{one.markdown()}\n")
         for name, value in figures.values.items():
