@@ -42,15 +42,10 @@ from qsproj.pipelines.tagging.conventions import ORDINALS_IN_DIGITS
 from qsproj.pipelines.tagging.few_tagged import tag_counts
 from qsproj.pipelines.tagging.linked_text import Words
 from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.script_rules import ADJECTIVE, ScriptRules, is_number
 from qsproj.pipelines.tagging.self_training import RawText, self_tagged, with_temperature
 from qsproj.pipelines.tagging.tags_through_links import tagger_of_links
-from qsproj.pipelines.tagging.type_dictionary import (
-    ADJECTIVE,
-    KNOWN,
-    allowed_tags,
-    is_number,
-    with_listed_tags,
-)
+from qsproj.pipelines.tagging.type_dictionary import KNOWN, allowed_tags, with_listed_tags
 from qsproj.training.cross_fitting import FEWEST, HeldOut, cross_fit, helpful_share, likeliest_temperature
 from qsproj.training.objectives import LabelLikelihood
 
@@ -365,7 +360,7 @@ def _soft_evidence(tagger: Tagger, sentence: Sentence, lexicon: WordTags) -> Log
 def _evidence(sentence: Sentence, tags: tuple[str, ...], lexicon: WordTags) -> LogEvidence:
     """Return 0 for the tags that each word may have, -inf for others, float32[n, T]."""
     # A single sentence does not show which script is foreign, nor how numbers are tagged.
-    possible = allowed_tags(sentence.forms, tags, lexicon, latin_is_foreign=False, of_numbers=tags)
+    possible = allowed_tags(sentence.forms, tags, lexicon, ScriptRules(of_numbers=frozenset(tags)))
     for row, tag in zip(possible, sentence.upos, strict=True):
         if tag != UNSPECIFIED:
             row[:] = [one == tag for one in tags]

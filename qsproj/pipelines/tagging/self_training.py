@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +27,14 @@ from qsproj.models.tagging.tagger_training import (
     mean_tagger,
     train_on_sets,
 )
+from qsproj.pipelines.tagging.conventions import ADJECTIVES_IN_NAMES
 from qsproj.pipelines.tagging.few_tagged import FewTagged
 from qsproj.pipelines.tagging.function_words import WeighedVotes
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, normalised, sampled
 from qsproj.pipelines.tagging.options import FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import RelativeVoter, distribution_with
-from qsproj.pipelines.tagging.type_dictionary import (
-    ADJECTIVE,
-    allowed_tags,
-    corrected_shares,
-    is_ordinal,
-    type_weights,
-)
+from qsproj.pipelines.tagging.script_rules import ADJECTIVE, ScriptRules
+from qsproj.pipelines.tagging.type_dictionary import allowed_tags, corrected_shares, type_weights
 
 
 def link_evidence(text: LinkedText, weights: Floats | Mask, sentences: Sequence[int]) -> LogEvidence:
@@ -84,13 +79,13 @@ class RawText:
         most: int,
         rng: np.random.Generator,
         of_numbers: Iterable[str] = (),
-        names_beside: Collection[str] | None = None,
-        with_ordinals: bool = False,
+        language: str | None = None,
+        known: Iterable[str] = (),
     ) -> "RawText":
         """Split contractions and look up the allowed tags of each word, for a sample of at most ``most``.
 
-        ``names_beside``: if adjectives of names are ADJ, the known words. ``with_ordinals``: see
-        :func:`~qsproj.pipelines.tagging.type_dictionary.allowed_by_script`.
+        ``of_numbers``: tags of numbers in digits beside NUM. ``language``: shows which of them, and which
+        capitalised words that are not ``known``, are adjectives.
         """
         words, _ = sampled(
             filter(len, sentences),
@@ -99,12 +94,12 @@ class RawText:
             rng=rng,
         )
         rows = dict.fromkeys(form for forms in words for form in forms)
-        how: dict[str, Any] = {"of_numbers": of_numbers, "with_ordinals": with_ordinals}
-        allowed = allowed_tags(tuple(rows), tags, lexicon, **how)
+        rules = ScriptRules.of(rows, language=language, of_numbers=of_numbers)
+        allowed = allowed_tags(tuple(rows), tags, lexicon, rules)
         names = frozenset[str]()
-        if names_beside is not None:
-            known = set(map(lower_form, names_beside))
-            names = frozenset(one for one in rows if _is_capitalised(one) and lower_form(one) not in known)
+        if language in ADJECTIVES_IN_NAMES:
+            before = set(map(lower_form, known))
+            names = frozenset(one for one in rows if _is_capitalised(one) and lower_form(one) not in before)
         return cls(tuple(words), dict(zip(rows, allowed, strict=True)), names)
 
     def frequent(self, share: float) -> list[str]:
@@ -133,7 +128,7 @@ class SelfTraining:
     extractor: FeatureExtractor
     rng: np.random.Generator
     options: TagProjectionOptions
-    with_ordinals: bool = False  # whether years are ADJ
+    rules: ScriptRules
 
     def weights(self, few: FewTagged) -> Floats:
         """Return the weights of the type dictionary, corrected by tagged sentences."""
@@ -159,9 +154,7 @@ class SelfTraining:
         for part in self.parts:
             forms = [text.sentences[number] for number in part]
             examples = list(map(SetExample, forms, text.parted(evidence_of(part), part)))
-            examples += in_digits(
-                examples, text.tags, most=options.in_digits, with_ordinals=self.with_ordinals
-            )
+            examples += in_digits(examples, text.tags, self.rules, most=options.in_digits)
             examples += [*few.examples(text.tags, strength=options.tagged_strength), *more]
             tagger = train(examples, options=options.training, what=what)
             if few.sentences:
@@ -205,12 +198,9 @@ class SelfTraining:
 
 
 def in_digits(
-    examples: Sequence[SetExample], tags: Sequence[str], *, most: int, with_ordinals: bool = False
+    examples: Sequence[SetExample], tags: Sequence[str], rules: ScriptRules, *, most: int
 ) -> list[SetExample]:
-    """Return up to ``most`` sentences with their first sure number word in digits: a Testament has none.
-
-    ``with_ordinals``: years are ADJ.
-    """
+    """Return up to ``most`` sentences with their first sure number word in digits: a Testament has none."""
     found = list[SetExample]()
     for example in examples if NUMERAL in tags else ():
         # Links alone never make a tag negligible; type sets and a confident tagger do.
@@ -220,7 +210,7 @@ def in_digits(
             forms = list(example.forms)
             forms[numbers[0]] = figure = FIGURES[len(found) % len(FIGURES)]
             evidence = example.log_evidence
-            if with_ordinals and is_ordinal(figure):
+            if rules.allowed(figure, tags) == {ADJECTIVE}:
                 evidence = evidence.copy()
                 evidence[numbers[0]] = np.where(np.array(tags) == ADJECTIVE, 0.0, -np.inf)
             found.append(replace(example, forms=tuple(forms), log_evidence=evidence))

@@ -26,16 +26,13 @@ from qsproj.errors import listed_first, pluralise
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger, TagWords
 from qsproj.models.tagging.tagger_training import mean_tagger, train_tagger
 from qsproj.pipelines.tagging import function_words, type_dictionary
-from qsproj.pipelines.tagging.conventions import (
-    ADJECTIVES_IN_NAMES,
-    ORDINALS_IN_DIGITS,
-    registered_auxiliaries,
-)
+from qsproj.pipelines.tagging.conventions import registered_auxiliaries
 from qsproj.pipelines.tagging.features_through_links import learn_features
 from qsproj.pipelines.tagging.few_tagged import FewTagged, compare_with_tagged_alone
 from qsproj.pipelines.tagging.linked_text import LinkedText, Words, read_linked_text
 from qsproj.pipelines.tagging.options import BARELY, FEW, HALF, TagProjectionOptions
 from qsproj.pipelines.tagging.relatives import relative_voter
+from qsproj.pipelines.tagging.script_rules import ScriptRules
 from qsproj.pipelines.tagging.self_training import RawText, SelfTraining, share_unknown, with_temperature
 from qsproj.pipelines.treebanks import Treebank, tagged_alone
 from qsproj.progress import track
@@ -226,7 +223,6 @@ def _gather(
     positions = function_words.Positions.of(text, options, auxiliaries=registered_auxiliaries(language))
     text = positions.every.text
     chosen, held_out = choose_sentences(text, rng=rng, options=options)
-    ordinals = language in ORDINALS_IN_DIGITS
     raw_text = RawText.of(
         raw,
         text.tags,
@@ -234,10 +230,11 @@ def _gather(
         few.contractions,
         most=options.sentences,
         rng=rng,
-        names_beside=text.vocabulary if language in ADJECTIVES_IN_NAMES else None,
-        with_ordinals=ordinals,
+        language=language,
+        known=text.vocabulary,
     )
-    allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags, with_ordinals=ordinals)
+    rules = ScriptRules.of(text.vocabulary, language=language)
+    allowed = type_dictionary.allowed_tags(text.vocabulary, text.tags, lexicon.tags, rules)
     pronouns = registered_auxiliaries(language, pronouns=True).difference(map(lower_form, lexicon.tags))
     are_pronouns = np.isin(list(map(lower_form, text.vocabulary)), list(pronouns))
     allowed &= ~(are_pronouns[:, None] & np.isin(text.tags, ["AUX"]))
@@ -255,7 +252,7 @@ def _gather(
             extractor=extractor,
             rng=rng,
             options=options,
-            with_ordinals=ordinals,
+            rules=rules,
         )
         for reading in positions.readings(allowed, extractor.class_sets.get("lowerclass", {}), options)
     ]

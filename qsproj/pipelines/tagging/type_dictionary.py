@@ -9,28 +9,23 @@ Sources: after Taeckstroem, Das, McDonald, Petrov and Nivre (2013), who intersec
 Baayen and Sproat (1996), "Estimating lexical priors for low-frequency morphologically ambiguous forms".
 """
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from qsproj.conventions import Floats, Mask
-from qsproj.corpus.characters import is_lower_case, lower_form, plain_form
+from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
-from qsproj.corpus.language.recognition import commonest_script, count_scripts
 from qsproj.features.hashing import FeatureIndex
 from qsproj.features.tagging import class_sets_of, templates_with, word_kind
 from qsproj.models.packing import in_half_the_bytes
 from qsproj.models.tagging.tagger import FeatureExtractor, Tagger
 from qsproj.pipelines.tagging.linked_text import LinkedText, normalised, numbered, summed, word_votes
-from qsproj.pipelines.tagging.options import ENDING, FEW, HALF, HARDLY, PRIOR_VOTES
+from qsproj.pipelines.tagging.options import ENDING, FEW, HARDLY, PRIOR_VOTES
+from qsproj.pipelines.tagging.script_rules import ScriptRules
 
-LATIN = "LATIN"
-WITH_LATIN = ("HIRAGANA", "KATAKANA")  # scripts of texts in which words in Latin letters are not foreign
 DROPPED = 3  # letters that a stem drops; it keeps at least ENDING
 CLOSED = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ"})
 KNOWN = "known"  # name of the feature of known words
@@ -40,87 +35,15 @@ AGREEMENT = ("prefix2-1 & prefix2", "prefix2 & prefix2+1")
 
 
 def allowed_tags(
-    vocabulary: Sequence[str],
-    tags: Sequence[str],
-    lexicon: WordTags,
-    *,
-    latin_is_foreign: bool | None = None,
-    of_numbers: Iterable[str] = (),
-    with_ordinals: bool = False,
+    vocabulary: Sequence[str], tags: Sequence[str], lexicon: WordTags, rules: ScriptRules | None = None
 ) -> Mask:
-    """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence.
-
-    ``latin_is_foreign``: whether words in Latin letters are; None: as :func:`has_foreign_latin` finds in the
-    vocabulary. ``of_numbers``, ``with_ordinals``: see :func:`allowed_by_script`.
-    """
-    if latin_is_foreign is None:
-        latin_is_foreign = has_foreign_latin(vocabulary)
-    by_script = partial(
-        allowed_by_script,
-        latin_is_foreign=latin_is_foreign,
-        of_numbers=of_numbers,
-        with_ordinals=with_ordinals,
-    )
+    """Return the tags that script and lexicon allow each type, bool[V, T]; the lexicon takes precedence."""
+    rules = rules or ScriptRules.of(vocabulary)
     allowed = np.zeros((len(vocabulary), len(tags)), dtype=np.bool_)
     for form, row in zip(vocabulary, allowed, strict=True):
-        found = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form)) or by_script(form, tags)
+        found = lexicon.get(plain_form(form)) or lexicon.get(lower_form(form)) or rules.allowed(form, tags)
         row[:] = [tag in found for tag in tags] if found else True
     return allowed
-
-
-def has_foreign_latin(vocabulary: Iterable[str]) -> bool:
-    """Return whether words in Latin letters are foreign in a text of these types: if they are a minority.
-
-    In treebanks of Chinese, Greek, Russian and Ukrainian 97% of them are X, in Japanese ones none.
-    """
-    letters = count_scripts(vocabulary)
-    few = letters[LATIN] < HALF * (letters.total() - letters[LATIN])
-    return few and not any(letters[script] for script in WITH_LATIN)
-
-
-_ROMAN = re.compile("[IVXLCDM]+")  # Roman numerals, which are words of any script
-
-
-def is_number(form: str) -> bool:
-    """Return whether a word is a number in digits: 20, 1,5 and 10:30. 20. may be an ordinal."""
-    return form[-1].isdecimal() and all(unicodedata.category(c)[0] == "P" or c.isdecimal() for c in form)
-
-
-# Years, and numbers with an ending: 1945, 3-й, 80-х.
-_ORDINAL = re.compile(r"1\d{3}|20\d\d|\d+-?[^\W\d_]+")
-ADJECTIVE = "ADJ"
-
-
-def is_ordinal(form: str) -> bool:
-    return _ORDINAL.fullmatch(form) is not None
-
-
-def allowed_by_script(
-    form: str,
-    tags: Sequence[str],
-    *,
-    latin_is_foreign: bool = False,
-    of_numbers: Iterable[str] = (),
-    with_ordinals: bool = False,
-) -> frozenset[str]:
-    """Return the tags of ``tags`` that the script allows a word; none if its rules exclude them all.
-
-    Words made of signs alone are PUNCT or SYM, and no others are PUNCT; digits with or without signs between
-    are NUM, or have one of the tags ``of_numbers``, as days in Russian are ADJ; ``with_ordinals``, years and
-    numbers with endings are ADJ. In scripts with capitals, lower-case words are not PROPN. Words in Latin
-    letters are X where these are foreign.
-    """
-    categories = {unicodedata.category(character) for character in form}
-    if all(category[0] in "PSZ" for category in categories):
-        return frozenset({"PUNCT", "SYM"}).intersection(tags)
-    if with_ordinals and ADJECTIVE in tags and is_ordinal(form):
-        return frozenset({ADJECTIVE})
-    if is_number(form):
-        return frozenset({"NUM", *of_numbers}).intersection(tags)
-    if latin_is_foreign and "X" in tags and commonest_script([form]) == LATIN and not _ROMAN.fullmatch(form):
-        return frozenset({"X"})
-    others = frozenset(tags) - {"PUNCT"}
-    return others - {"PROPN"} if is_lower_case(form) else others
 
 
 def stem(form: str) -> str:

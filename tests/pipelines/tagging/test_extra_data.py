@@ -6,6 +6,7 @@ from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.models.tagging.tagger_training import FIGURES, SetExample, accuracy, train_tagger
 from qsproj.pipelines.tagging import tags_through_links
 from qsproj.pipelines.tagging.options import TagProjectionOptions
+from qsproj.pipelines.tagging.script_rules import ScriptRules
 from qsproj.pipelines.tagging.self_training import RawText, balanced, in_digits, self_tagged, share_unknown
 from qsproj.pipelines.tagging.tags_through_links import project_tags
 from tests.pipelines.tagging.made_bitext import gold, made_pairs
@@ -29,7 +30,7 @@ def test_the_first_word_that_is_a_number_becomes_digits():
         example("die eine", {"DET"}, {"DET", "NUM"}),
         example("zwei drei", {"NUM"}, {"NUM"}),
     ]
-    changed = in_digits(examples, TAGS, most=9)
+    changed = in_digits(examples, TAGS, ScriptRules(), most=9)
     assert [one.forms for one in changed] == [("die", FIGURES[0], "Hunde"), (FIGURES[1], "drei")]
     for one, of in zip(changed, (examples[0], examples[2]), strict=True):
         np.testing.assert_array_equal(one.log_evidence, of.log_evidence)
@@ -38,8 +39,8 @@ def test_the_first_word_that_is_a_number_becomes_digits():
 
 def test_copies_are_limited_and_need_numerals():
     numbers = [example("zwei", {"NUM"})] * 1000
-    assert len(in_digits(numbers, TAGS, most=300)) == 300
-    assert in_digits(numbers, ("DET", "NOUN", "VERB"), most=300) == []
+    assert len(in_digits(numbers, TAGS, ScriptRules(), most=300)) == 300
+    assert in_digits(numbers, ("DET", "NOUN", "VERB"), ScriptRules(), most=300) == []
 
 
 def counting(count):
@@ -172,11 +173,11 @@ def test_what_a_tagger_reads_is_learned_from_and_frequent_tags_count_less():
 
 def test_a_number_that_may_be_something_else_becomes_no_digits():
     evidence = np.array([[-12.0, -2.0, 0.0]], dtype=np.float32)
-    assert in_digits([SetExample(("eins",), evidence)], TAGS, most=9) == []
+    assert in_digits([SetExample(("eins",), evidence)], TAGS, ScriptRules(), most=9) == []
     evidence[0, 1] = -4.0
-    assert [one.forms for one in in_digits([SetExample(("zwei",), evidence)], TAGS, most=9)] == [
-        (FIGURES[0],)
-    ]
+    assert [
+        one.forms for one in in_digits([SetExample(("zwei",), evidence)], TAGS, ScriptRules(), most=9)
+    ] == [(FIGURES[0],)]
 
 
 def test_raw_text_without_unknown_words_is_not_learned_from():
@@ -228,7 +229,8 @@ def test_adjectives_of_names_are_read_as_in_lower_case():
         *([sentence, ["Zapadnaja", "Novaja"]], tagger.tags, {}, {}),
         most=9,
         rng=np.random.default_rng(1),
-        names_beside=["novaja", "vot"],
+        language="ru",
+        known=["novaja", "vot"],
     )
     assert (raw.capitalised, beside.capitalised) == (frozenset(), {"Zapadnaja"})
 

@@ -5,11 +5,10 @@ import pytest
 
 from qsproj.corpus.sentence import Sentence, SentencePair, make_alignment
 from qsproj.pipelines.tagging.linked_text import LinkedText, read_linked_text
+from qsproj.pipelines.tagging.script_rules import ScriptRules, is_ordinal
 from qsproj.pipelines.tagging.type_dictionary import (
-    allowed_by_script,
     allowed_tags,
     corrected_shares,
-    is_ordinal,
     type_shares,
     type_weights,
     with_seen_tags,
@@ -35,8 +34,8 @@ TAGS = ("ADJ", "NOUN", "NUM", "PROPN", "PUNCT", "SYM", "VERB")
     ],
 )
 def test_scripts_settle_signs_numbers_and_capitals(form, expected):
-    assert allowed_by_script(form, TAGS) == expected
-    days = allowed_by_script(form, TAGS, of_numbers=("ADJ", "X"))
+    assert ScriptRules().allowed(form, TAGS) == expected
+    days = ScriptRules(of_numbers=frozenset({"ADJ", "X"})).allowed(form, TAGS)
     assert days == (expected | {"ADJ"} if expected == {"NUM"} else expected), (
         "1945 is an adjective in Russian"
     )
@@ -51,9 +50,9 @@ def test_scripts_settle_signs_numbers_and_capitals(form, expected):
 )
 def test_ordinals_in_digits_are_adjectives_where_a_language_has_them(form, is_one):
     assert is_ordinal(form) == is_one
-    plain = allowed_by_script(form, TAGS)
-    assert allowed_by_script(form, TAGS, with_ordinals=True) == ({"ADJ"} if is_one else plain)
-    assert allowed_by_script(form, ("NUM", "X"), with_ordinals=True) == allowed_by_script(form, ("NUM", "X"))
+    plain, russian = ScriptRules(), ScriptRules.of((), language="ru")
+    assert russian.allowed(form, TAGS) == ({"ADJ"} if is_one else plain.allowed(form, TAGS))
+    assert russian.allowed(form, ("NUM", "X")) == plain.allowed(form, ("NUM", "X"))
 
 
 @pytest.mark.parametrize(
