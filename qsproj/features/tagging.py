@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from qsproj.conventions import Numbers
+from qsproj.conventions import Numbers, Rng
 from qsproj.corpus.cells import OUTSIDE
 from qsproj.corpus.characters import MOST_REMEMBERED, lower_case, lower_form, plain_form
 from qsproj.features.hashing import pair_templates, stable_hash
@@ -199,15 +199,24 @@ BOUNDARY_CLASS, RARE_CLASS, RESERVED = range(3)
 RAREST, PASSES = 2, 8
 
 
-def class_sets_of(sentences: Sequence[Sequence[str]], *, lower: int, cased: int = 0) -> dict[str, Classes]:
+def class_sets_of(
+    sentences: Sequence[Sequence[str]], *, lower: int, cased: int = 0, rng: Rng | None = None
+) -> dict[str, Classes]:
     """Return sets of this many classes of lower-cased words and of words, by name; none for 0."""
     kinds = ("lowerclass", lower, lower_form), ("casedclass", cased, plain_form)
     wanted = ((name, count, form) for name, count, form in kinds if count)
-    return {name: word_classes([list(map(form, one)) for one in sentences], n) for name, n, form in wanted}
+    return {
+        name: word_classes([list(map(form, one)) for one in sentences], n, rng) for name, n, form in wanted
+    }
 
 
-def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str, int]:
-    """Return classes below ``n_classes``, at least 3, of words that occur at least RAREST times."""
+def word_classes(
+    sentences: Sequence[Sequence[str]], n_classes: int, rng: Rng | None = None
+) -> dict[str, int]:
+    """Return classes below ``n_classes``, at least 3, of words that occur at least RAREST times.
+
+    Words start in the classes in turn, by frequency; with ``rng``, words of similar frequency are shuffled.
+    """
     # Imported here: it takes a tenth of a second, and tagging does not need it.
     from scipy import sparse
 
@@ -222,8 +231,10 @@ def word_classes(sentences: Sequence[Sequence[str]], n_classes: int) -> dict[str
     bigrams = sparse.coo_array(cells, shape=(n_words, n_words)).tocsr()
     matrices = bigrams, bigrams.T.tocsr()
     links = [(one.indptr.astype(np.int64), one.indices.astype(np.int32), one.data) for one in matrices]
-    classes = (np.arange(n_words) % (n_classes - RESERVED) + RESERVED).astype(np.int32)
-    classes[:RESERVED] = BOUNDARY_CLASS, RARE_CLASS
+    width = n_classes - RESERVED
+    ranks = np.arange(n_words - RESERVED)
+    turns = ranks if rng is None else np.argsort(ranks // width + rng.random(ranks.size))
+    classes = np.array([BOUNDARY_CLASS, RARE_CLASS, *(turns % width + RESERVED)], dtype=np.int32)
     member_cells = np.ones(n_words, dtype=np.int64), (np.arange(n_words), classes)
     member = sparse.csr_array(member_cells, shape=(n_words, n_classes))
     class_bigrams = np.ascontiguousarray((member.T @ bigrams @ member).toarray())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from qsproj.errors import UsageError
+from qsproj.features import tagging
 from qsproj.features.hashing import stable_hash
 from qsproj.features.tagging import (
     LONG_SUFFIXES,
@@ -105,7 +106,8 @@ def test_class_templates_are_repeated_for_each_set():
     assert not any("CLASS" in name for name in names)
 
 
-def test_words_in_the_same_places_share_a_class():
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_words_in_the_same_places_share_a_class(seed):
     rng = np.random.default_rng(2)
     text = [
         [
@@ -115,13 +117,24 @@ def test_words_in_the_same_places_share_a_class():
         ]
         for _ in range(400)
     ]
-    classes = word_classes(text, 5)
+    classes = word_classes(text, 5, None if seed is None else np.random.default_rng(seed))
     groups = [
         {classes[word] for word in words}
         for words in (["der", "ein"], ["hund", "mann", "baum"], ["geht", "steht"])
     ]
     assert [len(group) for group in groups] == [1, 1, 1]
     assert len(set.union(*groups)) == 3
+
+
+def test_words_of_similar_frequency_start_in_different_classes(monkeypatch):
+    monkeypatch.setattr(tagging, "PASSES", 0)
+    text = [[word] * (20 - number) for number, word in enumerate("abcdefgh")]
+    assert list(word_classes(text, 5).values()) == [2, 3, 4, 2, 3, 4, 2, 3]
+    drawn = [tuple(word_classes(text, 5, np.random.default_rng(seed)).values()) for seed in (1, 2, 3, 1)]
+    assert drawn[0] == drawn[3]
+    assert len(set(drawn)) == 3
+    for classes in drawn:
+        assert sorted(classes[:3]) == sorted(classes[3:6]) == [2, 3, 4]
 
 
 def test_classes_of_text_without_frequent_words():

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from qsproj.conventions import Floats, Rng, starts_of
+from qsproj.conventions import Floats, Rng, spawned, starts_of
 from qsproj.corpus.characters import lower_form
 from qsproj.corpus.language.lexicon import Lexicon
 from qsproj.corpus.pairs.translations import Translations
@@ -242,7 +242,8 @@ def _gather(
     unknown = share_unknown(chain.from_iterable(raw_text.sentences), text.vocabulary)
     learns_raw = unknown >= FEW if options.learn_raw is None else options.learn_raw
     read = [*text.sentences, *(raw_text.sentences if learns_raw else ())]
-    extractor = extractor or type_dictionary.link_features(read, classes=options.classes)
+    if extractor is None:
+        extractor = type_dictionary.link_features(read, classes=options.classes, rng=spawned(rng, 1)[0])
     parts = split_sentences(chosen, rng=rng, options=options)
     learners = [
         SelfTraining(

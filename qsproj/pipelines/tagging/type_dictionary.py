@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from qsproj.conventions import Floats, Mask
+from qsproj.conventions import Floats, Mask, Rng
 from qsproj.corpus.characters import lower_form, plain_form
 from qsproj.corpus.language.lexicon import WordTags
 from qsproj.features.hashing import FeatureIndex
@@ -97,9 +97,9 @@ def type_weights(shares: Floats, allowed: Mask, weighted: Mask, *, least: float)
     return weights
 
 
-def link_features(sentences: Sequence[Sequence[str]], *, classes: int) -> FeatureExtractor:
+def link_features(sentences: Sequence[Sequence[str]], *, classes: int, rng: Rng) -> FeatureExtractor:
     """Return the features of taggers learned through links, with this many word classes of the sentences."""
-    sets = class_sets_of(sentences, lower=classes)
+    sets = class_sets_of(sentences, lower=classes, rng=rng)
     templates = templates_with(tuple(sets))
     return FeatureExtractor(
         (*templates, *AGREEMENT) if prefix_agreement(sentences) >= FEW else templates, sets
