@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from time import monotonic
 from typing import Any, TypeVar
@@ -14,8 +15,7 @@ Item = TypeVar("Item")
 
 # None: shown where the standard error is a terminal.
 _SHOWN: ContextVar[bool | None] = ContextVar("shown", default=None)
-# The receiver of progress lines, and the interval in seconds.
-_LOGGED: ContextVar[tuple[Say, float] | None] = ContextVar("logged", default=None)
+_LOGGED: ContextVar["_Log | None"] = ContextVar("logged", default=None)
 _NOTICES: ContextVar[Say | None] = ContextVar("notices", default=None)
 
 
@@ -56,7 +56,7 @@ def notice(line: str) -> None:
 
 def logged(say: Say, *, every: float = 60.0) -> AbstractContextManager[None]:
     """Log the progress of long work in a ``with`` block each ``every`` seconds where no bar is shown."""
-    return _inside(_LOGGED, (say, every))
+    return _inside(_LOGGED, _Log(say, every))
 
 
 def track(
@@ -70,30 +70,33 @@ def track(
 
     ``total`` may be a function, which is called only where progress is shown.
     """
-    hidden, logged_to = _hidden(), _LOGGED.get()
-    if hidden and logged_to is None:
+    hidden, log = _hidden(), _LOGGED.get()
+    if hidden and log is None:
         yield from items
         return
     count = total() if callable(total) else total
-    if hidden and logged_to is not None:
-        yield from _saying(items, description, count, unit, *logged_to)
+    if hidden and log is not None:
+        yield from log.of(items, description, count, unit)
     else:
         yield from _tqdm()(items, desc=description, total=count, unit=unit, delay=2.0, leave=False)
 
 
-_LAST_SAID = [0.0]  # time of the last log line of all work: more work does not log more often
+@dataclass
+class _Log:
+    """The receiver of progress lines: one each ``every`` seconds, of all work together."""
 
+    say: Say
+    every: float
+    last: float = field(default_factory=monotonic)
 
-def _saying(
-    items: Iterable[Item], description: str, total: int | None, unit: str, say: Say, every: float
-) -> Iterator[Item]:
-    _LAST_SAID[0] = _LAST_SAID[0] or monotonic()
-    for number, item in enumerate(items):
-        if number and monotonic() - _LAST_SAID[0] >= every:
-            _LAST_SAID[0] = monotonic()
-            units = unit if number == 1 else f"{unit}s"
-            say(f"{description}: {number:,} of {total:,}" if total else f"{description}: {number:,} {units}")
-        yield item
+    def of(self, items: Iterable[Item], description: str, total: int | None, unit: str) -> Iterator[Item]:
+        for number, item in enumerate(items):
+            if number and monotonic() - self.last >= self.every:
+                self.last = monotonic()
+                units = unit if number == 1 else f"{unit}s"
+                done = f"{number:,} of {total:,}" if total else f"{number:,} {units}"
+                self.say(f"{description}: {done}")
+            yield item
 
 
 @contextmanager
