@@ -86,7 +86,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=91)
+@stage("tagger", version=92)
 def tag_target(
     paths: Sequence[Path],
     *,

@@ -40,6 +40,7 @@ class VotedText(NamedTuple):
     words: WordVotes
     rare: Mask  # bool[W]: rarely linked words
     auxiliary: Mask  # bool[W]: frequent auxiliaries, by forms and votes
+    homograph: Mask  # bool[W]: those whose links are mostly to other words that are no verbs: German *sein*
     unregistered: Mask  # bool[W]: rarely linked words that are no AUX, as UD registers others in the language
     particle: Mask  # bool[W]: rarely linked words that usually come second in a clause
 
@@ -53,10 +54,13 @@ class VotedText(NamedTuple):
         # 1,000 pairs are too few to show which words are rarely linked: Chinese *了* has .02 votes per word.
         unlinked = words.votes.sum(axis=1) < FEW * words.counts
         auxiliary = registered & words.frequent & (rare | unlinked | (votes >= options.least))
+        verbal = words.votes[:, np.isin(text.tags, ["AUX", "VERB"])].max(axis=1, initial=0.0)
+        linked = ~_few_votes(words.votes, words.counts, options)
+        homograph = auxiliary & linked & (words.votes.max(axis=1) > verbal)
         unregistered = rare & ~registered & (votes < HALF) & bool(auxiliaries)
         second = (words.counts >= ENOUGH) & (share_second(text, words) >= options.agreeing)
         particle = rare & ~auxiliary & second
-        return cls(text, words, rare, auxiliary, unregistered, particle)
+        return cls(text, words, rare, auxiliary, homograph, unregistered, particle)
 
     def with_types(self, types: NDArray[np.int32], old: NDArray[np.int64]) -> "VotedText":
         """Return the text with additional types, which are copies of the types ``old``, in this order."""
@@ -134,9 +138,10 @@ def with_function_tags(
     a tag is its share of the votes of well-linked words with the most similar neighbours, before the same
     tag, else anywhere: most links of Spanish *se* are to auxiliaries, but it occurs like *me* and *nos*.
     Words whose links agree on a tag keep their shares. Adpositions and conjunctions are not AUX, DET or PRON.
-    AUX is the likeliest tag of auxiliaries, PARTICLE of particles. Tags not ``allowed`` bool[V, T] get 0.
+    AUX is the likeliest tag of auxiliaries, for homographs beside that of links, PARTICLE of particles. Tags
+    not ``allowed`` bool[V, T] get 0.
     """
-    text, words, rare, auxiliary, unregistered, particle = voted
+    text, words, rare, auxiliary, homograph, unregistered, particle = voted
     own = normalised(words.votes)
     function, translated = (np.isin(text.tags, list(tags)) for tags in (UNTRANSLATED, {TRANSLATED}))
     tags = ((function & (own > 0.0)) | (~translated & (own >= options.least))).astype(np.float64)
@@ -154,8 +159,8 @@ def with_function_tags(
     weighted = rare[words.of_types]
     shares = np.where(weighted[:, None], normalised(weights * allowed), type_shares(text, allowed))
     registered = auxiliary[words.of_types]
-    others = normalised(shares[registered]) * BARELY
-    shares[registered] = normalised(np.where(named, 1.0, others) * allowed[registered])
+    others = shares * np.where(homograph[words.of_types], 1.0, BARELY)[:, None]
+    shares[registered] = normalised(np.where(named, 1.0, others) * allowed)[registered]
     return shares, weighted | registered
 
 

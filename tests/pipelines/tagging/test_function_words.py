@@ -57,15 +57,24 @@ def test_a_rarely_linked_word_may_be_a_function_word_but_no_conjunction():
 
 
 def test_aux_is_the_likeliest_tag_of_a_registered_auxiliary():
-    """*Di* is rarely linked, *la* well, to *he* above all; *ana* has no link to an auxiliary."""
+    """*Di* is rarely linked, *la* well, to verbs above all; *ana* has no link to an auxiliary."""
     rare = text_with(["CCONJ"] * 5 + ["DET"] * 2 + ["AUX"] * 3, linked=0.6)
     assert weights_of(rare, "di", auxiliaries=["di"])["AUX"] == 1.0
     assert weights_of(rare, "di", auxiliaries=["di"])["DET"] < 0.1
-    linked = text_with(["PRON"] * 14 + ["AUX"] * 6, word="la", linked=1.0)
-    assert weights_of(linked, "la") == {"AUX": 1.0, "PRON": 1.0}
-    assert weights_of(linked, "la", auxiliaries=["la", "ana"])["PRON"] == pytest.approx(0.07)
+    linked = text_with(["VERB"] * 14 + ["AUX"] * 6, word="la", linked=1.0)
+    assert weights_of(linked, "la") == {"AUX": 1.0, "VERB": 1.0}
+    assert weights_of(linked, "la", auxiliaries=["la", "ana"])["VERB"] == pytest.approx(0.07)
     assert tags_of(linked, "ana") == {"NOUN"} == set(weights_of(linked, "ana", auxiliaries=["ana"]))
-    assert weights_of(linked, "la", auxiliaries=["la"], lexicon={"la": ("PRON",)}) == {"PRON": 1.0}
+    assert weights_of(linked, "la", auxiliaries=["la"], lexicon={"la": ("VERB",)}) == {"VERB": 1.0}
+
+
+@pytest.mark.parametrize(("linked", "weight"), [(1.0, 0.7), (0.72, 0.07)])
+def test_a_registered_auxiliary_may_be_a_homograph_of_another_word(linked, weight):
+    """German *sein* is *be* and *his*: only if it is well linked, it keeps the tag of most links."""
+    text = text_with(["DET"] * 14 + ["AUX"] * 6, word="sein", linked=linked)
+    found = weights_of(text, "sein", auxiliaries=["sein"])
+    assert found == {"AUX": 1.0, "DET": pytest.approx(weight)}
+    assert weights_of(text, "sein", auxiliaries=["sein"], lexicon={"sein": ("AUX",)}) == {"AUX": 1.0}
 
 
 @pytest.mark.parametrize(("linked", "tag"), [(0.45, "AUX"), (0.5, "DET")])
