@@ -233,7 +233,7 @@ def word_classes(
     links = [(one.indptr.astype(np.int64), one.indices.astype(np.int32), one.data) for one in matrices]
     width = n_classes - RESERVED
     ranks = np.arange(n_words - RESERVED)
-    turns = ranks if rng is None else np.argsort(ranks // width + rng.random(ranks.size))
+    turns = ranks + RESERVED if rng is None else np.argsort(ranks // width + rng.random(ranks.size))
     classes = np.array([BOUNDARY_CLASS, RARE_CLASS, *(turns % width + RESERVED)], dtype=np.int32)
     member_cells = np.ones(n_words, dtype=np.int64), (np.arange(n_words), classes)
     member = sparse.csr_array(member_cells, shape=(n_words, n_classes))

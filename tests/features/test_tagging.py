@@ -129,7 +129,7 @@ def test_words_in_the_same_places_share_a_class(seed):
 def test_words_of_similar_frequency_start_in_different_classes(monkeypatch):
     monkeypatch.setattr(tagging, "PASSES", 0)
     text = [[word] * (20 - number) for number, word in enumerate("abcdefgh")]
-    assert list(word_classes(text, 5).values()) == [2, 3, 4, 2, 3, 4, 2, 3]
+    assert list(word_classes(text, 5).values()) == [4, 2, 3, 4, 2, 3, 4, 2]
     drawn = [tuple(word_classes(text, 5, np.random.default_rng(seed)).values()) for seed in (1, 2, 3, 1)]
     assert drawn[0] == drawn[3]
     assert len(set(drawn)) == 3
