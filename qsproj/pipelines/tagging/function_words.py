@@ -159,8 +159,8 @@ def with_function_tags(
     weighted = rare[words.of_types]
     shares = np.where(weighted[:, None], normalised(weights * allowed), type_shares(text, allowed))
     registered = auxiliary[words.of_types]
-    others = shares * np.where(homograph[words.of_types], 1.0, BARELY)[:, None]
-    shares[registered] = normalised(np.where(named, 1.0, others) * allowed)[registered]
+    others = shares[registered] * np.where(homograph[words.of_types[registered]], 1.0, BARELY)[:, None]
+    shares[registered] = normalised(np.where(named, 1.0, others) * allowed[registered])
     return shares, weighted | registered
 
 
