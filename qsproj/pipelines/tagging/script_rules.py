@@ -21,7 +21,7 @@ _ORDINAL = re.compile(r"1\d{3}|20\d\d|\d+-?[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class ScriptRules:
-    """What the script of words says about their tags in one text."""
+    """Rules of one text: which tags a word may have by its script."""
 
     latin_is_foreign: bool = False  # whether words in Latin letters are X
     of_numbers: frozenset[str] = frozenset()  # tags of numbers in digits, beside NUM: days in Russian are ADJ
