@@ -238,16 +238,30 @@ def test_a_run_records_its_figures_and_writes_pages(pages, capsys):
 
 def test_a_record_shows_the_options_that_change_its_figures(pages):
     def options(parser):
+        parser.add_argument("--a", default="")
         parser.add_argument("--b", action="append", default=[])
         parser.add_argument("--seeds", type=int, nargs="+", default=[1])
         parser.add_argument("--work", type=Path, default=Path())
         parser.add_argument("--jobs", type=int, default=1)
         parser.add_argument("--tags", action="store_true")
 
-    given = ["--b=--sources en es", "--seeds", "2", "3", "--tags", "--jobs", "2", "--work", "w"]
+    given = [
+        "--a=--no-text",
+        "--b=--sources en es",
+        "--b=--cut never",
+        "--seeds",
+        "2",
+        "3",
+        "--tags",
+        "--jobs",
+        "2",
+        "--work",
+        "w",
+    ]
     toy(add_arguments=options).main([*given, "--cache", str(pages / "cache")])
     command = "python -m scripts.experiments.transfer.ladder"
-    assert read_record("transfer.ladder").command == f"{command} --b='--sources en es' --seeds 2 3 --tags"
+    changes = "--a=--no-text --b='--sources en es' --b='--cut never'"
+    assert read_record("transfer.ladder").command == f"{command} {changes} --seeds 2 3 --tags"
 
 
 def test_a_quick_run_prints_only(pages, capsys):

@@ -32,7 +32,7 @@ from scripts.experiments.harness.page import (
 from scripts.experiments.harness.small import small_copy
 
 # Options of all or some experiments that do not change the figures of a record.
-_SAME_FIGURES = frozenset({"cache", "fewer", "jobs", "kept", "work"})
+_SAME_FIGURES = frozenset({"again", "cache", "fewer", "jobs", "kept", "work"})
 DEFAULT_CACHE = Path(tempfile.gettempdir()) / "qsproj-experiments"
 
 
@@ -96,16 +96,15 @@ class Experiment:
 
     def command_with(self, options: argparse.Namespace) -> str:
         """Return the command and the options that change its figures: neither defaults, folders nor ``--jobs``."""
-        given = [self.command]
-        for action in self.parser()._actions:
-            value = vars(options).get(action.dest, action.default)
-            if value == action.default or isinstance(value, Path) or action.dest in _SAME_FIGURES:
+        given, parser = [self.command], self.parser()
+        for name, value in vars(options).items():
+            if value == parser.get_default(name) or isinstance(value, Path) or name in _SAME_FIGURES:
                 continue
             values = [] if value is True else value if isinstance(value, list) else [value]
-            if isinstance(action, argparse._AppendAction):
-                given += [f"{action.option_strings[-1]}={shlex.quote(one)}" for one in values]
-            else:
-                given += [action.option_strings[-1], *(shlex.quote(str(one)) for one in values)]
+            texts, flag = [shlex.quote(str(one)) for one in values], f"--{name.replace('_', '-')}"
+            # argparse reads a value that begins with a dash only after an equals sign.
+            are_options = any(str(one).startswith("--") for one in values)
+            given += [f"{flag}={one}" for one in texts] if are_options else [flag, *texts]
         return " ".join(given)
 
     @property
