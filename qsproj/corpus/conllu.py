@@ -55,10 +55,11 @@ def read_conllu(path_or_file: PathOrFile) -> Iterator[Sentence]:
 
 def sentences_from(lines: Iterable[str], name: str) -> Iterator[Sentence]:
     """Yield the sentences of lines of CoNLL-U as :func:`read_conllu`; ``name``: that of the file."""
-    block = None
+    sentence, newline = None, "\n"
     for block in _blocks(iter(lines), name):
-        yield _sentence(block, name)
-    if block is None:
+        sentence, newline = _sentence(block, name, newline)
+        yield sentence
+    if sentence is None:
         raise DataError(name, 1, "no sentence", "CoNLL-U", "check that it is the right file")
 
 
@@ -177,8 +178,9 @@ def _blocks(text: Iterator[str], name: str) -> Iterator[_Block]:
         yield _Block(number, start, lines, blank_lines)
 
 
-def _sentence(block: _Block, name: str) -> Sentence:
-    lines, newline, end = _without_line_ends(block)
+def _sentence(block: _Block, name: str, newline: str) -> tuple[Sentence, str]:
+    """Return a sentence and its line end; ``newline`` is that of the sentence before."""
+    lines, newline, end = _without_line_ends(block, newline)
     cells = _word_cells([line for line in lines if line[0] != "#"])
     if isinstance(cells, Fault):
         row_lines = [i for i, line in enumerate(lines) if line[0] != "#"] or [0]
@@ -198,14 +200,18 @@ def _sentence(block: _Block, name: str) -> Sentence:
         for name, at in COLUMN_OF.items()
     }
     layout = Layout(tuple(lines), word_lines, newline, end, block.start, block.number)
-    return Sentence(sent_id=sent_id and sent_id[1], heads=head_array, layout=layout, **columns)
+    return Sentence(sent_id=sent_id and sent_id[1], heads=head_array, layout=layout, **columns), newline
 
 
-def _without_line_ends(block: _Block) -> tuple[list[str], str, str]:
-    """Return the lines, their common line end (LF where mixed), and what follows the last of them."""
+def _without_line_ends(block: _Block, newline: str) -> tuple[list[str], str, str]:
+    """Return the lines, their common line end (LF where mixed), and what follows the last of them.
+
+    ``newline`` is the line end of the sentence before: that of a last line which has none.
+    """
     text = "".join(block.lines)
-    all_crlf = "\r" in text and text.count("\r\n") == text.count("\n") > 0
-    newline = "\r\n" if all_crlf else "\n"
+    if block.lines[0].endswith("\n"):
+        all_crlf = "\r" in text and text.count("\r\n") == text.count("\n")
+        newline = "\r\n" if all_crlf else "\n"
     lines = text.split(newline)
     if lines[-1]:
         return lines, newline, block.blank_lines

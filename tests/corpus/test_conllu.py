@@ -220,6 +220,12 @@ def blocks(draw):
     return [f"#{comment}" for comment in comments] + ["\t".join(row) for row in rows]
 
 
+def test_a_last_line_without_line_end_gets_that_of_the_lines_before():
+    row = "\t".join("1abcde0ghi")
+    first, last = read(f"{row}\r\n\r\n{row}")
+    assert written([first, with_heads(last, [-1, -1])]).endswith("\t_\tg\th\ti\r\n\r\n")
+
+
 @settings(max_examples=60)
 @given(
     st.lists(blocks(), min_size=1, max_size=3),
