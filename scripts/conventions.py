@@ -30,6 +30,7 @@ from qsproj.pipelines.tagging.conventions import (
     EXPLETIVE,
     GERUND,
     HEAD,
+    INDIRECT,
     INFINITIVE,
     MODALS,
     MODIFIERS,
@@ -71,6 +72,8 @@ COMPOUND = 0.2
 EXPLETIVES, OF_VERBS = 0.007, 0.9
 # Share of the words that are the numeral *one*, in a language that has it for *a*; in Korean, without articles, .0017.
 ONES = 0.003
+# Least ratio of indirect to direct objects, in a language that distinguishes them; in English .063.
+INDIRECT_OBJECTS = 0.01
 # By language, counts of UPOS.
 Counts = defaultdict[str, Counter[str]]
 
@@ -150,6 +153,12 @@ def conventions(docs: Path) -> list[str]:
             and verbal[language]["PRON"] >= OF_VERBS * expletive
         ):
             found[REFLEXIVE, "PRON", EXPLETIVE].append(language)
+    objects, indirect = (counts(docs, f"dep-{one}", OF_PAIR) for one in ("obj", "iobj"))
+    for language, of in objects.items():
+        if of.total() >= LEAST_MODIFIERS:
+            shared = indirect[language].total() >= INDIRECT_OBJECTS * of.total()
+            for one in INDIRECT:
+                found[one.name, *(one.own if shared else one.becomes)].append(language)
     complements = counts(docs, "dep-xcomp", OF_PAIR)
     nominal = {language: of for language, of in complements.items() if of["NOUN"] >= NOUNS * of.total()}
     for parts, others, of_languages in (

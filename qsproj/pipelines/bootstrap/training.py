@@ -86,7 +86,7 @@ def train_source(paths: Sequence[Path], *, treebanks: Sequence[str], language: s
     return StageReport(line=f"{trained}; {report.summary(parser.inference)}", figures=figures)
 
 
-@stage("tagger", version=92)
+@stage("tagger", version=94)
 def tag_target(
     paths: Sequence[Path],
     *,
@@ -178,7 +178,7 @@ def caching_pairs(files: AlignedFiles, cache: PairCache) -> Iterator[SentencePai
         cache[files] = pairs
 
 
-@stage("prior", version=18)
+@stage("prior", version=19)
 def train_priors(
     paths: Sequence[Path],
     *,
@@ -253,7 +253,7 @@ def tagger_inputs(
     return TaggerInputs(corpora, list(read_all(tagged)), lexicon_of(lexicon, lemmatizer, language), options)
 
 
-@stage("learned", version=18)
+@stage("learned", version=19)
 def learn_annotated(
     paths: Sequence[Path],
     *,

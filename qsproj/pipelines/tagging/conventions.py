@@ -75,11 +75,22 @@ COMPOUNDS, MODIFIERS = (
     tuple(Convention(tag=tag, relation=own, becomes=(tag, "nmod")) for tag in ("NOUN", "PROPN"))
     for own in ("compound", "nmod")
 )
+# *Gave him* has an iobj in English, an oblique in languages that distinguish no indirect objects.
+INDIRECT = tuple(
+    Convention(tag=tag, relation="iobj", becomes=(tag, "obl")) for tag in ("NOUN", "PRON", "PROPN")
+)
 # Chinese and Persian have no article: their numeral *one*, which is NUM, translates *a*. If trees have it,
 # too, Chinese loses 1 LAS with gold tags.
 ARTICLES = Convention(
     tag="DET", relation="det", forms=frozenset({"a", "an"}), becomes=("NUM", "nummod"), in_trees=False
 )
+_DAYS = frozenset({"today", "tomorrow", "tonight", "yesterday"})
+DAYS = tuple(
+    Convention(tag="NOUN", relation=one, forms=_DAYS, becomes=("ADV", "advmod"))
+    for one in ("obl:tmod", "obl:unmarked")  # of older and newer treebanks
+)
+_MORE = frozenset({"more"})
+_ACCORDING = frozenset({"according", "concerning", "regarding"})
 # ``conventions.tsv`` has the practice of languages, by the published statistics of UD (``python -m
 # scripts.conventions`` reads them) or by counts in treebanks, which take precedence. In Danish and Dutch a
 # tenth of amod is VERB as in English, elsewhere almost none. *Not* is AUX if most words for it are inflected.
@@ -92,9 +103,16 @@ CONVENTIONS = (
     *BE,
     *COMPOUNDS,
     *MODIFIERS,
+    *INDIRECT,
     # Wolof has verbs for *good* and *new*: its treebank has no ADJ.
     Convention(tag="ADJ", relation="amod", becomes=("ADJ", "amod")),
     Convention(tag="ADJ", relation=ANY, becomes=("ADJ", ANY)),
+    # In English treebanks *when* is an adverb, *today* a noun, *more* an adjective, *according* a verb.
+    Convention(tag="ADV", relation="advmod", forms=frozenset({"when"}), becomes=("SCONJ", "mark")),
+    *DAYS,
+    Convention(tag="ADJ", relation="amod", forms=_MORE, becomes=("ADV", "advmod")),
+    Convention(tag="ADJ", relation=ANY, forms=_MORE, becomes=("ADV", ANY)),
+    Convention(tag="VERB", relation=ANY, forms=_ACCORDING, becomes=("ADP", ANY)),
     # Chinese has a particle for *of*. If trees have it, too, 1,000 pairs lose 1.9 UAS and 1.3 LAS.
     Convention(tag="ADP", relation="case", forms=frozenset({"of"}), becomes=("ADP", "case"), in_trees=False),
 )
@@ -123,6 +141,12 @@ QUANTIFIERS = {
 DETERMINER = "DET"
 # Pronouns whose person an auxiliary may show instead, Czech *jsme*; *you* may be singular, plural or polite.
 FIRST_PERSON = ("PRON", "Person=1")
+# Name of auxiliaries before their subject, as *do* in *do you know*: they are also linked to particles that
+# ask, Estonian *kas*, which are PARTICLE, but where a row of ``conventions.tsv`` says that they are adverbs.
+INVERTED = "AUX inverted"
+PARTICLE = "PART"
+# Name of relative pronouns that are also the conjunction *that*, Ukrainian *що*, which is SCONJ in both uses.
+THAT = "PRON that"
 # Target words: reflexive pronouns are EXPLETIVE in many Romance and most Slavic treebanks, Spanish *se*.
 REFLEXIVE = "PRON Reflex=Yes"
 EXPLETIVE = "expl"
@@ -138,7 +162,7 @@ ADJECTIVES_IN_NAMES = frozenset(
 )
 # Languages that read years, and numbers with letters as *3-й*, as ordinals: ADJ in 95% of cases in both.
 ORDINALS_IN_DIGITS = frozenset({"ru", "uk"})
-_OF_FORMS = {" ".join(one.own): one for one in CONVENTIONS if one.forms}  # by tag and relation
+_OF_FORMS = {(*one.own, form): one.name for one in CONVENTIONS for form in one.forms}
 _OF_QUANTIFIERS = {("ADJ", form): name for name, forms in QUANTIFIERS.items() for form in forms}
 _SPEAKER = " ".join(FIRST_PERSON)
 _NAMED = INFLECTED | {_SPEAKER: FIRST_PERSON}
@@ -148,19 +172,22 @@ _KNOWN = frozenset({*OWN, *EITHER, *MAJORITY})
 # as in German *dass er krank ist*, conjunctions do, too.
 RISING = frozenset({"csubj", "expl", "nsubj", "parataxis", "punct"})
 CONJUNCTIONS = frozenset({"cc", "mark"})
+# The parts of a misspelt source word, *what ever*; in other languages these relations are of foreign words.
+MISSPELT, FOREIGN = "goeswith", "flat"
 
 
 def name_of(form: str, tag: str, relation: str) -> str:
     """Return the name of the entry of the tables above that covers a word, empty without one."""
     of_forms, name = _entries(tag, relation)
-    return of_forms.name if of_forms and lower_form(form) in of_forms.forms else name
+    return of_forms.get(lower_form(form), name) if of_forms else name
 
 
 @cache
-def _entries(tag: str, relation: str) -> tuple[Convention | None, str]:
-    """Return the convention of certain forms, if there is one, and the name of the entry of all others."""
-    name = f"{tag} {relation}"
-    return _OF_FORMS.get(name), next((one for one in (name, f"{tag} {ANY}") if one in _KNOWN), "")
+def _entries(tag: str, relation: str) -> tuple[dict[str, str], str]:
+    """Return the names of the entries of certain forms, and that of all others."""
+    ways = (ANY, relation)
+    of_forms = {form: name for way in ways for (*own, form), name in _OF_FORMS.items() if own == [tag, way]}
+    return of_forms, next((one for one in (f"{tag} {relation}", f"{tag} {ANY}") if one in _KNOWN), "")
 
 
 def second_tags(language: str | None) -> dict[str, str]:
@@ -186,12 +213,29 @@ def of_reflexives(language: str | None) -> dict[str, Annotation]:
     return {REFLEXIVE: found} if found else {}
 
 
+def of_questions(language: str | None) -> str:
+    """Return the tag of particles that ask in a language."""
+    return _practice()[INVERTED].get(language or "", (PARTICLE, ""))[0]
+
+
+def relatives_as_conjunctions(language: str | None) -> str:
+    """Return the tag of relative pronouns that are also the word for *that*, empty if as of others."""
+    return _practice()[THAT].get(language or "", ("", ""))[0]
+
+
 def inflected_names(sentence: Sentence) -> list[str]:
-    """Return each word's key of _NAMED, or empty; an infinitive with an auxiliary counts as finite."""
-    names = list(map(_inflected_name, sentence.upos, sentence.feats))
-    for head, relation in zip(sentence.heads[1:].tolist(), sentence.deprels, strict=True):
+    """Return each word's key of _NAMED, INVERTED, or empty; an infinitive with an auxiliary is finite."""
+    names, heads = list(map(_inflected_name, sentence.upos, sentence.feats)), sentence.heads[1:].tolist()
+    subjects = {
+        head: word
+        for word, (head, relation) in enumerate(zip(heads, sentence.deprels, strict=True), start=1)
+        if bare_relation(relation) == "nsubj"
+    }
+    for word, (head, relation) in enumerate(zip(heads, sentence.deprels, strict=True), start=1):
         if relation == "aux" and head > ROOT and INFLECTED.get(names[head - 1]) == INFINITIVE:
             names[head - 1] = ""
+        if sentence.upos[word - 1] == "AUX" and word < subjects.get(head, 0):
+            names[word - 1] = INVERTED
     return names
 
 
@@ -272,10 +316,13 @@ class ReannotatedPairs:
 def reannotated(
     sentence: Sentence, unshared: Mapping[str, Annotation], *, alignment: Alignment | None = None
 ) -> Sentence:
-    """Replace tags and relations of conventions by those in ``unshared``.
+    """Replace tags and relations of conventions by those in ``unshared``, and MISSPELT by FOREIGN.
 
     With an ``alignment`` only linked modals and *be* become heads: a translation may have the verb alone.
     """
+    if MISSPELT in sentence.deprels:
+        deprels = [FOREIGN if relation == MISSPELT else relation for relation in sentence.deprels]
+        sentence = with_columns(sentence, deprels=deprels)
     names = names_of(sentence)
     if unshared.keys().isdisjoint(names):
         return sentence
@@ -290,7 +337,11 @@ def reannotated(
     for word in sorted(raised, key=lambda word: -word if heads[word] < word else -len(heads)):
         if linked is None or word in linked:
             _raise(word, heads, deprels, sentence.upos)
-    verbs = {word for word, (tag, _) in enumerate(found, start=1) if sentence.upos[word - 1] == "ADJ" != tag}
+    verbs = {
+        word
+        for word, (tag, _) in enumerate(found, start=1)
+        if (sentence.upos[word - 1], tag) == ("ADJ", "VERB")
+    }
     for word, head in enumerate(heads):
         if deprels[word] == "cop" and head in verbs:  # no verb has a copula
             deprels[word] = "aux"

@@ -17,7 +17,7 @@ from qsproj.corpus.contractions import Contractions, words_of_tokens
 from qsproj.corpus.pairs.translations import Translations
 from qsproj.errors import NothingToLearnError
 from qsproj.pipelines.tagging import conventions
-from qsproj.pipelines.tagging.options import BARELY, HARDLY, SURELY, TagProjectionOptions
+from qsproj.pipelines.tagging.options import BARELY, ENOUGH, FEW, HARDLY, SURELY, TagProjectionOptions
 from qsproj.pipelines.tagging.source_features import NO_LINK, Mark, marks_of
 
 Words = tuple[str, ...]
@@ -116,6 +116,14 @@ def read_linked_text(
     if "AUX" in tags:
         aux = tags.index("AUX")
         column[_are_inflected(links, lowered, of_words, column == aux)] = aux
+        if (asking := conventions.of_questions(language)) in tags:
+            verbal = np.isin(column, [tags.index(tag) for tag in ("AUX", "VERB") if tag in tags])
+            column[_ask(links, lowered, of_words, column == aux, verbal)] = tags.index(asking)
+    if (conjunction := conventions.relatives_as_conjunctions(language)) in tags:
+        inflected = " ".join(conventions.RELATIVE)
+        relative = np.array([name == inflected for *_, name in links.sources])[links.words]
+        joining = of_words(column == tags.index(conjunction)) >= FEW * of_words(True)
+        column[relative & joining[lowered]] = tags.index(conjunction)
     if not (column >= 0).any():
         raise NothingToLearnError("no target word is linked to a tagged source word; check the alignment")
     added = [(named == names.index(name), other) for name, other in second.items() if name in names]
@@ -253,6 +261,24 @@ def _are_inflected(
     inflected = of_words(are_subjects) >= SURELY * of_words(are_pronouns)
     inflected &= of_words(are_auxiliaries) >= HARDLY * of_words(True)
     return are_subjects & inflected[lowered]
+
+
+def _ask(
+    links: _Links, lowered: NDArray[np.int64], of_words: OfWords, are_auxiliaries: Mask, are_verbal: Mask
+) -> Mask:
+    """Return the links of auxiliaries to particles that ask, bool[L].
+
+    *Do you know* has *do* for Estonian *kas*, *are you* has *are*. Words are chosen whose links to verbs and
+    auxiliaries are to those before their subject, and to different ones: German *bist* is linked to *are*
+    alone. ``are_auxiliaries``, ``are_verbal`` bool[L]: which links vote for AUX, and for AUX or VERB.
+    """
+    names = [lower_form(form) if name == conventions.INVERTED else "" for form, *_, name in links.sources]
+    inverted = np.array(list(map(bool, names)))[links.words] & are_auxiliaries
+    every = of_words(inverted)
+    asking = (every >= ENOUGH) & (every >= SURELY * of_words(are_verbal))
+    for form in {*names} - {""}:
+        asking &= of_words(inverted & np.array([one == form for one in names])[links.words]) < SURELY * every
+    return inverted & asking[lowered]
 
 
 def _target_conventions(

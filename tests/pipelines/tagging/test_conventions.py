@@ -14,9 +14,11 @@ from qsproj.pipelines.projection.methods import METHODS
 from qsproj.pipelines.tagging.conventions import (
     CONVENTIONS,
     INFLECTED,
+    INVERTED,
     OWN,
     QUANTIFIERS,
     REFLEXIVE,
+    THAT,
     ReannotatedPairs,
     names_of,
     reannotated,
@@ -103,6 +105,80 @@ def test_quantifiers_may_be_determiners(language, other):
     )
     tags = {tag for tag, vote in zip(text.tags, text.votes[0], strict=True) if vote}
     assert tags == {"VERB" if language == "wo" else "ADJ", other} - {""}
+
+
+@pytest.mark.parametrize(
+    ("words", "tags", "relations", "language", "expected"),
+    [
+        ("when asked", "ADV VERB", "advmod root", "es", ("SCONJ", "mark")),
+        ("when asked", "ADV VERB", "advmod root", None, ("SCONJ", "mark")),
+        ("when asked", "ADV VERB", "advmod root", "ru", ("ADV", "advmod")),
+        ("comes today", "VERB NOUN", "root obl:unmarked", "de", ("ADV", "advmod")),
+        ("comes today", "VERB NOUN", "root obl:unmarked", "tr", ("NOUN", "obl:unmarked")),
+        ("more people", "ADJ NOUN", "amod root", None, ("ADV", "advmod")),
+        ("want more", "VERB ADJ", "root obj", None, ("ADV", "obj")),
+        ("more people", "ADJ NOUN", "amod root", "wo", ("VERB", "acl")),
+        ("is more", "AUX ADJ", "cop root", None, ("AUX", "cop")),
+        ("good people", "ADJ NOUN", "amod root", None, ("ADJ", "amod")),
+        ("according law", "VERB NOUN", "case root", None, ("ADP", "case")),
+        ("gave him", "VERB PRON", "root iobj", "fi", ("PRON", "obl")),
+        ("gave him", "VERB PRON", "root iobj", None, ("PRON", "iobj")),
+        ("what ever", "DET X", "root goeswith", None, ("X", "flat")),
+    ],
+)
+def test_words_that_english_treebanks_annotate_in_their_own_way(words, tags, relations, language, expected):
+    corpus = [linked(words, tags, relations, words)]
+    text = read_linked_text(corpus, language=language)
+    at = relations.split().index("root") ^ 1
+    assert text.tags[text.votes[at].argmax()] == expected[0]
+    source = reannotated(corpus[0][0].source, text.unshared)
+    assert (source.upos[at], source.deprels[at]) == expected
+
+
+def asked(auxiliary, particle, *, first=True):
+    """Return ten pairs: a clause with an auxiliary before or after its subject, and its translation."""
+    places, relations = ([0, 1, 2], "aux nsubj root") if first else ([1, 0, 2], "nsubj aux root")
+    forms, tags = [auxiliary, "you", "know"], ["AUX", "PRON", "VERB"]
+    source = Sentence.from_words(
+        [forms[at] for at in places],
+        upos=[tags[at] for at in places],
+        heads=[-1, 3, 3, 0],
+        deprels=relations.split(),
+    )
+    target = Sentence.from_words([particle, "sa", "tead"])
+    links = make_alignment(3, 3, [(place + 1, at + 1) for place, at in enumerate(places)])
+    return [(SentencePair(source, target, links),)] * 10
+
+
+def test_particles_that_ask_are_no_auxiliaries():
+    adverb = linked("not always", "PART ADV", "advmod root", "ei alati")
+    several = [*asked("do", "kas"), *asked("are", "kas"), adverb]
+    assert tags_of(read_linked_text(several))["kas"] == "PART"
+    assert tags_of(read_linked_text(several, language="et"))["kas"] == "ADV"
+    one = [*asked("are", "kas"), adverb]
+    assert tags_of(read_linked_text(one))["kas"] == "AUX", "one auxiliary may be the translation of the other"
+    elsewhere = [*several, *asked("will", "kas", first=False)]
+    assert tags_of(read_linked_text(elsewhere))["kas"] == "AUX"
+
+
+@pytest.mark.parametrize(("language", "expected"), [("uk", "SCONJ"), ("it", "PRON")])
+def test_a_relative_pronoun_that_is_also_a_conjunction_has_its_tag_in_ukrainian(language, expected):
+    relative = Sentence.from_words(
+        ["who", "sees"],
+        upos=["PRON", "VERB"],
+        feats=["PronType=Rel", "_"],
+        heads=[-1, 2, 0],
+        deprels=["nsubj", "root"],
+    )
+    links = make_alignment(2, 2, [(1, 1), (2, 2)])
+    corpus = [
+        *[(SentencePair(relative, Sentence.from_words(["що", "бачить"]), links),)] * 3,
+        linked("that sees", "SCONJ VERB", "mark root", "що бачить"),
+        linked("who sees", "PRON VERB", "nsubj root", "хто бачить"),
+    ]
+    assert tags_of(read_linked_text(corpus, language=language))["що"] == expected
+    others = read_linked_text(corpus, language=language)
+    assert others.tags[others.votes[-2].argmax()] == "PRON"
 
 
 def with_subject(forms, target):
@@ -542,7 +618,7 @@ def test_words_of_a_lexicon_decide_a_convention():
 
 def test_counts_of_treebanks_replace_published_ones_in_the_table():
     rows = [row.split("\t") for row in (FOLDER / "conventions.tsv").read_text(encoding="utf-8").splitlines()]
-    assert {row[0] for row in rows} == {*OWN, *INFLECTED, *QUANTIFIERS, REFLEXIVE}
+    assert {row[0] for row in rows} == {*OWN, *INFLECTED, *QUANTIFIERS, INVERTED, REFLEXIVE, THAT}
     assert [row[-1] for row in rows] == sorted((row[-1] for row in rows), reverse=True)
     practice = {one.name: one.languages for one in CONVENTIONS}
     assert "zh" in next(row[3].split() for row in rows if row[:2] == ["VERB amod", "VERB"])
