@@ -4,7 +4,7 @@
 
 - A single-word token is aligned with a single-word token of the same characters.
 - Where either file has a multiword token, the words of both files under it, and under all tokens that overlap
-  it, are aligned by the longest common subsequence of their lower-cased forms.
+  it, are aligned by the longest common subsequence of their lower-cased forms, without the spaces of tokens.
 """
 
 import unicodedata
@@ -140,15 +140,21 @@ def _without_spaces(form: str) -> str:
     return "".join(character for character in form if unicodedata.category(character) != "Zs")
 
 
+def _compared_forms(text: Text) -> list[str]:
+    """Return the lower-cased forms; as in the shared task, those of single-word tokens without spaces."""
+    words = zip(text.column("forms"), text.words, strict=True)
+    return [(form if multiword else _without_spaces(form)).lower() for form, (_, multiword) in words]
+
+
 def aligned_words(gold_text: Text, system_text: Text) -> list[tuple[int, int]]:
     gold, system, pairs = gold_text.words, system_text.words, []
-    gold_forms, system_forms = gold_text.column("forms"), system_text.column("forms")
+    gold_forms, system_forms = _compared_forms(gold_text), _compared_forms(system_text)
     i = j = 0
     while i < len(gold) and j < len(system):
         if gold[i][1] or system[j][1]:
             i, j, ends = _stretch(gold, system, i, j)
             forms = gold_forms[i : ends[0]], system_forms[j : ends[1]]
-            common = _common(*([form.lower() for form in own] for own in forms))
+            common = _common(*forms)
             pairs += [(i + a, j + b) for a, b in common]
             i, j = ends
         elif gold[i][0] == system[j][0]:

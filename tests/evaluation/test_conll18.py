@@ -114,6 +114,17 @@ def test_sentences_cut_differently():
         assert_official(gold, system)
 
 
+def test_a_token_with_spaces_is_aligned_with_a_word_without_them():
+    def tree(*rows):
+        lines = [f"{word}\t{form}\t_\tNUM\t_\t_\t{head}\tdep\t_\t_" for word, form, head in rows]
+        return "\n".join([*lines, "", ""])
+
+    gold = tree((1, "10 000", 0))
+    system = tree(("1-2", "10000", "_"), (1, "10000", 0), (2, "x", 1))
+    assert_official(gold, system)
+    assert ours(gold, system).parts["words"].right == 1
+
+
 @pytest.mark.parametrize("language", ["de", "es"])
 def test_real_text_scores_as_with_the_official_scorer(data_dir, language):
     gold = list(islice(read_conllu(data_dir / "pud" / f"{language}.conllu.gz"), 60))
