@@ -13,13 +13,13 @@ from qsproj.cli.options.declare import Option
 from qsproj.corpus.conllu import write_conllu
 from qsproj.corpus.contractions import known_contractions
 from qsproj.corpus.files import open_output
-from qsproj.corpus.formats import open_raw_text
+from qsproj.corpus.formats import named_format, open_raw_text
 from qsproj.corpus.text import read_text, words_of_lines
 
-CONLLU = ".conllu"
+CONLLU = "conllu"
 OPTIONS = (
     Option("[INPUT]", "plain text, one sentence per line", default="-"),
-    Option("-o, --output FILE", f"tokens, one sentence per line, or CoNLL-U for *{CONLLU}", default="-"),
+    Option("-o, --output FILE", f"tokens, one sentence per line, or CoNLL-U for *.{CONLLU}", default="-"),
     Option("--language CODE", "tokenise by the rules of this language, two or three letters", required=True),
     Option("-m, --model MODEL", "tokenise with this model: a tagger, or a tagger and parser", instead=True),
     Option("--split-contractions", "with rules, split contractions into words: zum to zu dem"),
@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> None:
         how = {"language": options.language, "contractions": contractions}
         read = partial(read_text, name=options.input, **how)
     with open_raw_text(options.input) as lines:
-        if options.output.endswith(CONLLU):
+        format = named_format(options.output)
+        if format is not None and format.name == CONLLU:
             write_conllu(read(lines), options.output)
             return
         with open_output(options.output) as out:

@@ -23,9 +23,10 @@ def test_words_are_those_of_align_and_tag(run_cli, tagger, tmp_path):
     assert by_model[1] == ""
 
 
-def test_words_are_written_as_conllu(run_cli, tmp_path):
+@pytest.mark.parametrize("name", ["words.conllu", "words.conllu.gz"])
+def test_words_are_written_as_conllu(run_cli, tmp_path, name):
     """Sentences have the numbers of their lines, so that the sides of a bitext stay paired."""
-    text, out = tmp_path / "text", tmp_path / "words.conllu"
+    text, out = tmp_path / "text", tmp_path / name
     text.write_text("Ich gehe zum Haus.\n\nNein!\n", encoding="utf-8")
     assert run_cli("tokenize", "--language", "de", "--split-contractions", text, "-o", out).code == 0
     first, second = read_conllu(out)
