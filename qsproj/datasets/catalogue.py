@@ -18,7 +18,7 @@ UD_SITE = "https://raw.githubusercontent.com"
 OPUS_SITE = "https://object.pouta.csc.fi"
 PARTS = ("train", "dev", "test")
 _UD_NAME = re.compile(r"ud/([a-z]+_[a-z0-9]+)(?:@(?:r)?(\d+\.\d+))?")
-_OPUS_NAME = re.compile(r"opus/([^/@]+)/([A-Za-z_]+)-([A-Za-z_]+)(?:@(\S+))?")
+_OPUS_NAME = re.compile(r"opus/([^/@]+)/([A-Za-z_]+)-([A-Za-z_]+)(?:@([\w-][\w.-]*))?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ def test_a_bitext_comes_in_the_order_that_was_asked_for():
         ("de_pud", "found 'de_pud', expected ud/CODE@RELEASE or opus/CORPUS/XX-YY"),
         ("ud/de_pud@1.4", "found release 1.4 of de_pud, expected one of 2.10-2.18"),
         ("ud/de_ewt", "unknown treebank 'de_ewt'; known: de_gsd, de_hdt, de_lit, de_pud"),
+        ("opus/Europarl/en-de@../../x", "found 'opus/Europarl/en-de@../../x', expected ud/CODE@RELEASE"),
         ("opus/Nothing/en-de", "unknown corpus 'Nothing'; known: bible-uedin, "),
         ("opus/Europarl/en-en", "found en-en, expected two languages"),
         ("ud/../../etc@2.14", "found 'ud/../../etc@2.14', expected"),
