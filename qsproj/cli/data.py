@@ -12,7 +12,7 @@ from pathlib import Path
 from qsproj.cli.command_parser import print_lines
 from qsproj.cli.options.declare import Option
 from qsproj.datasets.catalogue import Dataset, dataset, names
-from qsproj.datasets.store import Store, copied, default_folder, fetched, terms_of
+from qsproj.datasets.store import Store, copied, default_folder, fetched, files_of, terms_of
 from qsproj.errors import UsageError
 from qsproj.progress import notice
 
@@ -63,8 +63,10 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _get(options: argparse.Namespace) -> None:
-    # Check all names before the first download.
+    # Check all names and parts before the first download.
     wanted = [dataset(name, mirror=options.mirror) for name in options.names]
+    for data in wanted:
+        files_of(data, options.part)
     store = Store(Path(options.cache) if options.cache else default_folder())
     if options.offline:
         here = {data.name: list(_found_here(data, store, options.part)) for data in wanted}
@@ -74,7 +76,7 @@ def _get(options: argparse.Namespace) -> None:
             raise UsageError(f"missing files of {', '.join(missing)}; without --offline they are downloaded")
         return
     for data in wanted:
-        paths = fetched(data, store, tuple(options.part))
+        paths = fetched(data, store, options.part)
         licence = f"{data.licence}; " if data.licence else ""
         notice(f"{data.name}: licence: {licence}see {terms_of(data, store)}")
         print_lines(map(str, paths if options.output is None else copied(paths, Path(options.output))))
@@ -82,9 +84,7 @@ def _get(options: argparse.Namespace) -> None:
 
 def _found_here(data: Dataset, store: Store, parts: Sequence[str]) -> Iterator[Path | None]:
     """Yield the cached files, and None for missing ones that surely exist; report all missing ones."""
-    for file in data.files:
-        if parts and file.part and file.part not in parts:
-            continue
+    for file in files_of(data, parts):
         if store.has(file):
             yield from store.places(file)
         else:

@@ -10,7 +10,7 @@ import os
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -278,15 +278,23 @@ def _pooch() -> Any:
     return optional_package("pooch", "found no package for downloads; install it: pip install 'qsproj[data]'")
 
 
-def fetched(data: Dataset, store: Store, parts: tuple[str, ...] = ()) -> list[Path]:
+def files_of(data: Dataset, parts: Sequence[str] = ()) -> list[RemoteFile]:
+    """Return the files of the parts, all without ``parts``; raise UsageError where the data have none."""
+    wanted = [one for one in data.files if not parts or not one.part or one.part in parts]
+    if not wanted:
+        raise UsageError(f"{data.name}: found no part {' or '.join(parts)}; leave out --part")
+    return wanted
+
+
+def fetched(data: Dataset, store: Store, parts: Sequence[str] = ()) -> list[Path]:
     found, missing = list[Path](), None
-    for file in (one for one in data.files if not parts or not one.part or one.part in parts):
+    for file in files_of(data, parts):
         try:
             found += store.get(file)
         except MissingFileError as error:
             if file.certain or file.members:
                 raise
             missing = error
-    if not found:
-        raise missing or UsageError(f"{data.name}: found no part {' or '.join(parts)}; leave out --part")
+    if missing is not None and not found:
+        raise missing
     return found

@@ -62,6 +62,15 @@ def test_offline_says_what_would_be_fetched(run_cli, server, tmp_path):
     assert len(server.asked) == asked
 
 
+@pytest.mark.parametrize("more", [(), ("--offline",)])
+def test_a_part_that_a_treebank_lacks_is_refused_before_any_download(run_cli, server, tmp_path, more):
+    get = ("data", "get", "ud/fr_gsd@2.16", "ud/de_pud@2.14", "--cache", tmp_path, "--mirror", server.url)
+    outcome = run_cli(*get, "--part", "dev", *more)
+    message = "qsproj data: ud/de_pud@2.14: found no part dev; leave out --part\n"
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", message)
+    assert not server.asked
+
+
 def test_a_refusal_is_one_line(run_cli, server, tmp_path):
     server.fails = [403]
     outcome = run_cli("data", "get", "ud/fr_gsd@2.16", "--cache", tmp_path, "--mirror", server.url)
