@@ -59,7 +59,9 @@ def run(options: Namespace) -> None:
         model = text_parser(tagger, parser, readings=options.readings)
     except WrongTypeError as error:
         raise UsageError(f"{options.parser}: {error}") from None
-    parts = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
+    made = {"tagger": load_made(options.tagger), "parser": load_made(options.parser)}
+    # Of a combined model, that of the part.
+    parts = {part: whole.get(part) or whole for part, whole in made.items()}
     warn_one_side(parser, options.parser)
     warn_misfit(tagger, parser, parts["parser"], tagger_path=options.tagger, path=options.parser)
     model.save(options.output, made=provenance_of(options, **parts))

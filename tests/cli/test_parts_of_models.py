@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from qsproj.models.storage import load_made
 from tests.cli.refusals import PAIR, SAMPLE, assert_one_line
 
 TEXT_PARSER = Path("tests/kept_models/text-parser.model")
+KINDS = {"tagger": "tagger", "parser": "arc-parser"}
 
 
 @pytest.mark.parametrize("part", ["tagger", "parser"])
@@ -22,6 +24,18 @@ def test_a_part_does_what_the_whole_does(run_cli, tmp_path, part):
     for command, path in zip(commands, (whole, alone), strict=True):
         assert run_cli(*command, "-o", path).code == 0
     assert whole.read_bytes() == alone.read_bytes()
+
+
+def test_a_part_keeps_its_provenance_in_a_model_of_combined_models(run_cli, tmp_path):
+    parts = {part: f"tests/kept_models/{kind}.model" for part, kind in KINDS.items()}
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert run_cli("bundle", parts["tagger"], parts["parser"], "-o", first).code == 0
+    assert run_cli("bundle", first, first, "-o", second).code == 0
+    for part, path in parts.items():
+        assert load_made(second)[part] == load_made(path)
+        taken = tmp_path / part
+        assert run_cli("bundle", "--take", part, second, "-o", taken).code == 0
+        assert load_made(taken) == load_made(path)
 
 
 def test_what_cannot_be_taken_apart(run_cli, tmp_path):
